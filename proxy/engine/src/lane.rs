@@ -1,0 +1,369 @@
+//! One direction of a conversation.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_schemas::envelope::Envelope;
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
+};
+
+use crate::assembly::{Assembly, Found, next_line};
+use crate::policy::{Policy, Verdict};
+
+/// When bytes are passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forward {
+    /// As they come, in the pieces in which they came.
+    AtOnce,
+    /// A message not before its event was handed out. One that stays unfinished for
+    /// longer than [`HOLD_TIME`], or is larger than [`HOLD_SIZE`], is passed on in pieces
+    /// after an [`EventBody::Part`] that counts them.
+    Recorded,
+}
+
+/// How long an unfinished message is held under [`Forward::Recorded`]: a prompt without
+/// a line feed must not get stuck.
+pub const HOLD_TIME: Duration = Duration::from_millis(50);
+
+/// How much of an unfinished message is held under [`Forward::Recorded`], in bytes.
+pub const HOLD_SIZE: usize = 1024 * 1024;
+
+/// What a lane needs to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Which conduit the events belong to.
+    pub conduit: ConduitId,
+    /// Which session the events belong to.
+    pub session: SessionKey,
+    /// When bytes are passed on.
+    pub forward: Forward,
+    /// The longest message that is kept whole, in bytes; a longer one is passed on all
+    /// the same and kept as [`Payload::Clipped`].
+    pub limit_bytes: usize,
+}
+
+/// One direction of a conversation. See the [crate documentation](crate) for how to
+/// drive it.
+#[derive(Debug)]
+pub struct Lane<P> {
+    dir: Direction,
+    settings: Settings,
+    policy: P,
+    input: Assembly,
+    // 0 <= sent <= cleared <= input.len(): how much of the unfinished input has been, and
+    // may be, passed on.
+    sent: usize,
+    cleared: usize,
+    // Whether input has arrived that was not cut into lines yet.
+    unframed: bool,
+    // Whole lines whose events were not handed out yet.
+    lines: Bytes,
+    // Bytes to be passed on before the cleared input, which came later.
+    ready: VecDeque<Bytes>,
+    delayed: Vec<(Offset, Bytes)>,
+    answers: VecDeque<Bytes>,
+    events: VecDeque<Event>,
+    now: Offset,
+    // Since when unfinished input is held back.
+    held_since: Option<Offset>,
+    closed: Option<CloseReason>,
+}
+
+impl<P: Policy> Lane<P> {
+    /// A lane on which nothing has passed yet.
+    pub fn new(dir: Direction, settings: Settings, policy: P) -> Self {
+        Self {
+            dir,
+            settings,
+            policy,
+            input: Assembly::new(settings.limit_bytes),
+            sent: 0,
+            cleared: 0,
+            unframed: false,
+            lines: Bytes::new(),
+            ready: VecDeque::new(),
+            delayed: Vec::new(),
+            answers: VecDeque::new(),
+            events: VecDeque::new(),
+            now: Offset::default(),
+            held_since: None,
+            closed: None,
+        }
+    }
+
+    /// Room for the next read: append to it, and change nothing else.
+    pub fn space(&mut self) -> &mut Vec<u8> {
+        self.settle();
+        self.input.space()
+    }
+
+    /// Bytes were appended to [`space`](Self::space) at `now`.
+    pub fn handle_input(&mut self, now: Offset) {
+        self.now = now;
+        if self.flows() {
+            self.cleared = self.input.len();
+            self.held_since = None;
+            self.unframed = true;
+        } else {
+            self.cut_and_decide();
+        }
+    }
+
+    /// The sender closed its end at `now`.
+    pub fn handle_eof(&mut self, now: Offset) {
+        self.handle_close(now, CloseReason::EndOfInput);
+    }
+
+    /// This direction is over for another reason: what arrived is still reported, and
+    /// nothing more is passed on unless the sender itself came to its end.
+    pub fn handle_close(&mut self, now: Offset, reason: CloseReason) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.now = now;
+        if reason == CloseReason::EndOfInput {
+            self.release_rest();
+        } else {
+            self.sent = self.input.len();
+            self.ready.clear();
+        }
+        self.frame();
+        self.drain_lines();
+        if let Some((payload, end)) = self.input.finish() {
+            self.events.push_back(self.message(payload, end));
+        }
+        self.sent = 0;
+        self.cleared = 0;
+        self.closed = Some(reason);
+        self.events.push_back(self.event(EventBody::Closed(reason)));
+    }
+
+    /// The time that [`poll_timeout`](Self::poll_timeout) named has come.
+    pub fn handle_timeout(&mut self, now: Offset) {
+        self.now = now;
+        self.release_due();
+        if self.held_since.is_some_and(|since| after(since, HOLD_TIME) <= now) {
+            self.clear_part();
+        }
+    }
+
+    /// The next bytes to be passed on, in one write where possible. Followed by
+    /// [`transmitted`](Self::transmitted) once all of them are.
+    pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        if let Some(bytes) = self.ready.front() {
+            return Some(bytes);
+        }
+        let part = self.input.from(self.sent).get(..self.cleared - self.sent)?;
+        (!part.is_empty()).then_some(part)
+    }
+
+    /// The bytes of the last [`poll_transmit`](Self::poll_transmit) have been passed on.
+    pub fn transmitted(&mut self) {
+        if self.ready.pop_front().is_none() {
+            self.sent = self.cleared;
+        }
+    }
+
+    /// A line for the *sender* of this direction, in place of an answer.
+    pub fn poll_answer(&mut self) -> Option<Bytes> {
+        self.answers.pop_front()
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            if let Some((_, payload, end)) = next_line(&mut self.lines, self.settings.limit_bytes) {
+                return Some(self.message(payload, end));
+            }
+            if !std::mem::take(&mut self.unframed) {
+                return None;
+            }
+            self.frame();
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    pub fn poll_timeout(&self) -> Option<Offset> {
+        let held = self.held_since.map(|since| after(since, HOLD_TIME));
+        let delayed = self.delayed.iter().map(|(at, _)| *at).filter(|_| self.sent == 0);
+        delayed.chain(held).min()
+    }
+
+    /// Why this direction is over, if it is.
+    pub fn closed(&self) -> Option<CloseReason> {
+        self.closed
+    }
+
+    /// Whether input is passed on before anything looks at it.
+    fn flows(&self) -> bool {
+        self.settings.forward == Forward::AtOnce
+            && self.policy.is_idle()
+            && self.ready.is_empty()
+            && self.delayed.is_empty()
+    }
+
+    /// Cuts input that has been passed on into lines.
+    fn frame(&mut self) {
+        self.drain_lines();
+        while let Some(found) = self.input.take() {
+            match found {
+                Found::Lines(lines) => {
+                    self.lines = lines;
+                    break;
+                }
+                Found::Clipped(payload, end, _) => {
+                    self.events.push_back(self.message(payload, end));
+                }
+            }
+        }
+        // The rest was passed on together with the lines before it.
+        self.sent = self.input.len();
+        self.cleared = self.sent;
+    }
+
+    /// Gives up what was passed on of a message that is too long to be kept.
+    fn settle(&mut self) {
+        if self.input.outgrown() && self.sent == self.input.len() {
+            self.input.shed();
+            self.sent = self.input.len();
+            self.cleared = self.sent;
+        }
+    }
+
+    /// Cuts input into lines before it is passed on, and lets the policy decide.
+    fn cut_and_decide(&mut self) {
+        self.drain_lines();
+        while let Some(found) = self.input.take() {
+            match found {
+                Found::Lines(lines) => {
+                    let begun = std::mem::take(&mut self.sent);
+                    self.cleared = 0;
+                    self.decide_lines(lines, begun);
+                }
+                Found::Clipped(payload, end, rest) => {
+                    let begun = std::mem::take(&mut self.sent);
+                    self.cleared = 0;
+                    self.events.push_back(self.message(payload, end));
+                    self.ready.push_back(rest.slice(begun.min(rest.len())..));
+                }
+            }
+        }
+        self.release_due();
+        let unfinished = self.input.len();
+        let begun = self.sent > 0 || self.input.outgrown() && self.input.unfinished() > 0;
+        if unfinished == 0 {
+            self.held_since = None;
+        } else if begun || unfinished > HOLD_SIZE {
+            self.clear_part();
+        } else {
+            self.held_since.get_or_insert(self.now);
+        }
+    }
+
+    /// Passes on what there is of an unfinished message, and counts it.
+    fn clear_part(&mut self) {
+        self.held_since = None;
+        self.cleared = self.input.len();
+        let bytes = self.input.unfinished();
+        self.events.push_back(self.event(EventBody::Part { bytes }));
+    }
+
+    /// Lets the policy decide on whole lines, the first of which may have been passed on
+    /// in part: `begun` bytes of it.
+    fn decide_lines(&mut self, mut lines: Bytes, begun: usize) {
+        if self.policy.is_idle() {
+            self.ready.push_back(lines.slice(begun.min(lines.len())..));
+            self.lines = lines;
+            return self.drain_lines();
+        }
+        let mut begun = begun;
+        while let Some((whole, payload, end)) = next_line(&mut lines, self.settings.limit_bytes) {
+            let undecided = begun > 0 || matches!(payload, Payload::Clipped { .. });
+            let verdict = if undecided {
+                Verdict::Pass
+            } else {
+                let envelope = Envelope::parse(payload.kept());
+                self.policy.decide(self.now, self.dir, &envelope)
+            };
+            self.events.push_back(self.message(payload, end));
+            if let Some(effect) = verdict.effect() {
+                self.events.push_back(self.event(EventBody::Faulted { effect }));
+            }
+            let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
+            self.carry_out(verdict, rest);
+        }
+    }
+
+    fn carry_out(&mut self, verdict: Verdict, message: Bytes) {
+        match verdict {
+            Verdict::Answer(line) => self.answers.push_back(line),
+            Verdict::Close(reason) => {
+                self.closed = Some(reason);
+                self.events.push_back(self.event(EventBody::Closed(reason)));
+            }
+            Verdict::Delay(time) => self.delayed.push((after(self.now, time), message)),
+            Verdict::Drop => {}
+            Verdict::Pass => self.ready.push_back(message),
+            Verdict::Repeat(times) => {
+                self.ready.extend(std::iter::repeat_n(message, usize::from(times) + 1));
+            }
+            Verdict::Replace(other) => self.ready.push_back(other),
+        }
+    }
+
+    /// Passes on delayed messages whose time has come, but never amid another message.
+    fn release_due(&mut self) {
+        let now = self.now;
+        while self.sent == 0
+            && let Some(first) = self.delayed.iter().position(|(at, _)| *at <= now)
+        {
+            let (_, bytes) = self.delayed.remove(first);
+            self.ready.push_back(bytes);
+        }
+    }
+
+    /// Passes on whatever is still held, at the end of the stream.
+    fn release_rest(&mut self) {
+        let rest = Bytes::copy_from_slice(self.input.from(self.sent));
+        self.sent = self.input.len();
+        self.cleared = self.sent;
+        self.held_since = None;
+        self.delayed.sort_by_key(|(at, _)| *at);
+        self.ready.extend(self.delayed.drain(..).map(|(_, bytes)| bytes));
+        if !rest.is_empty() {
+            self.ready.push_back(rest);
+        }
+    }
+
+    /// Turns the remaining whole lines into events.
+    fn drain_lines(&mut self) {
+        while let Some((_, payload, end)) = next_line(&mut self.lines, self.settings.limit_bytes) {
+            self.events.push_back(self.message(payload, end));
+        }
+    }
+
+    fn message(&self, payload: Payload, end: LineEnd) -> Event {
+        self.event(EventBody::Message { payload, end })
+    }
+
+    fn event(&self, body: EventBody) -> Event {
+        Event {
+            conduit: self.settings.conduit,
+            seq: 0,
+            at: self.now,
+            session: self.settings.session,
+            dir: self.dir,
+            era: None,
+            body,
+        }
+    }
+}
+
+fn after(at: Offset, time: Duration) -> Offset {
+    Offset(at.0.saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
+}

@@ -1,0 +1,433 @@
+//! What one message is, read from its bytes without changing them.
+//!
+//! The view borrows: parameters, results and errors are source text. Nothing is decided
+//! from a typed model of MCP, so that a message of a future revision, or a broken one,
+//! is still seen for what it is.
+
+use std::borrow::Cow;
+
+use crate::json::{Invalid, Scanner, Span, Text, Token, unescape};
+
+/// A borrowed view of one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope<'a> {
+    /// What the message is.
+    pub kind: Kind<'a>,
+    /// A member that decides the kind stood twice; the last one counts, as it does in
+    /// JavaScript and Python.
+    pub repeated_member: bool,
+}
+
+/// What a message is, by the members it has (JSON-RPC 2.0 §4, §5).
+///
+/// A message with a `method` is never a response, whatever else it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind<'a> {
+    /// An array of messages (2025-03-26 allows it; it is seen at every revision).
+    Batch {
+        /// How many members the array has.
+        members: usize,
+    },
+    /// Not a JSON-RPC envelope.
+    Malformed(Malformed),
+    /// A `method` without an `id`.
+    Notification {
+        /// The method.
+        method: Cow<'a, str>,
+        /// Source text of `params`.
+        params: Option<&'a [u8]>,
+    },
+    /// A `method` with an `id`.
+    Request {
+        /// The id.
+        id: RequestId<'a>,
+        /// The method.
+        method: Cow<'a, str>,
+        /// Source text of `params`.
+        params: Option<&'a [u8]>,
+    },
+    /// No `method`, but an `id`, a `result` or an `error`.
+    Response {
+        /// The id; [`RequestId::Null`] when it is absent.
+        id: RequestId<'a>,
+        /// Source text of `result`.
+        result: Option<&'a [u8]>,
+        /// Source text of `error`.
+        error: Option<&'a [u8]>,
+    },
+}
+
+/// Why a message is no envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// Nothing but white space.
+    #[error("a blank line")]
+    Blank,
+    /// JSON, but neither an object nor an array.
+    #[error("JSON, but not an object")]
+    NotAnObject,
+    /// An object without any member of an envelope.
+    #[error("a JSON object without `method`, `result` or `error`")]
+    NotAnEnvelope,
+    /// Not JSON.
+    #[error("not JSON")]
+    NotJson,
+    /// Not UTF-8.
+    #[error("not UTF-8")]
+    NotUtf8,
+}
+
+/// The id of a request, by type and source text.
+///
+/// `1`, `1.0` and `"1"` all differ: a peer that changes the type or the spelling of an
+/// id has answered another request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RequestId<'a> {
+    /// `null`, or absent on a response.
+    Null,
+    /// The source text of a number.
+    Number(&'a str),
+    /// A boolean, an array or an object: no legal id, kept as source text.
+    Other(&'a str),
+    /// The meaning of a string.
+    Text(Cow<'a, str>),
+}
+
+impl RequestId<'_> {
+    /// Appends a key that is equal for equal ids and different for different ones.
+    pub fn write_key(&self, out: &mut Vec<u8>) {
+        let (tag, text) = match self {
+            Self::Null => (b'0', ""),
+            Self::Number(text) => (b'n', *text),
+            Self::Other(text) => (b'o', *text),
+            Self::Text(text) => (b't', text.as_ref()),
+        };
+        out.push(tag);
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Whether a response can name its request by this id.
+    #[must_use]
+    pub fn pairs(&self) -> bool {
+        !matches!(self, Self::Null)
+    }
+}
+
+impl<'a> Envelope<'a> {
+    /// Looks at one message.
+    #[must_use]
+    pub fn parse(message: &'a [u8]) -> Self {
+        if message.trim_ascii().is_empty() {
+            return Self::malformed(Malformed::Blank);
+        }
+        if std::str::from_utf8(message).is_err() {
+            return Self::malformed(Malformed::NotUtf8);
+        }
+        Self::parse_utf8(message).unwrap_or_else(|_| Self::malformed(Malformed::NotJson))
+    }
+
+    fn malformed(why: Malformed) -> Self {
+        Envelope { kind: Kind::Malformed(why), repeated_member: false }
+    }
+
+    fn parse_utf8(message: &'a [u8]) -> Result<Self, Invalid> {
+        let mut scanner = Scanner::new(message);
+        match scanner.next_token()? {
+            Some(Token::Open { object: true, .. }) => {
+                let members = Members::read(&mut scanner, message)?;
+                Ok(Envelope { repeated_member: members.repeated, kind: members.kind(message) })
+            }
+            Some(Token::Open { object: false, .. }) => {
+                let kind = Kind::Batch { members: count_members(&mut scanner)? };
+                Ok(Envelope { kind, repeated_member: false })
+            }
+            _ => {
+                while scanner.next_token()?.is_some() {}
+                Ok(Self::malformed(Malformed::NotAnObject))
+            }
+        }
+    }
+
+    /// The method, when the message has one.
+    #[must_use]
+    pub fn method(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Notification { method, .. } | Kind::Request { method, .. } => Some(method),
+            _ => None,
+        }
+    }
+}
+
+/// Calls `each` with the source text of every message in a payload: the members of a
+/// batch, or the payload itself.
+pub fn for_each_message<'a>(payload: &'a [u8], mut each: impl FnMut(&'a [u8])) {
+    let mut scanner = Scanner::new(payload);
+    if !matches!(scanner.next_token(), Ok(Some(Token::Open { object: false, .. }))) {
+        return each(payload);
+    }
+    let mut spans: Vec<Span> = Vec::new();
+    let mut start = None;
+    loop {
+        let depth = scanner.depth();
+        match scanner.next_token() {
+            Ok(Some(Token::Open { at, .. })) if depth == 1 => start = Some(at),
+            Ok(Some(Token::Close { at, .. })) if depth == 2 => {
+                if let Some(start) = start.take() {
+                    spans.push(Span { start, end: at + 1 });
+                }
+            }
+            Ok(Some(Token::Number(span) | Token::Literal(span))) if depth == 1 => spans.push(span),
+            Ok(Some(Token::String(text))) if depth == 1 => {
+                spans.push(Span { start: text.span.start - 1, end: text.span.end + 1 });
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            // Not an array after all.
+            Err(_) => return each(payload),
+        }
+    }
+    for span in spans {
+        each(span.of(payload));
+    }
+}
+
+fn count_members(scanner: &mut Scanner<'_>) -> Result<usize, Invalid> {
+    let mut members = 0;
+    loop {
+        let depth = scanner.depth();
+        match scanner.next_token()? {
+            Some(Token::Close { .. }) if depth == 1 => break,
+            Some(Token::Close { .. }) | None => {}
+            Some(_) if depth == 1 => members += 1,
+            Some(_) => {}
+        }
+    }
+    while scanner.next_token()?.is_some() {}
+    Ok(members)
+}
+
+/// The members of an envelope, as spans of the message.
+#[derive(Default)]
+struct Members {
+    id: Option<Id>,
+    method: Option<Option<Text>>,
+    params: Option<Span>,
+    result: Option<Span>,
+    error: Option<Span>,
+    repeated: bool,
+}
+
+enum Id {
+    Text(Text),
+    Number(Span),
+    Null,
+    Other(Span),
+}
+
+impl Members {
+    fn read(scanner: &mut Scanner<'_>, message: &[u8]) -> Result<Self, Invalid> {
+        let mut members = Self::default();
+        let mut name = Vec::new();
+        loop {
+            match scanner.next_token()? {
+                Some(Token::Key(key)) if key.escaped => {
+                    name.clear();
+                    unescape(key.span.of(message), &mut name);
+                    members.member(&name, scanner, message)?;
+                }
+                Some(Token::Key(key)) => members.member(key.span.of(message), scanner, message)?,
+                Some(_) => {}
+                None => return Ok(members),
+            }
+        }
+    }
+
+    fn member(
+        &mut self,
+        name: &[u8],
+        scanner: &mut Scanner<'_>,
+        message: &[u8],
+    ) -> Result<(), Invalid> {
+        let repeated = match name {
+            b"id" => self.id.replace(read_id(scanner, message)?).is_some(),
+            b"method" => {
+                let value = scanner.skip_value()?;
+                self.method.replace(as_text(value, message)).is_some()
+            }
+            b"params" => self.params.replace(scanner.skip_value()?).is_some(),
+            b"result" => self.result.replace(scanner.skip_value()?).is_some(),
+            b"error" => self.error.replace(scanner.skip_value()?).is_some(),
+            _ => {
+                scanner.skip_value()?;
+                false
+            }
+        };
+        self.repeated |= repeated;
+        Ok(())
+    }
+
+    fn kind(self, message: &[u8]) -> Kind<'_> {
+        let part = |span: Option<Span>| span.map(|span| span.of(message));
+        match (self.method, self.id) {
+            (Some(Some(method)), None) => {
+                Kind::Notification { method: meaning(method, message), params: part(self.params) }
+            }
+            (Some(Some(method)), Some(id)) => Kind::Request {
+                id: id.view(message),
+                method: meaning(method, message),
+                params: part(self.params),
+            },
+            // A `method` that is no string names nothing.
+            (Some(None), _) => Kind::Malformed(Malformed::NotAnEnvelope),
+            (None, None) if self.result.is_none() && self.error.is_none() => {
+                Kind::Malformed(Malformed::NotAnEnvelope)
+            }
+            (None, id) => Kind::Response {
+                id: id.map_or(RequestId::Null, |id| id.view(message)),
+                result: part(self.result),
+                error: part(self.error),
+            },
+        }
+    }
+}
+
+impl Id {
+    fn view(self, message: &[u8]) -> RequestId<'_> {
+        let source = |span: Span| std::str::from_utf8(span.of(message)).unwrap_or_default();
+        match self {
+            Self::Text(text) => RequestId::Text(meaning(text, message)),
+            Self::Number(span) => RequestId::Number(source(span)),
+            Self::Null => RequestId::Null,
+            Self::Other(span) => RequestId::Other(source(span)),
+        }
+    }
+}
+
+fn read_id(scanner: &mut Scanner<'_>, message: &[u8]) -> Result<Id, Invalid> {
+    let value = scanner.skip_value()?;
+    if let Some(text) = as_text(value, message) {
+        return Ok(Id::Text(text));
+    }
+    Ok(match value.of(message).first() {
+        Some(b'-' | b'0'..=b'9') => Id::Number(value),
+        Some(b'n') => Id::Null,
+        _ => Id::Other(value),
+    })
+}
+
+/// The content of a string value; `None` for any other value.
+fn as_text(value: Span, message: &[u8]) -> Option<Text> {
+    let source = value.of(message);
+    if source.first() != Some(&b'"') {
+        return None;
+    }
+    let span = Span { start: value.start + 1, end: value.end - 1 };
+    Some(Text { span, escaped: memchr::memchr(b'\\', source).is_some() })
+}
+
+fn meaning(text: Text, message: &[u8]) -> Cow<'_, str> {
+    let source = text.span.of(message);
+    if text.escaped {
+        let mut out = Vec::new();
+        unescape(source, &mut out);
+        return Cow::Owned(String::from_utf8_lossy(&out).into_owned());
+    }
+    String::from_utf8_lossy(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(message: &str) -> Kind<'_> {
+        Envelope::parse(message.as_bytes()).kind
+    }
+
+    #[test]
+    fn tells_the_four_kinds_apart() {
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}"#),
+            Kind::Request { id: RequestId::Number("1"), method: "ping".into(), params: Some(b"{}") }
+        );
+        assert_eq!(
+            kind(r#"{"method":"notifications/initialized"}"#),
+            Kind::Notification { method: "notifications/initialized".into(), params: None }
+        );
+        assert_eq!(
+            kind(r#"{"id":"a","result":null}"#),
+            Kind::Response { id: RequestId::Text("a".into()), result: Some(b"null"), error: None }
+        );
+        assert_eq!(
+            kind(r#"{"error":{"code":1}}"#),
+            Kind::Response { id: RequestId::Null, result: None, error: Some(br#"{"code":1}"#) }
+        );
+        assert_eq!(kind(r#"[{"id":1,"method":"a"},[],1, "x"]"#), Kind::Batch { members: 4 });
+        assert_eq!(kind("[]"), Kind::Batch { members: 0 });
+    }
+
+    #[test]
+    fn a_message_with_a_method_is_never_a_response() {
+        let both = kind(r#"{"id":1,"method":"x","result":{}}"#);
+        assert!(matches!(both, Kind::Request { .. }));
+    }
+
+    #[test]
+    fn ids_keep_type_and_spelling() {
+        let id = |text: &str| {
+            let message = format!(r#"{{"id":{text},"result":1}}"#);
+            let mut key = Vec::new();
+            if let Kind::Response { id, .. } = kind(&message) {
+                id.write_key(&mut key);
+            }
+            key
+        };
+        let all = ["1", "1.0", "\"1\"", "1e0", "true", "[1]", "9007199254740993", "null"];
+        for (at, one) in all.iter().enumerate() {
+            for (other_at, other) in all.iter().enumerate() {
+                assert_eq!(id(one) == id(other), at == other_at, "{one} {other}");
+            }
+        }
+        assert_eq!(id(r#""\u0031""#), id(r#""1""#));
+    }
+
+    #[test]
+    fn the_last_of_two_members_counts() {
+        let envelope = Envelope::parse(br#"{"id":6,"id":7,"method":"ping"}"#);
+        assert!(envelope.repeated_member);
+        assert!(matches!(envelope.kind, Kind::Request { id: RequestId::Number("7"), .. }));
+    }
+
+    #[test]
+    fn what_is_no_envelope_says_why() {
+        for (text, why) in [
+            ("  ", Malformed::Blank),
+            ("Listening on 3000", Malformed::NotJson),
+            ("{\"id\":1", Malformed::NotJson),
+            ("42", Malformed::NotAnObject),
+            ("{}", Malformed::NotAnEnvelope),
+            ("{\"method\":5,\"id\":1}", Malformed::NotAnEnvelope),
+        ] {
+            assert_eq!(kind(text), Kind::Malformed(why), "{text}");
+        }
+        let bytes = b"{\"id\":\"\xff\"}";
+        assert_eq!(Envelope::parse(bytes).kind, Kind::Malformed(Malformed::NotUtf8));
+    }
+
+    #[test]
+    fn batches_are_walked_member_by_member() {
+        let collect = |text: &str| {
+            let mut found = Vec::new();
+            for_each_message(text.as_bytes(), |one| {
+                found.push(String::from_utf8(one.to_vec()).unwrap());
+            });
+            found
+        };
+        assert_eq!(collect(r#"[{"a":[1]}, 2,"x" ]"#), [r#"{"a":[1]}"#, "2", "\"x\""]);
+        assert_eq!(collect(r#"{"a":[1]}"#), [r#"{"a":[1]}"#]);
+        assert_eq!(collect("[{"), ["[{"]);
+        assert!(collect("[]").is_empty());
+    }
+}

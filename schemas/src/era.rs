@@ -1,0 +1,164 @@
+//! Which of the two protocol eras a message belongs to.
+//!
+//! Revisions up to 2025-11-25 open with a handshake; from 2026-07-28 on every request
+//! describes itself in `_meta` and nothing is remembered. One process or endpoint may
+//! serve both at once, and a dual-era client probes one before it settles on the other,
+//! so the era is a property of each message (2026-07-28, basic/versioning).
+
+use std::collections::{HashSet, VecDeque};
+
+use crate::envelope::{Envelope, Kind, RequestId};
+use crate::event::Direction;
+use crate::json;
+
+/// The two ways in which revisions of MCP hold a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// `initialize`, then a session: 2024-11-05 to 2025-11-25.
+    Handshake,
+    /// Each request stands alone: from 2026-07-28 on.
+    Stateless,
+}
+
+impl Era {
+    /// The word on the tape.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::Stateless => "stateless",
+        }
+    }
+
+    /// The era of a word on the tape.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Handshake, Self::Stateless].into_iter().find(|era| era.name() == name)
+    }
+}
+
+/// The `_meta` member by which a stateless request names its revision
+/// (2026-07-28, basic/index §_meta).
+pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The revision that a request's own `_meta` names, as source text with its quotes.
+#[must_use]
+pub fn own_version(params: &[u8]) -> Option<&[u8]> {
+    // Rules out nearly every request of the handshake era without a second scan.
+    memchr::memmem::find(params, PROTOCOL_VERSION_KEY.as_bytes())?;
+    json::find(params, &["_meta", PROTOCOL_VERSION_KEY])
+}
+
+/// Decides the era of each message of one conversation, in order.
+#[derive(Debug, Default)]
+pub struct EraTracker {
+    // The era that was seen first; a message that says nothing belongs to it.
+    base: Option<Era>,
+    // Requests of the other era that still await their response, oldest first. Empty in
+    // every conversation but those of dual-era peers.
+    odd: HashSet<Vec<u8>>,
+    order: VecDeque<Vec<u8>>,
+    // Scratch for the key of an id.
+    key: Vec<u8>,
+}
+
+/// How many requests of the second era may be awaited at once; beyond that the oldest
+/// is forgotten and its response counts as of the first era.
+const ODD_LIMIT: usize = 4_096;
+
+impl EraTracker {
+    /// The era of the next message; `None` while nothing has told.
+    pub fn observe(&mut self, dir: Direction, envelope: &Envelope<'_>) -> Option<Era> {
+        let era = match &envelope.kind {
+            Kind::Request { method, params, .. } | Kind::Notification { method, params } => {
+                told_by(method, *params)
+            }
+            Kind::Response { id, .. } if !self.odd.is_empty() => {
+                self.set_key(dir.opposite(), id);
+                let odd = self.odd.remove(&self.key);
+                return if odd { self.other_era() } else { self.base };
+            }
+            _ => None,
+        };
+        let Some(era) = era else { return self.base };
+        let base = *self.base.get_or_insert(era);
+        if let (true, Kind::Request { id, .. }) = (era != base, &envelope.kind) {
+            self.set_key(dir, id);
+            self.remember();
+        }
+        Some(era)
+    }
+
+    fn other_era(&self) -> Option<Era> {
+        self.base.map(|base| match base {
+            Era::Handshake => Era::Stateless,
+            Era::Stateless => Era::Handshake,
+        })
+    }
+
+    fn set_key(&mut self, dir: Direction, id: &RequestId<'_>) {
+        self.key.clear();
+        self.key.push(dir as u8);
+        id.write_key(&mut self.key);
+    }
+
+    fn remember(&mut self) {
+        while self.order.len() >= ODD_LIMIT {
+            if let Some(oldest) = self.order.pop_front() {
+                self.odd.remove(&oldest);
+            }
+        }
+        if self.odd.insert(self.key.clone()) {
+            self.order.push_back(self.key.clone());
+        }
+    }
+}
+
+fn told_by(method: &str, params: Option<&[u8]>) -> Option<Era> {
+    match method {
+        "initialize" | "notifications/initialized" => Some(Era::Handshake),
+        "server/discover" => Some(Era::Stateless),
+        _ => params.and_then(own_version).map(|_| Era::Stateless),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eras(messages: &[(Direction, &str)]) -> Vec<Option<Era>> {
+        let mut tracker = EraTracker::default();
+        messages
+            .iter()
+            .map(|(dir, text)| tracker.observe(*dir, &Envelope::parse(text.as_bytes())))
+            .collect()
+    }
+
+    const STATELESS: &str = r#"{"id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+
+    #[test]
+    fn the_first_message_may_be_any_stateless_request() {
+        use Direction::{ToClient, ToServer};
+        let found = eras(&[(ToServer, STATELESS), (ToClient, r#"{"id":1,"result":{}}"#)]);
+        assert_eq!(found, [Some(Era::Stateless); 2]);
+    }
+
+    #[test]
+    fn a_dual_era_probe_and_its_answer_keep_their_own_era() {
+        use Direction::{ToClient, ToServer};
+        let found = eras(&[
+            (ToServer, r#"{"id":0,"method":"initialize","params":{}}"#),
+            (ToServer, STATELESS),
+            (ToClient, r#"{"id":1,"error":{}}"#),
+            (ToClient, r#"{"id":0,"result":{}}"#),
+            (ToServer, r#"{"id":2,"method":"ping"}"#),
+        ]);
+        let (old, new) = (Some(Era::Handshake), Some(Era::Stateless));
+        assert_eq!(found, [old, new, new, old, old]);
+    }
+
+    #[test]
+    fn nothing_is_claimed_before_anything_told() {
+        assert_eq!(eras(&[(Direction::ToClient, "banner")]), [None]);
+    }
+}

@@ -1,0 +1,266 @@
+//! What happened on a conversation: the one interface between everything.
+//!
+//! Transports emit events, the recorder numbers and keeps them, judges and projections
+//! fold over them. Live and from disk it is the same type.
+
+use bytes::Bytes;
+
+use crate::era::Era;
+
+/// Microseconds since the tape began, on a clock that never goes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Offset(pub u64);
+
+impl Offset {
+    /// In milliseconds, as cassettes count.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an offset of 2^53 µs is 285 years")]
+    pub fn millis(self) -> f64 {
+        self.0 as f64 / 1_000.0
+    }
+
+    /// How long after `earlier` this is; zero when it is not later.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// Which way bytes travel. Always named by their goal, which does not flip with the
+/// point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the client to the server.
+    ToServer = 0,
+    /// From the server to the client.
+    ToClient = 1,
+}
+
+impl Direction {
+    /// The other way.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::ToServer => Self::ToClient,
+            Self::ToClient => Self::ToServer,
+        }
+    }
+
+    /// The word on the tape.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToServer => "to_server",
+            Self::ToClient => "to_client",
+        }
+    }
+
+    /// The direction of a word on the tape.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::ToServer, Self::ToClient].into_iter().find(|dir| dir.name() == name)
+    }
+
+    /// Who sent what travels this way, in the words of a cassette.
+    #[must_use]
+    pub fn sender(self) -> &'static str {
+        match self {
+            Self::ToServer => "client",
+            Self::ToClient => "server",
+        }
+    }
+}
+
+/// Names one conduit of a recording: a child process, or one HTTP exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConduitId(pub u32);
+
+/// Names one session of a recording. Never the `Mcp-Session-Id` header: a recording of
+/// the stateless era has sessions in this sense too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub u32);
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// On which conduit.
+    pub conduit: ConduitId,
+    /// Its place on the tape, from 1 on; 0 until the recorder has numbered it.
+    pub seq: u64,
+    /// When it was seen.
+    pub at: Offset,
+    /// In which session.
+    pub session: SessionKey,
+    /// Which way it travelled; for an event of the conduit itself, whom it concerns.
+    pub dir: Direction,
+    /// The era of a message, once the recorder has read it.
+    pub era: Option<Era>,
+    /// What it was.
+    pub body: EventBody,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventBody {
+    /// One direction came to its end.
+    Closed(CloseReason),
+    /// The server's process ended.
+    Exited(Exit),
+    /// A policy did something other than pass a message on. The message itself is the
+    /// event before.
+    Faulted {
+        /// What was done.
+        effect: String,
+    },
+    /// Something was not recorded.
+    Gap(Gap),
+    /// One message, or one line that should have been one.
+    Message {
+        /// Its bytes.
+        payload: Payload,
+        /// How its line ended.
+        end: LineEnd,
+    },
+    /// The conduit was opened.
+    Opened(Peer),
+    /// Bytes of a message that is still under way were passed on; the message itself
+    /// follows when it ends. Written so that a tape that ends here says what it lacks.
+    Part {
+        /// How many bytes of the message had been passed on.
+        bytes: u64,
+    },
+    /// A signal reached the recorder and was passed on.
+    Signal(String),
+    /// One line of the server's standard error, without its line feed.
+    Stderr {
+        /// The line.
+        line: Bytes,
+        /// How it ended.
+        end: LineEnd,
+    },
+}
+
+/// The bytes of a message as they crossed the wire, without the delimiter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// Longer than the recorder keeps: its length and its first bytes.
+    Clipped {
+        /// Length of the whole message in bytes.
+        len: u64,
+        /// Its first bytes.
+        head: Bytes,
+    },
+    /// All of it.
+    Whole(Bytes),
+}
+
+impl Payload {
+    /// Length on the wire, in bytes.
+    #[must_use]
+    pub fn wire_len(&self) -> u64 {
+        match self {
+            Self::Clipped { len, .. } => *len,
+            Self::Whole(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The bytes that were kept.
+    #[must_use]
+    pub fn kept(&self) -> &Bytes {
+        match self {
+            Self::Clipped { head, .. } => head,
+            Self::Whole(bytes) => bytes,
+        }
+    }
+}
+
+/// How a line ended on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEnd {
+    /// Carriage return and line feed.
+    CrLf,
+    /// A line feed.
+    #[default]
+    Lf,
+    /// The stream ended first.
+    None,
+}
+
+/// Who was found when a conduit opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Peer {
+    /// A child process.
+    Process {
+        /// Its process id.
+        pid: u32,
+    },
+}
+
+/// Why a direction came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The sender closed it.
+    EndOfInput,
+    /// The receiver closed it.
+    ReceiverGone,
+    /// Reading or writing failed in another way.
+    Failed,
+    /// A policy closed it.
+    Policy,
+}
+
+impl CloseReason {
+    const ALL: [Self; 4] = [Self::EndOfInput, Self::ReceiverGone, Self::Failed, Self::Policy];
+
+    /// The words on the tape.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EndOfInput => "end of input",
+            Self::ReceiverGone => "receiver gone",
+            Self::Failed => "failed",
+            Self::Policy => "policy",
+        }
+    }
+
+    /// The reason of words on the tape.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this status.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// What is missing on a tape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// How many events.
+    pub events: u64,
+    /// How many bytes of payload.
+    pub bytes: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// Whatever follows a conversation: a checker, an encoder, a reporter, a test vector.
+pub trait Sink {
+    /// Takes the next event.
+    fn record(&mut self, event: &Event);
+}
+
+impl Sink for Vec<Event> {
+    fn record(&mut self, event: &Event) {
+        self.push(event.clone());
+    }
+}

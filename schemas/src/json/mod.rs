@@ -1,0 +1,14 @@
+//! JSON as text: looked at, never re-written.
+//!
+//! A recorder may not change what it records, so nothing here builds a tree. A
+//! [`Scanner`] walks the bytes once, proves the grammar of RFC 8259 and hands out
+//! byte ranges; [`find`] follows a path of member names; [`unescape`] and [`escape`]
+//! move between a string's source text and what it means.
+
+mod path;
+mod scanner;
+mod string;
+
+pub use path::{find, members};
+pub use scanner::{Invalid, MAX_DEPTH, Scanner, Span, Text, Token, is_valid};
+pub use string::{Unescaped, escape, raw_offset, unescape};

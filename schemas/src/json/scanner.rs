@@ -1,0 +1,444 @@
+//! A single forward pass over JSON text that yields byte ranges.
+
+/// How deep arrays and objects may nest before a text counts as [`Invalid::TooDeep`].
+///
+/// Bounds the scanner's memory against a peer that sends a megabyte of `[`.
+pub const MAX_DEPTH: usize = 2_048;
+
+/// A half-open byte range of the scanned text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The bytes of `text` that this span names; empty when it lies outside.
+    #[must_use]
+    pub fn of<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        text.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// The content of a string, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Where the content stands.
+    pub span: Span,
+    /// Whether it holds a backslash, so that its meaning differs from its source text.
+    pub escaped: bool,
+}
+
+/// One piece of JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// `[` or `{` at this byte.
+    Open {
+        /// Whether it opens an object.
+        object: bool,
+        /// Its byte.
+        at: usize,
+    },
+    /// `]` or `}` at this byte.
+    Close {
+        /// Whether it closes an object.
+        object: bool,
+        /// Its byte.
+        at: usize,
+    },
+    /// A member name.
+    Key(Text),
+    /// A string value.
+    String(Text),
+    /// A number, with its source text.
+    Number(Span),
+    /// `true`, `false` or `null`.
+    Literal(Span),
+}
+
+/// Why a text is not one JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Invalid {
+    /// The text ends inside a value.
+    #[error("the JSON text ends too early")]
+    Cut,
+    /// A byte that the grammar does not allow here.
+    #[error("byte {at} is not JSON")]
+    Syntax {
+        /// Offset of the byte.
+        at: usize,
+    },
+    /// Nested beyond [`MAX_DEPTH`].
+    #[error("nested deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    Value,
+    ValueOrClose,
+    KeyOrClose,
+    Key,
+    CommaOrClose,
+    End,
+}
+
+/// Walks JSON text and yields its tokens in order.
+///
+/// The text must be UTF-8 for the result to be JSON; the scanner itself looks at bytes
+/// only, so that it can also walk text whose encoding was checked elsewhere.
+#[derive(Debug)]
+pub struct Scanner<'a> {
+    text: &'a [u8],
+    // 0 <= at <= text.len()
+    at: usize,
+    // One entry per open container: whether it is an object.
+    open: Vec<bool>,
+    expect: Expect,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the start of `text`.
+    #[must_use]
+    pub fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0, open: Vec::new(), expect: Expect::Value }
+    }
+
+    /// How many containers are open.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The offset of the next unread byte.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next token, or `None` at the end of a whole and valid value.
+    pub fn next_token(&mut self) -> Result<Option<Token>, Invalid> {
+        loop {
+            let Some(byte) = self.skip_space() else {
+                return if self.expect == Expect::End { Ok(None) } else { Err(Invalid::Cut) };
+            };
+            let at = self.at;
+            match (self.expect, byte) {
+                (Expect::Value | Expect::ValueOrClose, b'"') => {
+                    let text = self.string()?;
+                    self.after_value();
+                    return Ok(Some(Token::String(text)));
+                }
+                (Expect::Value | Expect::ValueOrClose, b'{' | b'[') => {
+                    return self.open(byte == b'{').map(Some);
+                }
+                (Expect::Value | Expect::ValueOrClose, b'-' | b'0'..=b'9') => {
+                    let span = self.number()?;
+                    self.after_value();
+                    return Ok(Some(Token::Number(span)));
+                }
+                (Expect::Value | Expect::ValueOrClose, b't' | b'f' | b'n') => {
+                    let span = self.literal(byte)?;
+                    self.after_value();
+                    return Ok(Some(Token::Literal(span)));
+                }
+                (Expect::Key | Expect::KeyOrClose, b'"') => {
+                    let text = self.string()?;
+                    self.colon()?;
+                    self.expect = Expect::Value;
+                    return Ok(Some(Token::Key(text)));
+                }
+                (Expect::ValueOrClose | Expect::CommaOrClose, b']')
+                    if self.open.last() == Some(&false) =>
+                {
+                    return Ok(Some(self.close(false)));
+                }
+                (Expect::KeyOrClose | Expect::CommaOrClose, b'}')
+                    if self.open.last() == Some(&true) =>
+                {
+                    return Ok(Some(self.close(true)));
+                }
+                (Expect::CommaOrClose, b',') => {
+                    self.at += 1;
+                    let object = self.open.last() == Some(&true);
+                    self.expect = if object { Expect::Key } else { Expect::Value };
+                }
+                _ => return Err(Invalid::Syntax { at }),
+            }
+        }
+    }
+
+    /// Skips the value that comes next and returns its range.
+    pub fn skip_value(&mut self) -> Result<Span, Invalid> {
+        self.skip_space();
+        let start = self.at;
+        let depth = self.open.len();
+        loop {
+            self.next_token()?.ok_or(Invalid::Cut)?;
+            if self.open.len() == depth {
+                return Ok(Span { start, end: self.at });
+            }
+        }
+    }
+
+    fn open(&mut self, object: bool) -> Result<Token, Invalid> {
+        if self.open.len() == MAX_DEPTH {
+            return Err(Invalid::TooDeep);
+        }
+        let at = self.at;
+        self.at += 1;
+        self.open.push(object);
+        self.expect = if object { Expect::KeyOrClose } else { Expect::ValueOrClose };
+        Ok(Token::Open { object, at })
+    }
+
+    fn close(&mut self, object: bool) -> Token {
+        let at = self.at;
+        self.at += 1;
+        self.open.pop();
+        self.after_value();
+        Token::Close { object, at }
+    }
+
+    fn after_value(&mut self) {
+        self.expect = if self.open.is_empty() { Expect::End } else { Expect::CommaOrClose };
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) -> Option<u8> {
+        loop {
+            match self.peek()? {
+                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    fn colon(&mut self) -> Result<(), Invalid> {
+        match self.skip_space() {
+            Some(b':') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(_) => Err(Invalid::Syntax { at: self.at }),
+            None => Err(Invalid::Cut),
+        }
+    }
+
+    fn string(&mut self) -> Result<Text, Invalid> {
+        let start = self.at + 1;
+        self.at = start;
+        let mut escaped = false;
+        loop {
+            self.at += plain_run(self.text.get(self.at..).unwrap_or_default());
+            match self.peek() {
+                None => return Err(Invalid::Cut),
+                Some(b'"') => {
+                    let span = Span { start, end: self.at };
+                    self.at += 1;
+                    return Ok(Text { span, escaped });
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                Some(_) => return Err(Invalid::Syntax { at: self.at }),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Invalid> {
+        match self.text.get(self.at + 1) {
+            None => Err(Invalid::Cut),
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'u') => {
+                let digits = self.text.get(self.at + 2..self.at + 6).ok_or(Invalid::Cut)?;
+                match digits.iter().position(|digit| !digit.is_ascii_hexdigit()) {
+                    Some(bad) => Err(Invalid::Syntax { at: self.at + 2 + bad }),
+                    None => {
+                        self.at += 6;
+                        Ok(())
+                    }
+                }
+            }
+            Some(_) => Err(Invalid::Syntax { at: self.at + 1 }),
+        }
+    }
+
+    fn digits(&mut self) -> Result<(), Invalid> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        match (self.at > start, self.peek()) {
+            (true, _) => Ok(()),
+            (false, None) => Err(Invalid::Cut),
+            (false, Some(_)) => Err(Invalid::Syntax { at: self.at }),
+        }
+    }
+
+    fn number(&mut self) -> Result<Span, Invalid> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(Span { start, end: self.at })
+    }
+
+    fn literal(&mut self, first: u8) -> Result<Span, Invalid> {
+        let word: &[u8] = match first {
+            b't' => b"true",
+            b'f' => b"false",
+            _ => b"null",
+        };
+        let start = self.at;
+        let rest = self.text.get(start..).unwrap_or_default();
+        if rest.starts_with(word) {
+            self.at += word.len();
+            Ok(Span { start, end: self.at })
+        } else if word.starts_with(rest) {
+            Err(Invalid::Cut)
+        } else {
+            let same = rest.iter().zip(word).take_while(|(a, b)| a == b).count();
+            Err(Invalid::Syntax { at: start + same })
+        }
+    }
+}
+
+/// Whether `text` is UTF-8 and exactly one JSON value, white space around it allowed.
+#[must_use]
+pub fn is_valid(text: &[u8]) -> bool {
+    if std::str::from_utf8(text).is_err() {
+        return false;
+    }
+    let mut scanner = Scanner::new(text);
+    loop {
+        match scanner.next_token() {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+/// How many bytes at the start of `text` are string content without a quote, a
+/// backslash or a control character.
+///
+/// Whole blocks are tested without a branch per byte, which the compiler turns into
+/// vector code: a megabyte of base64 is one such run.
+fn plain_run(text: &[u8]) -> usize {
+    let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
+    // Member names and most values end within a few bytes.
+    let head = text.get(..BLOCK).unwrap_or(text);
+    if let Some(found) = head.iter().position(|byte| special(*byte)) {
+        return found;
+    }
+    let mut run = head.len();
+    let mut rest = text.get(run..).unwrap_or_default();
+    while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
+        if block.iter().fold(false, |hit, byte| hit | special(*byte)) {
+            break;
+        }
+        run += BLOCK;
+        rest = tail;
+    }
+    run + rest.iter().position(|byte| special(*byte)).unwrap_or(rest.len())
+}
+
+const BLOCK: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn verdict(text: &[u8]) -> bool {
+        is_valid(text)
+    }
+
+    #[test]
+    fn accepts_what_the_grammar_allows() {
+        for text in [
+            "null", " true ", "-0", "1e400", "0.1E-9", "123456789012345678901234567890",
+            "\"\\ud83d\"", "{}", "[]", "[[],{}]", "{\"a\":{\"b\":[1,2,\"\"]}}", "\"\u{7f}é\"",
+        ] {
+            assert!(verdict(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_does_not() {
+        for text in [
+            "", " ", "nul", "nulL", "01", "1.", ".5", "+1", "-", "1e", "\"", "\"\\x\"", "\"\\u12g4\"",
+            "\"a\nb\"", "{", "}", "[1,]", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "[1 2]", "{1:2}",
+            "1 2", "[}", "{]", "\u{feff}{}",
+        ] {
+            assert!(!verdict(text.as_bytes()), "{text}");
+        }
+        assert!(!verdict(b"\"\xff\""));
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = "[".repeat(MAX_DEPTH + 1);
+        let mut scanner = Scanner::new(deep.as_bytes());
+        for _ in 0..MAX_DEPTH {
+            scanner.next_token().unwrap();
+        }
+        assert_eq!(scanner.next_token(), Err(Invalid::TooDeep));
+    }
+
+    #[test]
+    fn long_strings_end_where_they_end() {
+        for length in 0..130 {
+            let text = format!("\"{}\"", "y".repeat(length));
+            let mut scanner = Scanner::new(text.as_bytes());
+            let expected = Token::String(Text { span: Span { start: 1, end: length + 1 }, escaped: false });
+            assert_eq!(scanner.next_token(), Ok(Some(expected)));
+            assert_eq!(scanner.next_token(), Ok(None));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json(text in r#"[\[\]{},: \\"truefalsnl0-9.eE+\-u]{0,24}"#) {
+            let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok();
+            prop_assert_eq!(verdict(text.as_bytes()), theirs);
+        }
+
+        #[test]
+        fn agrees_on_damaged_json(mut bytes in any::<Vec<u8>>(), at in any::<prop::sample::Index>(), with in any::<u8>()) {
+            bytes = serde_json::to_vec(&bytes).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] = with;
+            let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(&bytes).is_ok();
+            prop_assert_eq!(verdict(&bytes), theirs);
+        }
+    }
+}

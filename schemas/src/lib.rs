@@ -1,0 +1,10 @@
+//! The vocabulary of tapewright: what crosses the wire, and how it is kept.
+//!
+//! Everything here is pure: bytes, times and settings are arguments, and no socket,
+//! file name, clock or environment is touched. Reading and writing go through
+//! [`std::io`] traits that the caller provides.
+
+pub mod envelope;
+pub mod era;
+pub mod event;
+pub mod json;
