@@ -1,1 +1,33 @@
-fn main() {}
+//! The command line of tapewright.
+
+mod cli;
+mod command;
+mod exit;
+mod files;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::Arguments;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    // Before anything else: the guard has one duty and starts beside every recording.
+    if let Some(exit) = tapewright_proxy::guard::run_if_asked() {
+        return exit;
+    }
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return report::usage(&error).into(),
+    };
+    match command::run(&arguments) {
+        Ok(exit) => exit.into(),
+        Err(error) if report::is_broken_pipe(&error) => Exit::Pass.into(),
+        Err(error) => {
+            report::error(&error);
+            Exit::Unusable.into()
+        }
+    }
+}

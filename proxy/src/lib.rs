@@ -1,0 +1,17 @@
+//! Transports and the recorder.
+//!
+//! Bytes come and go here; what they mean is decided in [`tapewright_engine`] and
+//! [`tapewright_schemas`], which know nothing of descriptors, threads or clocks.
+//!
+//! The stdio path runs on plain blocking threads, one per direction: on a pipe a read
+//! and a write are the whole cost of a hop, and a direction that blocks cannot hold up
+//! another one.
+
+#[cfg(not(unix))]
+compile_error!("tapewright speaks to processes over pipes and process groups: it needs a Unix");
+
+pub mod clock;
+pub mod guard;
+pub mod record;
+pub mod stdio;
+pub mod upstream;

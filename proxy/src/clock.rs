@@ -1,0 +1,35 @@
+//! The only place that reads a clock.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use tapewright_schemas::event::Offset;
+
+/// The clock of one recording: offsets since it began.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: Instant,
+    /// Wall time of offset zero.
+    pub created: SystemTime,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one reading that starts a recording")]
+    pub fn start() -> Self {
+        Self { start: Instant::now(), created: SystemTime::now() }
+    }
+
+    /// The time since the start.
+    #[must_use]
+    pub fn now(&self) -> Offset {
+        Offset(u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// The time since the start, as a duration.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one reading per chunk")]
+    pub fn elapsed(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.start)
+    }
+}

@@ -1,0 +1,276 @@
+//! The end of a recording: what the tape projects to, and under which names.
+//!
+//! A projection is written to a new file, which then takes its name. Three things are
+//! never done: overwrite a cassette with a recording that is empty or has holes;
+//! overwrite one that somebody else wrote while we recorded; leave half a file behind.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use tapewright_schemas::envelope::for_each_message;
+use tapewright_schemas::tape::{Ending, GapTotal, Header, Reader};
+use tapewright_schemas::{capture, cassette, event, json};
+
+use super::names::{Target, numbered};
+
+/// What became of a recording.
+#[derive(Debug, Default)]
+pub struct Finished {
+    /// The tape, when there is one.
+    pub tape: Option<PathBuf>,
+    /// The cassette, when one was written, under the name that it got.
+    pub cassette: Option<PathBuf>,
+    /// The capture, when one was written, under the name that it got.
+    pub capture: Option<PathBuf>,
+    /// How many events the tape holds.
+    pub events: u64,
+    /// What is missing on it.
+    pub gaps: GapTotal,
+    /// Why the tape is not whole, when it is not.
+    pub lost: Option<String>,
+    /// What else went wrong, in words.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that was asked for and could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// A file stands where it stood: the recording is no better than what it would
+    /// replace.
+    #[error("`{}` was kept: {why}", path.display())]
+    Kept {
+        /// The file.
+        path: PathBuf,
+        /// Why it was not replaced.
+        why: &'static str,
+    },
+    /// A projection could not be written.
+    #[error("`{}` could not be written: {why}", path.display())]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// What the system, or the tape's reader, said.
+        why: String,
+    },
+}
+
+impl Finished {
+    /// Whether everything that was asked for is on the disk.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let failed = |problem: &Problem| matches!(problem, Problem::Unwritten { .. });
+        self.lost.is_none() && self.gaps.is_empty() && !self.problems.iter().any(failed)
+    }
+
+    pub(crate) fn writer_failed() -> Self {
+        Self { lost: Some("the writer stopped unexpectedly".to_owned()), ..Self::default() }
+    }
+}
+
+/// What tells one file from another that has taken its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Identity {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let data = fs::metadata(path).ok()?;
+        Some(Self {
+            device: data.dev(),
+            inode: data.ino(),
+            size: data.size(),
+            modified: (data.mtime(), data.mtime_nsec()),
+        })
+    }
+}
+
+/// What is to be projected, and where to.
+pub(crate) struct Projection<'a> {
+    pub(crate) tape: &'a Path,
+    pub(crate) number: u32,
+    pub(crate) target: &'a Target,
+    pub(crate) before: &'a [Option<Identity>; 2],
+}
+
+/// What a projection turned out to hold.
+#[derive(Clone, Copy)]
+struct Content {
+    exchanges: u64,
+    anything: bool,
+}
+
+impl Projection<'_> {
+    /// Writes what was asked for and notes how it went.
+    pub(crate) fn write(&self, finished: &mut Finished) {
+        let [cassette_before, capture_before] = *self.before;
+        if let Some(path) = &self.target.cassette {
+            finished.cassette = self.one(path, cassette_before, write_cassette, finished);
+        }
+        if let Some(path) = &self.target.capture {
+            finished.capture = self.one(path, capture_before, write_capture, finished);
+        }
+    }
+
+    fn one(
+        &self,
+        path: &Path,
+        before: Option<Identity>,
+        write: fn(&Path, &Path, &mut dyn Write) -> io::Result<Content>,
+        finished: &mut Finished,
+    ) -> Option<PathBuf> {
+        let unwritten = |error: &io::Error| Problem::Unwritten {
+            path: path.to_path_buf(),
+            why: error.to_string(),
+        };
+        let fresh = beside(path, "new");
+        let result = write_new(&fresh, |out| write(self.tape, path, out));
+        let placed = result.and_then(|content| self.place(&fresh, path, before, content, finished));
+        // Gone already when it has taken its name.
+        drop(fs::remove_file(&fresh));
+        match placed {
+            Ok(placed) => placed,
+            Err(error) => {
+                finished.problems.push(unwritten(&error));
+                None
+            }
+        }
+    }
+
+    /// Gives a finished file its name, under a lock that all recorders of the folder
+    /// share.
+    fn place(
+        &self,
+        fresh: &Path,
+        path: &Path,
+        before: Option<Identity>,
+        content: Content,
+        finished: &mut Finished,
+    ) -> io::Result<Option<PathBuf>> {
+        let folder = File::open(folder_of(path))?;
+        folder.lock()?;
+        let now = Identity::of(path);
+        let whole = finished.lost.is_none() && finished.gaps.is_empty();
+        match now {
+            None if content.anything => {
+                fs::rename(fresh, path)?;
+                Ok(Some(path.to_path_buf()))
+            }
+            None => Ok(None),
+            Some(_) if content.exchanges == 0 => {
+                let why = "nothing was recorded that could replace it";
+                finished.problems.push(Problem::Kept { path: path.to_path_buf(), why });
+                Ok(None)
+            }
+            Some(_) if whole && (now == before || is_probe(path)) => {
+                fs::rename(fresh, path)?;
+                Ok(Some(path.to_path_buf()))
+            }
+            Some(_) => {
+                let other = self.free_name(path)?;
+                fs::rename(fresh, &other)?;
+                let why = if now == before {
+                    "the new recording has holes and stands beside it"
+                } else {
+                    "another recorder wrote it; this recording stands beside it"
+                };
+                finished.problems.push(Problem::Kept { path: path.to_path_buf(), why });
+                Ok(Some(other))
+            }
+        }
+    }
+
+    fn free_name(&self, path: &Path) -> io::Result<PathBuf> {
+        let mut names = (self.number.max(2)..=u32::MAX).map(|number| numbered(path, number));
+        names
+            .find(|name| fs::symlink_metadata(name).is_err())
+            .ok_or_else(|| io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+fn write_cassette(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<Content> {
+    let mut reader = open(tape)?;
+    let spools = (spool(near, "spool")?, spool(near, "messages")?);
+    let header: &Header = reader.header();
+    let mut projector = cassette::Projector::new(header, spools.0, spools.1);
+    let ending = feed(&mut reader, |event| projector.observe(event))?;
+    let summary = projector.finish(&ending, out)?;
+    let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
+    Ok(Content { exchanges: summary.exchanges, anything })
+}
+
+fn write_capture(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<Content> {
+    let mut reader = open(tape)?;
+    let spools = (spool(near, "spool")?, spool(near, "messages")?);
+    let mut projector = capture::Projector::new(reader.header(), spools.0, spools.1);
+    let ending = feed(&mut reader, |event| projector.observe(event))?;
+    let summary = projector.finish(&ending, out)?;
+    let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
+    Ok(Content { exchanges: summary.exchanges, anything })
+}
+
+fn open(tape: &Path) -> io::Result<Reader<BufReader<File>>> {
+    Reader::open(BufReader::with_capacity(1 << 18, File::open(tape)?)).map_err(io::Error::other)
+}
+
+fn feed(
+    reader: &mut Reader<BufReader<File>>,
+    mut observe: impl FnMut(&event::Event) -> io::Result<()>,
+) -> io::Result<Ending> {
+    while let Some(event) = reader.next_event().map_err(io::Error::other)? {
+        observe(&event)?;
+    }
+    Ok(reader.ending().cloned().unwrap_or(Ending::CutShort { last_seq: 0, torn: false }))
+}
+
+/// Writes a new file and puts it on the disk.
+fn write_new<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> io::Result<T> {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let result = write(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_data()?;
+    Ok(result)
+}
+
+/// A file without a name, beside `near`.
+fn spool(near: &Path, kind: &str) -> io::Result<File> {
+    let path = beside(near, kind);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// A name that no other process uses: `.fs.json.4711.new`.
+fn beside(path: &Path, kind: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    path.with_file_name(format!(".{name}.{}.{kind}", std::process::id()))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a cassette holds nothing but `server/discover`: the probe of a client that
+/// starts its server twice. It gives way to the session that follows.
+fn is_probe(path: &Path) -> bool {
+    const LARGEST_PROBE: u64 = 64 * 1024;
+    let small = fs::metadata(path).is_ok_and(|data| data.len() <= LARGEST_PROBE);
+    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
+    let Some(exchanges) = json::find(&text, &["exchanges"]) else { return false };
+    let mut probes = true;
+    for_each_message(exchanges, |exchange| {
+        let method = json::find(exchange, &["request", "method"]);
+        probes &= method == Some(b"\"server/discover\"".as_slice());
+    });
+    probes
+}

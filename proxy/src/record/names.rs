@@ -1,0 +1,136 @@
+//! What the files of a recording are called, and how they come into being.
+//!
+//! A client may start its server twice at the same time with the same command line (the
+//! TypeScript SDK does so to find out the era), and a user may record to the same name
+//! every day. So a tape is created exclusively: a name that is taken, by whomever, gets
+//! a number, `fs.2.tape.jsonl`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// The ending of a tape's name.
+pub(super) const TAPE_ENDING: &str = ".tape.jsonl";
+
+/// Where the files of a recording go.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    /// The tape's name, before a number is put in.
+    pub(crate) tape: PathBuf,
+    /// The cassette, when one is wanted.
+    pub(crate) cassette: Option<PathBuf>,
+    /// The capture, when one is wanted.
+    pub(crate) capture: Option<PathBuf>,
+}
+
+impl Target {
+    /// A tape alone.
+    #[must_use]
+    pub fn tape_only(tape: &Path) -> Self {
+        Self { tape: resolve(tape), cassette: None, capture: None }
+    }
+
+    /// A cassette, with its tape beside it. A symbolic link is followed: the files stand
+    /// where it leads.
+    #[must_use]
+    pub fn cassette(cassette: &Path) -> Self {
+        let cassette = resolve(cassette);
+        let stem = cassette.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let tape = cassette.with_file_name(format!("{stem}{TAPE_ENDING}"));
+        Self { tape, cassette: Some(cassette), capture: None }
+    }
+
+    /// Also writes a capture.
+    #[must_use]
+    pub fn with_capture(mut self, capture: &Path) -> Self {
+        self.capture = Some(resolve(capture));
+        self
+    }
+}
+
+/// Follows a symbolic link at the end of a path, also one that leads nowhere yet.
+fn resolve(path: &Path) -> PathBuf {
+    let mut here = path.to_path_buf();
+    // As many links as the system itself would follow.
+    for _ in 0..40 {
+        let Ok(next) = fs::read_link(&here) else { break };
+        here = here.parent().unwrap_or(Path::new("")).join(next);
+    }
+    here
+}
+
+/// Creates the tape, under its own name or the first free number. Missing folders are
+/// created.
+pub(crate) fn create_tape(wanted: &Path) -> io::Result<(File, PathBuf, u32)> {
+    if let Some(folder) = wanted.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    for number in 1..=LAST_NUMBER {
+        let path = numbered(wanted, number);
+        match create(&path) {
+            Ok(file) => return Ok((file, path, number)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Creates a file that must not exist, for its owner alone.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+}
+
+const LAST_NUMBER: u32 = 100_000;
+
+/// `fs.json` as number 2 is `fs.2.json`; `fs.tape.jsonl` is `fs.2.tape.jsonl`.
+pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_path_buf();
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let endings = [TAPE_ENDING, ".capture.json"];
+    let ending = endings.into_iter().find(|ending| name.ends_with(ending)).map(str::to_owned);
+    let ending = ending.or_else(|| Some(format!(".{}", path.extension()?.to_string_lossy())));
+    let ending = ending.unwrap_or_default();
+    let stem = name.strip_suffix(&ending).unwrap_or(&name);
+    path.with_file_name(format!("{stem}.{number}{ending}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_before_the_ending() {
+        let two = |name: &str| numbered(Path::new(name), 2).to_string_lossy().into_owned();
+        assert_eq!(two("a/fs.tape.jsonl"), "a/fs.2.tape.jsonl");
+        assert_eq!(two("fs.json"), "fs.2.json");
+        assert_eq!(two("fs.capture.json"), "fs.2.capture.json");
+        assert_eq!(two("plain"), "plain.2");
+        assert_eq!(numbered(Path::new("fs.json"), 1), Path::new("fs.json"));
+    }
+
+    #[test]
+    fn the_tape_stands_beside_the_cassette_that_a_link_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link.json");
+        std::os::unix::fs::symlink("deep/real.json", &link).unwrap();
+        let target = Target::cassette(&link);
+        assert_eq!(target.tape, folder.path().join("deep/real.tape.jsonl"));
+        assert_eq!(target.cassette, Some(folder.path().join("deep/real.json")));
+    }
+
+    #[test]
+    fn a_taken_name_gets_a_number_and_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("new/fs.tape.jsonl");
+        let (_, first, one) = create_tape(&wanted).unwrap();
+        fs::write(&first, "kept").unwrap();
+        let (_, second, two) = create_tape(&wanted).unwrap();
+        assert_eq!((one, two), (1, 2));
+        assert_eq!(second, folder.path().join("new/fs.2.tape.jsonl"));
+        assert_eq!(fs::read_to_string(first).unwrap(), "kept");
+    }
+}

@@ -1,0 +1,209 @@
+//! The bounded queue between the pumps and the writer.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tapewright_schemas::event::{
+    ConduitId, Direction, Event, EventBody, Gap, Payload, SessionKey,
+};
+
+use super::WhenFull;
+
+/// How much may wait for the writer, in bytes of payload and bookkeeping. A single event
+/// may be larger when nothing else waits.
+const CAPACITY: usize = 4 << 20;
+
+/// What an event costs beside its payload, in bytes: its own size and its share of a
+/// buffer.
+const OVERHEAD: usize = 192;
+
+/// How long the writer sleeps between two looks while traffic flows. To be woken for each
+/// message would cost every message a system call and the peers a processor.
+const NAP: Duration = Duration::from_millis(1);
+
+/// How many naps without an event make the writer wait to be woken.
+const NAPS: u32 = 20;
+
+/// The bounded queue between the pumps and the writer.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    when_full: WhenFull,
+    state: Mutex<State>,
+    filled: Condvar,
+    drained: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    events: Vec<Event>,
+    bytes: usize,
+    gap: Option<Gap>,
+    // The writer waits to be woken.
+    asleep: bool,
+    // The writer is at work on what it took.
+    busy: bool,
+    // Somebody waits for the queue to drain.
+    awaited: bool,
+    closed: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(when_full: WhenFull) -> Self {
+        Self {
+            when_full,
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            drained: Condvar::new(),
+        }
+    }
+
+    /// Adds what `next` yields until it yields `None`.
+    pub(crate) fn push(&self, mut next: impl FnMut() -> Option<Event>) {
+        let Some(first) = next() else { return };
+        let mut state = self.lock();
+        let mut event = first;
+        loop {
+            state = self.push_one(state, event);
+            match next() {
+                Some(next) => event = next,
+                None => break,
+            }
+        }
+        self.wake(&state);
+    }
+
+    fn push_one<'a>(&'a self, mut state: MutexGuard<'a, State>, event: Event) -> MutexGuard<'a, State> {
+        if state.closed {
+            return state;
+        }
+        let cost = cost(&event);
+        while state.bytes + cost > CAPACITY && !state.events.is_empty() {
+            if self.when_full == WhenFull::Gap {
+                state.swallow(&event);
+                return state;
+            }
+            state.awaited = true;
+            self.filled.notify_one();
+            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if state.closed {
+                return state;
+            }
+        }
+        if let Some(gap) = state.gap.take() {
+            let at = event.at;
+            state.events.push(gap_event(gap, at));
+        }
+        state.bytes += cost;
+        state.events.push(event);
+        state
+    }
+
+    fn wake(&self, state: &State) {
+        if state.asleep || state.bytes > CAPACITY / 2 {
+            self.filled.notify_one();
+        }
+    }
+
+    /// Moves what waits into `batch`, which must be empty; false when the queue is closed
+    /// and empty. Returns with an empty batch now and then while nothing comes.
+    pub(crate) fn take(&self, batch: &mut Vec<Event>) -> bool {
+        let mut state = self.lock();
+        state.busy = false;
+        let mut naps = 0;
+        while state.events.is_empty() {
+            if state.awaited {
+                state.awaited = false;
+                self.drained.notify_all();
+            }
+            if state.closed {
+                if let Some(gap) = state.gap.take() {
+                    let at = tapewright_schemas::event::Offset::default();
+                    batch.push(gap_event(gap, at));
+                    return true;
+                }
+                return false;
+            }
+            state = if naps < NAPS {
+                naps += 1;
+                let nap = self.filled.wait_timeout(state, NAP);
+                nap.unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                state.asleep = true;
+                let mut woken = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+                woken.asleep = false;
+                woken
+            };
+        }
+        std::mem::swap(&mut state.events, batch);
+        state.bytes = 0;
+        state.busy = true;
+        if state.awaited {
+            state.awaited = false;
+            self.drained.notify_all();
+        }
+        true
+    }
+
+    /// Waits until the writer has dealt with everything that was pushed before.
+    pub(crate) fn wait_until_drained(&self) {
+        let mut state = self.lock();
+        // One look is enough: what comes in the meantime is not asked for.
+        let mut looks = 0;
+        while (state.busy || !state.events.is_empty()) && !state.closed && looks < 1_000 {
+            looks += 1;
+            state.awaited = true;
+            self.filled.notify_one();
+            let wait = self.drained.wait_timeout(state, NAP);
+            state = wait.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// No more events are taken.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_all();
+        self.drained.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn swallow(&mut self, event: &Event) {
+        let gap = self.gap.get_or_insert_with(|| Gap {
+            events: 0,
+            bytes: 0,
+            why: "the queue was full".to_owned(),
+        });
+        gap.events += 1;
+        gap.bytes += payload_bytes(event) as u64;
+    }
+}
+
+fn gap_event(gap: Gap, at: tapewright_schemas::event::Offset) -> Event {
+    Event {
+        conduit: ConduitId::default(),
+        seq: 0,
+        at,
+        session: SessionKey::default(),
+        dir: Direction::ToClient,
+        era: None,
+        body: EventBody::Gap(gap),
+    }
+}
+
+fn cost(event: &Event) -> usize {
+    payload_bytes(event) + OVERHEAD
+}
+
+/// How many bytes of payload an event holds.
+pub(crate) fn payload_bytes(event: &Event) -> usize {
+    match &event.body {
+        EventBody::Message { payload: Payload::Whole(bytes), .. } => bytes.len(),
+        EventBody::Message { payload, .. } => payload.kept().len(),
+        EventBody::Stderr { line, .. } => line.len(),
+        _ => 0,
+    }
+}

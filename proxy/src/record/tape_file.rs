@@ -1,0 +1,206 @@
+//! The tape on the disk.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tapewright_schemas::event::{
+    ConduitId, Direction, Event, EventBody, Gap, Offset, SessionKey,
+};
+use tapewright_schemas::redact::Redactor;
+use tapewright_schemas::tape::{Encoder, Header};
+
+use super::finish::{Finished, Identity, Projection};
+use super::names::create_tape;
+use super::queue::payload_bytes;
+use super::{Settings, Target};
+
+/// How much encoded text is gathered before a write, in bytes.
+const WRITE_SIZE: usize = 256 * 1024;
+
+/// Encodes events and appends them to the tape.
+///
+/// A disk that fails never stops anything: what could not be written is counted, the
+/// file is cut back to its last whole line, and every later batch tries again.
+#[derive(Debug)]
+pub(crate) struct TapeWriter {
+    encoder: Encoder,
+    header: Header,
+    target: Target,
+    // What stood at the cassette's and the capture's place when we began.
+    before: [Option<Identity>; 2],
+    file: Option<Arc<File>>,
+    path: PathBuf,
+    number: u32,
+    // Encoded lines that are not written yet, and what they hold.
+    out: Vec<u8>,
+    unwritten: Gap,
+    // Bytes of whole lines in the file.
+    good: u64,
+    lost: Gap,
+    // The first thing that went wrong.
+    problem: Option<String>,
+}
+
+impl TapeWriter {
+    /// Creates the file and writes the header. That it cannot be created is kept as a
+    /// problem.
+    pub(crate) fn create(settings: Settings) -> Self {
+        let Settings { target, mut header, command, rules, .. } = settings;
+        let mut redactor = Redactor::new(rules());
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        header.command = redactor.argv(&command).into_iter().map(text).collect();
+        header.cwd = text(redactor.text(header.cwd.as_bytes()).into_owned());
+        header.label = text(redactor.text(header.label.as_bytes()).into_owned());
+        let before = [&target.cassette, &target.capture]
+            .map(|path| path.as_ref().and_then(|path| Identity::of(path)));
+        let mut tape = Self {
+            encoder: Encoder::new(redactor),
+            header,
+            path: target.tape.clone(),
+            target,
+            before,
+            file: None,
+            number: 1,
+            out: Vec::new(),
+            unwritten: no_gap(),
+            good: 0,
+            lost: no_gap(),
+            problem: None,
+        };
+        match create_tape(&tape.target.tape) {
+            Ok((file, path, number)) => {
+                tape.file = Some(Arc::new(file));
+                tape.path = path;
+                tape.number = number;
+            }
+            Err(error) => tape.problem = Some(format!("the tape could not be created: {error}")),
+        }
+        tape.flush();
+        tape
+    }
+
+    /// Adds an event; it is in the file after the next [`flush`](Self::flush).
+    pub(crate) fn encode(&mut self, event: &Event) {
+        if self.lost.events > 0 && self.unwritten.events == 0 {
+            self.tell_gap(event.at);
+        }
+        self.encoder.encode(event, &mut self.out);
+        self.unwritten.events += 1;
+        self.unwritten.bytes += payload_bytes(event) as u64;
+        if self.out.len() >= WRITE_SIZE {
+            self.flush();
+        }
+    }
+
+    /// Writes what was added; how many bytes the tape has now.
+    pub(crate) fn flush(&mut self) -> u64 {
+        if self.good == 0 {
+            // Nothing before the header, also when the first attempts failed.
+            let events = std::mem::take(&mut self.out);
+            self.header.write(&mut self.out);
+            self.out.extend_from_slice(&events);
+        }
+        if self.out.is_empty() {
+            return self.good;
+        }
+        let written = match &self.file {
+            Some(file) => file.as_ref().write_all(&self.out),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        match written {
+            Ok(()) => {
+                self.good += self.out.len() as u64;
+                self.unwritten = no_gap();
+            }
+            Err(error) => self.give_up(&error),
+        }
+        self.out.clear();
+        self.good
+    }
+
+    /// The file, for syncing.
+    pub(crate) fn file(&self) -> Option<Arc<File>> {
+        self.file.clone()
+    }
+
+    /// How many requests of the client await their response.
+    pub(crate) fn owed(&self) -> usize {
+        self.encoder.pending().count(Direction::ToServer)
+    }
+
+    /// Writes the footer and the projections.
+    pub(crate) fn finish(&mut self, now: Offset) -> Finished {
+        if self.lost.events > 0 {
+            self.tell_gap(now);
+        }
+        let footer = self.encoder.footer(now.0, self.problem.clone());
+        footer.write(&mut self.out);
+        self.flush();
+        if let Some(file) = &self.file {
+            // The tape is whole either way; a failed sync has no one to tell.
+            drop(file.sync_data());
+        }
+        let mut finished = Finished {
+            tape: self.file.is_some().then(|| self.path.clone()),
+            events: footer.events,
+            gaps: footer.gaps,
+            lost: self.problem.take(),
+            ..Finished::default()
+        };
+        if self.file.is_some() {
+            let projection = Projection {
+                tape: &self.path,
+                number: self.number,
+                target: &self.target,
+                before: &self.before,
+            };
+            projection.write(&mut finished);
+        }
+        finished
+    }
+
+    /// Removes the tape, which holds nothing.
+    pub(crate) fn remove(&mut self) {
+        if self.file.take().is_some() {
+            // A tape that cannot be removed is empty and does no harm.
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+
+    fn give_up(&mut self, error: &io::Error) {
+        self.lost.events += self.unwritten.events;
+        self.lost.bytes += self.unwritten.bytes;
+        self.unwritten = no_gap();
+        if self.problem.is_none() {
+            self.problem = Some(format!("the tape could not be written: {error}"));
+        }
+        if let Some(file) = &self.file {
+            // A line cut short would make the rest of the tape unreadable.
+            drop(file.set_len(self.good));
+        }
+    }
+
+    /// Says on the tape what it lacks, now that it can be written again.
+    fn tell_gap(&mut self, at: Offset) {
+        let mut gap = std::mem::replace(&mut self.lost, no_gap());
+        gap.why = self.problem.clone().unwrap_or_default();
+        self.unwritten.events += gap.events;
+        self.unwritten.bytes += gap.bytes;
+        let event = Event {
+            conduit: ConduitId::default(),
+            seq: 0,
+            at,
+            session: SessionKey::default(),
+            dir: Direction::ToClient,
+            era: None,
+            body: EventBody::Gap(gap),
+        };
+        self.encoder.encode(&event, &mut self.out);
+    }
+}
+
+fn no_gap() -> Gap {
+    Gap { events: 0, bytes: 0, why: String::new() }
+}

@@ -1,0 +1,83 @@
+//! A child process as an upstream.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+use tapewright_schemas::event::{Exit, Peer};
+
+use super::pipe::Pipe;
+use crate::guard::Group;
+use crate::upstream::{ChunkSource, Life, Link, OpenError, Upstream};
+
+/// A command that is started anew for each conversation, exactly as it would be started
+/// alone: same arguments, environment and working folder, and no shell.
+#[derive(Clone, Debug)]
+pub struct ChildProcess {
+    program: OsString,
+    arguments: Vec<OsString>,
+}
+
+impl ChildProcess {
+    /// A command; the program is looked up in `PATH` as the client would do.
+    #[must_use]
+    pub fn new(program: OsString, arguments: Vec<OsString>) -> Self {
+        Self { program, arguments }
+    }
+
+    fn error(&self, source: io::Error) -> OpenError {
+        OpenError::Spawn { command: self.program.to_string_lossy().into_owned(), source }
+    }
+}
+
+impl Upstream for ChildProcess {
+    fn open(&self) -> Result<Link, OpenError> {
+        // Without a guard a session is still worth having; its child then leads a group
+        // of its own, which ends with us in every case but SIGKILL.
+        let group = Group::start().ok();
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(group.as_ref().map_or(0, Group::number))
+            .spawn()
+            .map_err(|source| self.error(source))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(self.error(io::ErrorKind::BrokenPipe.into()));
+        };
+        let log: Box<dyn ChunkSource> = Box::new(Pipe::to_child(stderr.into()));
+        let group = match group {
+            Some(group) => group,
+            None => Group::led_by(&child),
+        };
+        Ok(Link {
+            peer: Peer::Process { pid: child.id() },
+            to_server: Box::new(Pipe::to_child(stdin.into())),
+            to_client: Box::new(Pipe::to_child(stdout.into())),
+            log: Some(log),
+            ended: Box::new(move || {
+                let status = child.wait()?;
+                Ok(match (status.code(), status.signal()) {
+                    (Some(code), _) => Exit::Code(code),
+                    (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+                })
+            }),
+            life: Box::new(group),
+        })
+    }
+}
+
+impl Life for Group {
+    fn signal(&self, signal: Signal) {
+        Self::signal(self, signal);
+    }
+
+    fn finish(self: Box<Self>) {
+        Self::finish(*self);
+    }
+}

@@ -1,0 +1,275 @@
+//! When a session ends, and how hard: the rules as a state machine without a clock.
+//!
+//! Real clients close the server's input, wait two seconds (TypeScript, Python) or three
+//! (Rust), then send SIGTERM (not Rust), wait two more, and then SIGKILL. Everything
+//! here fits inside those times, so that the recording is finished before the client
+//! loses patience:
+//!
+//! * After the client's end of input the server may finish what it was asked for, however
+//!   long that takes: a client that does not want to wait says so with a signal. A server
+//!   that owes nothing gets [`GRACE`], then SIGTERM, then [`TERM_GRACE`], then SIGKILL.
+//! * A signal is passed on at once; a server that does not end on SIGTERM and its like
+//!   within [`SIGNAL_GRACE`] gets SIGKILL.
+//! * Once the server has ended, what it left in its pipes is passed on. A pipe that some
+//!   other process still holds open is waited for no longer than [`DRAIN`].
+
+use std::time::Duration;
+
+use tapewright_schemas::event::Exit;
+
+/// From the client's end of input to SIGTERM, when the server owes no answer.
+pub(crate) const GRACE: Duration = Duration::from_millis(1_200);
+/// From that SIGTERM to SIGKILL.
+pub(crate) const TERM_GRACE: Duration = Duration::from_millis(450);
+/// From a signal that was passed on to SIGKILL.
+pub(crate) const SIGNAL_GRACE: Duration = Duration::from_millis(1_300);
+/// From the server's end to ours, while a pipe of it stays open.
+pub(crate) const DRAIN: Duration = Duration::from_millis(200);
+/// From SIGKILL to our end, whatever else holds.
+const LAST: Duration = Duration::from_millis(250);
+/// How soon a server that owes answers is looked at again.
+const RECHECK: Duration = Duration::from_millis(50);
+
+/// Something that happened to the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Happening {
+    /// The client closed its end, or its input cannot be read any more.
+    ClientDone,
+    /// The client does not read any more.
+    ClientGone,
+    /// The server closed its output.
+    ServerDone,
+    /// The server's process ended.
+    Exited(Exit),
+    /// This signal, whose purpose is to end a process, was passed on.
+    EndingSignal,
+    /// The server's standard error was closed.
+    LogDone,
+}
+
+/// What must be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Send SIGTERM to the server's group.
+    Terminate,
+    /// Send SIGKILL to the server's group.
+    Kill,
+    /// End the session.
+    Finish,
+}
+
+/// What is known when a deadline has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Situation {
+    /// How many requests of the client await their response.
+    pub(crate) owed: usize,
+    /// Whether bytes of the server are on their way to a client that is slow to read.
+    pub(crate) writing: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pressure {
+    None,
+    /// Terminate at this time, unless answers are owed.
+    Grace(Duration),
+    /// Terminate at this time.
+    Terminate(Duration),
+    /// Kill at this time.
+    Kill(Duration),
+    /// Killed; give up at this time.
+    Killed(Duration),
+}
+
+/// The state of an ending session.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pressure: Pressure,
+    exit: Option<Exit>,
+    server_done: bool,
+    log_done: bool,
+    // When the server has ended but a pipe is still open: give up at this time.
+    drain_until: Option<Duration>,
+}
+
+impl Ending {
+    pub(crate) fn new(has_log: bool) -> Self {
+        Self {
+            pressure: Pressure::None,
+            exit: None,
+            server_done: false,
+            log_done: !has_log,
+            drain_until: None,
+        }
+    }
+
+    /// How the server's process ended, if it has.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.exit
+    }
+
+    /// Something happened at `now`.
+    pub(crate) fn handle(&mut self, now: Duration, happening: Happening) -> Option<Action> {
+        match happening {
+            Happening::ClientDone if self.pressure == Pressure::None => {
+                self.pressure = Pressure::Grace(now + GRACE);
+            }
+            Happening::ClientGone if matches!(self.pressure, Pressure::None | Pressure::Grace(_)) => {
+                self.pressure = Pressure::Terminate(now + GRACE);
+            }
+            Happening::ClientDone | Happening::ClientGone => {}
+            Happening::EndingSignal => {
+                let already = match self.pressure {
+                    Pressure::Kill(at) => at,
+                    Pressure::Killed(_) => return None,
+                    _ => Duration::MAX,
+                };
+                self.pressure = Pressure::Kill(already.min(now + SIGNAL_GRACE));
+            }
+            Happening::ServerDone => self.server_done = true,
+            Happening::LogDone => self.log_done = true,
+            Happening::Exited(exit) => {
+                self.exit = Some(exit);
+                self.drain_until = Some(now + DRAIN);
+            }
+        }
+        (self.exit.is_some() && self.server_done && self.log_done).then_some(Action::Finish)
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let pressure = match self.pressure {
+            Pressure::None => None,
+            Pressure::Killed(at) => Some(at),
+            _ if self.exit.is_some() => None,
+            Pressure::Grace(at) | Pressure::Terminate(at) | Pressure::Kill(at) => Some(at),
+        };
+        pressure.into_iter().chain(self.drain_until).min()
+    }
+
+    /// A deadline has come.
+    pub(crate) fn handle_timeout(&mut self, now: Duration, situation: Situation) -> Option<Action> {
+        if let Some(until) = self.drain_until
+            && until <= now
+        {
+            // What is on its way to a slow client would have stayed in a pipe for it, had
+            // the client spoken with the server alone.
+            let patient = matches!(self.pressure, Pressure::None | Pressure::Grace(_));
+            if !(situation.writing && patient) {
+                return Some(Action::Finish);
+            }
+            self.drain_until = Some(now + RECHECK);
+            return None;
+        }
+        match self.pressure {
+            Pressure::Killed(at) if at <= now => Some(Action::Finish),
+            _ if self.exit.is_some() => None,
+            Pressure::Grace(at) if at <= now && situation.owed > 0 => {
+                self.pressure = Pressure::Grace(now + RECHECK);
+                None
+            }
+            Pressure::Grace(at) | Pressure::Terminate(at) if at <= now => {
+                self.pressure = Pressure::Kill(now + TERM_GRACE);
+                Some(Action::Terminate)
+            }
+            Pressure::Kill(at) if at <= now => {
+                self.pressure = Pressure::Killed(now + LAST);
+                Some(Action::Kill)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDLE: Situation = Situation { owed: 0, writing: false };
+
+    fn ms(time: u64) -> Duration {
+        Duration::from_millis(time)
+    }
+
+    /// Runs the deadlines from `from` on; what was done, and when.
+    fn play(ending: &mut Ending, situation: Situation, until: u64) -> Vec<(u64, Action)> {
+        let mut done = Vec::new();
+        while let Some(at) = ending.deadline().filter(|at| *at <= ms(until)) {
+            if let Some(action) = ending.handle_timeout(at, situation) {
+                done.push((u64::try_from(at.as_millis()).unwrap(), action));
+                if action == Action::Finish {
+                    break;
+                }
+            }
+        }
+        done
+    }
+
+    #[test]
+    fn a_server_that_ignores_the_end_of_input_is_gone_before_two_seconds() {
+        let mut ending = Ending::new(true);
+        assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
+        let done = play(&mut ending, IDLE, 10_000);
+        assert_eq!(done, [(1_200, Action::Terminate), (1_650, Action::Kill), (1_900, Action::Finish)]);
+    }
+
+    #[test]
+    fn a_server_that_owes_an_answer_is_waited_for() {
+        let mut ending = Ending::new(false);
+        ending.handle(ms(0), Happening::ClientDone);
+        assert!(play(&mut ending, Situation { owed: 1, writing: false }, 60_000).is_empty());
+        assert_eq!(play(&mut ending, IDLE, 60_100).first(), Some(&(60_050, Action::Terminate)));
+    }
+
+    #[test]
+    fn a_signal_ends_the_wait_for_answers() {
+        let mut ending = Ending::new(false);
+        ending.handle(ms(0), Happening::ClientDone);
+        ending.handle(ms(2_000), Happening::EndingSignal);
+        ending.handle(ms(2_500), Happening::EndingSignal);
+        let done = play(&mut ending, Situation { owed: 1, writing: true }, 10_000);
+        assert_eq!(done, [(3_300, Action::Kill), (3_550, Action::Finish)]);
+    }
+
+    #[test]
+    fn an_ended_server_with_closed_pipes_ends_the_session_at_once() {
+        let mut ending = Ending::new(true);
+        assert_eq!(ending.handle(ms(5), Happening::LogDone), None);
+        assert_eq!(ending.handle(ms(5), Happening::ServerDone), None);
+        assert_eq!(ending.deadline(), None);
+        let exited = Happening::Exited(Exit::Code(3));
+        assert_eq!(ending.handle(ms(6), exited), Some(Action::Finish));
+        assert_eq!(ending.exit(), Some(Exit::Code(3)));
+    }
+
+    #[test]
+    fn a_pipe_held_open_by_a_grandchild_is_not_waited_for() {
+        let mut ending = Ending::new(true);
+        ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
+        assert_eq!(play(&mut ending, IDLE, 1_000), [(200, Action::Finish)]);
+    }
+
+    #[test]
+    fn a_slow_client_still_gets_what_an_ended_server_had_said() {
+        let mut ending = Ending::new(true);
+        ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
+        let slow = Situation { owed: 0, writing: true };
+        assert!(play(&mut ending, slow, 60_000).is_empty());
+        ending.handle(ms(60_000), Happening::EndingSignal);
+        assert_eq!(play(&mut ending, slow, 70_000).len(), 1);
+    }
+
+    #[test]
+    fn a_server_that_closed_its_output_may_live_on_while_the_client_does() {
+        let mut ending = Ending::new(false);
+        assert_eq!(ending.handle(ms(0), Happening::ServerDone), None);
+        assert_eq!(ending.deadline(), None);
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_not_waited_for() {
+        let mut ending = Ending::new(false);
+        ending.handle(ms(0), Happening::ClientGone);
+        let done = play(&mut ending, Situation { owed: 4, writing: false }, 10_000);
+        assert_eq!(done.first(), Some(&(1_200, Action::Terminate)));
+    }
+}

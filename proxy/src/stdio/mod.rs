@@ -1,0 +1,17 @@
+//! A stdio client in front, a child process behind.
+//!
+//! Four flows run on threads of their own and never wait for each other: the client's
+//! input to the child, the child's output to the client, its standard error to ours, and
+//! signals. [`session`] watches them come to their ends.
+
+mod child;
+mod ending;
+mod pipe;
+mod pump;
+mod session;
+mod signals;
+mod stderr;
+
+pub use child::ChildProcess;
+pub use session::{Outcome, SessionError, run};
+pub use signals::die_by;

@@ -1,0 +1,101 @@
+//! Descriptors as chunk sources and sinks.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, read, write};
+use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+
+use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
+
+/// How much a pipe of ours may hold, in bytes, where the system allows it: fewer
+/// switches between processes for large messages.
+#[cfg(target_os = "linux")]
+const PIPE_SIZE: usize = 1 << 20;
+
+/// One end of a pipe, socket, file or terminal.
+#[derive(Debug)]
+pub(crate) struct Pipe(OwnedFd);
+
+impl Pipe {
+    /// The end of a pipe that leads to a child, enlarged.
+    pub(crate) fn to_child(fd: OwnedFd) -> Self {
+        #[cfg(target_os = "linux")]
+        // The limit of the user may be reached; a small pipe works as well.
+        rustix::pipe::fcntl_setpipe_size(&fd, PIPE_SIZE).ok();
+        Self(fd)
+    }
+
+    /// Takes over our standard input and output. Nothing else in this process can write
+    /// to the client afterwards, and dropping a pipe closes it for the client.
+    pub(crate) fn take_standard() -> io::Result<(Self, Self)> {
+        let input = fcntl_dupfd_cloexec(stdin(), 3)?;
+        let output = fcntl_dupfd_cloexec(stdout(), 3)?;
+        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        dup2_stdin(&null)?;
+        dup2_stdout(&null)?;
+        Ok((Self(input), Self(output)))
+    }
+
+    /// Our standard error, shared with the rest of this process.
+    pub(crate) fn standard_error() -> io::Result<Self> {
+        Ok(Self(fcntl_dupfd_cloexec(stderr(), 3)?))
+    }
+
+    /// Waits until the descriptor is ready; false when `timeout` passes first.
+    pub(crate) fn wait(&self, flags: PollFlags, timeout: Duration) -> io::Result<bool> {
+        let timeout = Timespec::try_from(timeout).map_err(|_| Errno::INVAL)?;
+        let mut fds = [PollFd::new(&self.0, flags)];
+        loop {
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl ChunkSource for Pipe {
+    fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
+        if let Some(timeout) = timeout
+            && !self.wait(PollFlags::IN, timeout)?
+        {
+            return Ok(ReadResult::TimedOut);
+        }
+        loop {
+            match read(self.0.as_fd(), spare_capacity(space)) {
+                Ok(0) => return Ok(ReadResult::End),
+                Ok(count) => return Ok(ReadResult::Bytes(count)),
+                Err(Errno::INTR) => {}
+                // Somebody else made the shared description non-blocking.
+                Err(Errno::AGAIN) => {
+                    self.wait(PollFlags::IN, Duration::from_secs(3_600))?;
+                }
+                // A terminal or socket whose other end is gone.
+                Err(Errno::IO | Errno::CONNRESET) => return Ok(ReadResult::End),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl ChunkSink for Pipe {
+    fn write(&mut self, mut chunk: &[u8]) -> io::Result<()> {
+        while !chunk.is_empty() {
+            match write(self.0.as_fd(), chunk) {
+                Ok(count) => chunk = chunk.get(count..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    self.wait(PollFlags::OUT, Duration::from_secs(3_600))?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! One direction: read, pass on, record.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tapewright_engine::policy::Policy;
+use tapewright_engine::{Forward, Lane};
+use tapewright_schemas::event::CloseReason;
+
+use crate::clock::Clock;
+use crate::record::Recorder;
+use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
+
+/// One direction of a session, ready to run on a thread of its own.
+pub(crate) struct Pump<P> {
+    pub(crate) lane: Lane<P>,
+    pub(crate) forward: Forward,
+    pub(crate) source: Box<dyn ChunkSource>,
+    pub(crate) sink: Box<dyn ChunkSink>,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) clock: Clock,
+    /// Raised while a write to the receiver is under way.
+    pub(crate) writing: Arc<AtomicBool>,
+}
+
+impl<P: Policy> Pump<P> {
+    /// Runs until one side is done. Both ends are closed when it returns.
+    pub(crate) fn run(mut self) -> CloseReason {
+        loop {
+            self.step();
+            if self.pass_on_and_record().is_err() {
+                self.lane.handle_close(self.clock.now(), CloseReason::ReceiverGone);
+                self.record();
+            }
+            if let Some(reason) = self.lane.closed() {
+                return reason;
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let timeout = self.lane.poll_timeout().map(|at| {
+            Duration::from_micros(at.since(self.clock.now()).0)
+        });
+        let space = self.lane.space();
+        match self.source.read(space, timeout) {
+            Ok(ReadResult::Bytes(_)) => self.lane.handle_input(self.clock.now()),
+            Ok(ReadResult::TimedOut) => self.lane.handle_timeout(self.clock.now()),
+            Ok(ReadResult::End) => self.lane.handle_eof(self.clock.now()),
+            Err(_) => self.lane.handle_close(self.clock.now(), CloseReason::Failed),
+        }
+    }
+
+    fn pass_on_and_record(&mut self) -> io::Result<()> {
+        match self.forward {
+            Forward::AtOnce => {
+                self.pass_on()?;
+                self.record();
+            }
+            Forward::Recorded => {
+                self.record();
+                self.pass_on()?;
+                // A direction may end while it passes on.
+                self.record();
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        while let Some(bytes) = self.lane.poll_transmit() {
+            self.writing.store(true, Ordering::Relaxed);
+            let written = self.sink.write(bytes);
+            self.writing.store(false, Ordering::Relaxed);
+            written?;
+            self.lane.transmitted();
+        }
+        Ok(())
+    }
+
+    fn record(&mut self) {
+        let lane = &mut self.lane;
+        self.recorder.record(|| lane.poll_event());
+    }
+}

@@ -1,0 +1,204 @@
+//! The server's standard error: to ours, byte for byte, and to the tape, line by line.
+//!
+//! Reading never waits for writing until a buffer is full. A client that leaves a log
+//! stream unread would block a chatty server for good once the pipes are full; here a
+//! stream whose reader takes nothing for [`PATIENCE`] is recorded, but no longer passed
+//! on until it takes bytes again.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_schemas::event::{
+    ConduitId, Direction, Event, EventBody, Gap, LineEnd, SessionKey,
+};
+
+use crate::clock::Clock;
+use crate::record::Recorder;
+use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
+
+/// How much may wait to be passed on, in bytes.
+const BUFFER: usize = 4 << 20;
+
+/// How long a full buffer is waited for before its reader counts as absent.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How much one read takes, in bytes.
+const READ_SIZE: usize = 16 * 1024;
+
+/// A line beyond this is recorded in pieces, in bytes.
+const LINE_LIMIT: usize = 64 * 1024;
+
+/// What waits to be passed on.
+#[derive(Default)]
+struct Waiting {
+    chunks: VecDeque<Vec<u8>>,
+    bytes: usize,
+    // No more will come.
+    done: bool,
+    // The receiver cannot be written to any more.
+    broken: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, guard: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
+        self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs until the server closes its standard error and all of it has been passed on.
+pub(crate) fn run(
+    mut source: Box<dyn ChunkSource>,
+    sink: Box<dyn ChunkSink>,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+) {
+    let shared = Arc::new(Shared::default());
+    let writer = {
+        let shared = Arc::clone(&shared);
+        thread::Builder::new().name("stderr-out".to_owned()).spawn(move || drain(&shared, sink))
+    };
+    let mut lines = Lines { recorder, clock, partial: Vec::new() };
+    let mut absent = false;
+    let mut unsent = 0;
+    loop {
+        let mut chunk = Vec::with_capacity(READ_SIZE);
+        match source.read(&mut chunk, None) {
+            Ok(ReadResult::Bytes(_)) => {}
+            Ok(ReadResult::TimedOut) => continue,
+            Ok(ReadResult::End) | Err(_) => break,
+        }
+        lines.observe(&chunk);
+        unsent += pass_on(&shared, chunk, &mut absent);
+    }
+    lines.finish();
+    if unsent > 0 {
+        lines.gap(unsent);
+    }
+    shared.lock().done = true;
+    shared.changed.notify_all();
+    if let (Ok(writer), false) = (writer, absent) {
+        // A panic there has nothing to tell here.
+        drop(writer.join());
+    }
+}
+
+/// Hands a chunk to the writer; how many bytes were given up instead.
+fn pass_on(shared: &Shared, chunk: Vec<u8>, absent: &mut bool) -> usize {
+    let size = chunk.len();
+    let mut waiting = shared.lock();
+    if waiting.bytes < BUFFER {
+        *absent = false;
+    }
+    while waiting.bytes >= BUFFER && !waiting.broken && !*absent {
+        let before = waiting.bytes;
+        let (next, timeout) = shared
+            .changed
+            .wait_timeout(waiting, PATIENCE)
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting = next;
+        *absent = timeout.timed_out() && waiting.bytes >= before;
+    }
+    if waiting.broken || *absent {
+        return size;
+    }
+    waiting.bytes += size;
+    waiting.chunks.push_back(chunk);
+    drop(waiting);
+    shared.changed.notify_all();
+    0
+}
+
+fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>) {
+    loop {
+        let mut waiting = shared.lock();
+        while waiting.chunks.is_empty() && !waiting.done {
+            waiting = shared.wait(waiting);
+        }
+        let Some(chunk) = waiting.chunks.pop_front() else { return };
+        drop(waiting);
+        let written = sink.write(&chunk);
+        let mut waiting = shared.lock();
+        waiting.bytes -= chunk.len();
+        if written.is_err() {
+            waiting.broken = true;
+            waiting.chunks.clear();
+        }
+        drop(waiting);
+        shared.changed.notify_all();
+        if written.is_err() {
+            return;
+        }
+    }
+}
+
+/// Cuts what the server says into lines for the tape: a secret must not escape redaction
+/// because it was written in two pieces.
+struct Lines<'a> {
+    recorder: &'a Recorder,
+    clock: Clock,
+    partial: Vec<u8>,
+}
+
+impl Lines<'_> {
+    fn observe(&mut self, chunk: &[u8]) {
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            self.partial.extend_from_slice(piece);
+            let whole = self.partial.last() == Some(&b'\n');
+            if whole || self.partial.len() >= LINE_LIMIT {
+                self.line(whole);
+            }
+        }
+    }
+
+    fn line(&mut self, whole: bool) {
+        let mut line = std::mem::take(&mut self.partial);
+        let mut end = LineEnd::None;
+        if whole {
+            line.pop();
+            end = LineEnd::Lf;
+            if line.last() == Some(&b'\r') {
+                line.pop();
+                end = LineEnd::CrLf;
+            }
+        }
+        self.record(EventBody::Stderr { line: Bytes::from(line), end });
+    }
+
+    fn finish(&mut self) {
+        if !self.partial.is_empty() {
+            self.line(false);
+        }
+    }
+
+    /// Bytes that were recorded but that nobody took.
+    fn gap(&self, bytes: usize) {
+        let why = "standard error was recorded but not passed on: nobody read it".to_owned();
+        self.record(EventBody::Gap(Gap { events: 0, bytes: bytes as u64, why }));
+    }
+
+    fn record(&self, body: EventBody) {
+        let mut event = Some(Event {
+            conduit: ConduitId::default(),
+            seq: 0,
+            at: self.clock.now(),
+            session: SessionKey::default(),
+            dir: Direction::ToClient,
+            era: None,
+            body,
+        });
+        self.recorder.record(|| event.take());
+    }
+}

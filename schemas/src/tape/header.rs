@@ -1,0 +1,63 @@
+//! The first line of a tape.
+
+use serde::{Deserialize, Serialize};
+
+/// The version that this build writes.
+pub const VERSION: &str = "1.0";
+
+/// What was recorded, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the format, `major.minor`.
+    pub tape: String,
+    /// Wall time of offset zero, RFC 3339 in UTC.
+    #[serde(default)]
+    pub created: String,
+    /// Program and version that wrote it.
+    #[serde(default)]
+    pub by: String,
+    /// `stdio`, or `http`.
+    #[serde(default)]
+    pub transport: String,
+    /// Name of the server, for captures and reports.
+    #[serde(default)]
+    pub label: String,
+    /// Program and arguments of the child, redacted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Working folder of the child, redacted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
+    /// Names of the child's environment variables, never their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_names: Vec<String>,
+    /// Process id of the recorder.
+    #[serde(default)]
+    pub pid: u32,
+    /// `queue`, `written` or `synced`.
+    #[serde(default)]
+    pub durability: String,
+    /// `wait` or `gap`.
+    #[serde(default)]
+    pub when_full: String,
+    /// The longest message kept whole, in bytes.
+    #[serde(default)]
+    pub max_message_bytes: u64,
+    /// False when the recording was asked not to redact.
+    #[serde(default = "yes")]
+    pub redacted: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Header {
+    /// Appends the header as one line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        // A struct of strings and numbers always has a JSON text.
+        if serde_json::to_writer(&mut *out, self).is_ok() {
+            out.push(b'\n');
+        }
+    }
+}

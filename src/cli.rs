@@ -1,0 +1,23 @@
+//! What can be typed. What it means is in [`crate::command`].
+
+use clap::{Parser, Subcommand};
+
+use crate::command::{completions, demo, export, inspect, record, scrub};
+
+/// The recording proxy and replay gateway for MCP, the Model Context Protocol.
+#[derive(Debug, Parser)]
+#[command(name = "tapewright", version, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Record(record::Arguments),
+    Export(export::Arguments),
+    Inspect(inspect::Arguments),
+    Scrub(scrub::Arguments),
+    Demo(demo::Arguments),
+    Completions(completions::Arguments),
+}

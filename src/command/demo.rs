@@ -1,0 +1,13 @@
+//! `tapewright demo`.
+
+use clap::Args;
+
+use crate::exit::Exit;
+
+/// placeholder demo
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(_arguments: &Arguments) -> anyhow::Result<Exit> {
+    Ok(Exit::Pass)
+}

@@ -1,0 +1,24 @@
+//! The commands, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod inspect;
+pub(crate) mod record;
+pub(crate) mod redaction;
+pub(crate) mod scrub;
+
+use crate::cli::{Arguments, Command};
+use crate::exit::Exit;
+
+/// Carries out what was typed.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Command::Record(arguments) => record::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Scrub(arguments) => scrub::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+    }
+}

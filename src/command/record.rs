@@ -1,0 +1,207 @@
+//! `tapewright record`: a stdio client in front, a child process behind.
+
+mod config;
+mod size;
+mod target;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use tapewright_engine::policy::Transparent;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, WhenFull};
+use tapewright_proxy::stdio::{self, ChildProcess};
+use tapewright_schemas::event;
+use tapewright_schemas::redact::Rules;
+use tapewright_schemas::tape::{Header, VERSION};
+
+use crate::command::redaction::{self, Redaction};
+use crate::exit::Exit;
+use crate::report::{self, Mistake};
+
+/// Stand between a client and a server, pass every byte on, and record what passes
+///
+/// Put this command into the client's configuration in place of the server's. The server
+/// is started exactly as it would be alone; its exit status is the status of this command
+/// unless the recording itself has holes, which is status 3.
+///
+/// Examples:
+///   tapewright record -o fs.json -- npx -y @modelcontextprotocol/server-filesystem .
+///   tapewright record --capture fs.capture.json --durability written -- python server.py
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The cassette to write; the tape stands beside it. A name that ends in
+    /// `.tape.jsonl` keeps just the tape. Without it the tape goes to `TAPEWRIGHT_HOME`
+    /// or the XDG state folder
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Also write a capture, the input of `compliance invariants`
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
+    /// What to call the server in captures and reports
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// What is promised about the tape when the recorder is killed
+    #[arg(long, value_enum, default_value_t = DurabilityArgument::Queue)]
+    durability: DurabilityArgument,
+    /// What happens when the recorder cannot keep up
+    #[arg(long, value_enum, default_value_t = WhenFullArgument::Wait)]
+    when_full: WhenFullArgument,
+    /// The longest message that is kept whole; longer ones pass all the same
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::parse)]
+    max_message: usize,
+    #[command(flatten)]
+    redaction: Redaction,
+    /// Print an entry for a client's configuration that runs this command, and exit
+    #[arg(long)]
+    print_config: bool,
+    /// Say on standard error what is recorded where
+    #[arg(short, long)]
+    verbose: bool,
+    /// The server's command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DurabilityArgument {
+    /// Bytes are passed on first, and written at once
+    Queue,
+    /// No message is passed on before it has been written
+    Written,
+    /// As written, and on the disk
+    Synced,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WhenFullArgument {
+    /// The traffic waits
+    Wait,
+    /// The tape has a gap that is counted
+    Gap,
+}
+
+/// Records one session.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let label = arguments.label.clone().unwrap_or_else(|| config::label(&arguments.command));
+    if arguments.print_config {
+        report::out(&config::entry(&label)?)?;
+        return Ok(Exit::Pass);
+    }
+    let clock = Clock::start();
+    let settings = settings(arguments, &label, clock)?;
+    let wanted = settings.target.tape().clone();
+    let Some((program, rest)) = arguments.command.split_first() else {
+        return Err(Mistake::new("no command was given", "put it after `--`").into());
+    };
+    let upstream = ChildProcess::new(program.clone(), rest.to_vec());
+    let recorder = Recorder::start(settings, clock).context("the recorder could not be started")?;
+    let recorder = Arc::new(recorder);
+    if arguments.verbose {
+        report::note(&format!("recording to {}", wanted.display()));
+    }
+    let outcome = match stdio::run(&upstream, Transparent, &recorder, clock) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            recorder.abandon();
+            let hint = "check the command after `--`; it is started without a shell, as the client would start it";
+            return Err(anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint)));
+        }
+    };
+    let finished = recorder.finish();
+    if arguments.verbose {
+        tell(&finished);
+    }
+    if !finished.is_whole() {
+        return Ok(Exit::Inconclusive);
+    }
+    Ok(exit_of(outcome.exit))
+}
+
+/// Our exit, which is the child's. A child that a signal ended takes us with it.
+fn exit_of(exit: Option<event::Exit>) -> Exit {
+    let status = match exit {
+        Some(event::Exit::Code(code)) => code,
+        Some(event::Exit::Signal(signal)) => {
+            stdio::die_by(signal);
+            128 + signal
+        }
+        None => 128 + 9,
+    };
+    Exit::External(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
+}
+
+fn tell(finished: &Finished) {
+    if let Some(tape) = &finished.tape {
+        report::note(&format!("{} events on {}", finished.events, tape.display()));
+    }
+    for file in finished.cassette.iter().chain(&finished.capture) {
+        report::note(&format!("wrote {}", file.display()));
+    }
+    for problem in &finished.problems {
+        report::note(&problem.to_string());
+    }
+    if let Some(lost) = &finished.lost {
+        report::note(lost);
+    }
+}
+
+fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<Settings> {
+    let mut target = target::of(arguments.output.as_deref(), label, clock.created)?;
+    if let Some(capture) = &arguments.capture {
+        target::check(capture)?;
+        target = target.with_capture(capture);
+    }
+    let durability = match arguments.durability {
+        DurabilityArgument::Queue => Durability::Queue,
+        DurabilityArgument::Synced => Durability::Synced,
+        DurabilityArgument::Written => Durability::Written,
+    };
+    let when_full = match arguments.when_full {
+        WhenFullArgument::Gap => WhenFull::Gap,
+        WhenFullArgument::Wait => WhenFull::Wait,
+    };
+    let mut env_names: Vec<String> =
+        std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    env_names.sort();
+    let header = Header {
+        tape: VERSION.to_owned(),
+        created: target::timestamp(clock.created),
+        by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+        transport: "stdio".to_owned(),
+        label: label.to_owned(),
+        command: Vec::new(),
+        cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+        env_names,
+        pid: std::process::id(),
+        durability: durability.name().to_owned(),
+        when_full: when_full.name().to_owned(),
+        max_message_bytes: arguments.max_message as u64,
+        redacted: !arguments.redaction.is_off(),
+    };
+    Ok(Settings {
+        target,
+        durability,
+        when_full,
+        limit_bytes: arguments.max_message,
+        header,
+        command: arguments.command.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        rules: rules(&arguments.redaction)?,
+    })
+}
+
+/// The rules, made at once when a mistake of the user can be among them, and later, off
+/// the start-up path, when not.
+fn rules(arguments: &Redaction) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
+    let settings = arguments.settings();
+    if arguments.has_patterns() {
+        let rules = Arc::new(redaction::rules(&settings)?);
+        return Ok(Box::new(move || rules));
+    }
+    Ok(Box::new(move || Arc::new(redaction::built_in(&settings))))
+}

@@ -1,0 +1,66 @@
+//! Where a recording goes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tapewright_proxy::record::Target;
+
+use crate::report::Mistake;
+
+/// The target of `-o`, or the state folder without it.
+pub(super) fn of(output: Option<&Path>, label: &str, created: SystemTime) -> anyhow::Result<Target> {
+    let Some(output) = output else {
+        return Ok(Target::tape_only(&home()?.join(name(label, created))));
+    };
+    check(output)?;
+    if output.to_string_lossy().ends_with(".tape.jsonl") {
+        return Ok(Target::tape_only(output));
+    }
+    Ok(Target::cassette(output))
+}
+
+/// Refuses what can never become a file.
+pub(super) fn check(path: &Path) -> anyhow::Result<()> {
+    let mistake = |what: &str| {
+        let what = format!("`{}` {what}", path.display());
+        Err(Mistake::new(what, "name a file, such as `recording.json`").into())
+    };
+    if path.file_name().is_none() || path.to_string_lossy().ends_with('/') {
+        return mistake("is not the name of a file");
+    }
+    match fs::metadata(path) {
+        Ok(data) if data.is_dir() => mistake("is a folder"),
+        Ok(data) if !data.is_file() => mistake("is not a regular file"),
+        _ => Ok(()),
+    }
+}
+
+/// Wall time in RFC 3339, to the millisecond.
+pub(super) fn timestamp(time: SystemTime) -> String {
+    moment(time).map_or_else(String::new, |time| format!("{time:.3}"))
+}
+
+fn moment(time: SystemTime) -> Option<jiff::Timestamp> {
+    jiff::Timestamp::try_from(time).ok()
+}
+
+/// `20261121T040932Z-filesystem-4711.tape.jsonl`: in order of time, and unique.
+fn name(label: &str, created: SystemTime) -> String {
+    let time = moment(created).map_or_else(String::new, |time| time.strftime("%Y%m%dT%H%M%SZ").to_string());
+    let plain = |char: char| if char.is_ascii_alphanumeric() || "-_.".contains(char) { char } else { '_' };
+    let label: String = label.chars().take(60).map(plain).collect();
+    format!("{time}-{label}-{}.tape.jsonl", std::process::id())
+}
+
+/// `TAPEWRIGHT_HOME`, or the XDG state folder.
+fn home() -> anyhow::Result<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder("TAPEWRIGHT_HOME")
+        .or_else(|| Some(folder("XDG_STATE_HOME")?.join("tapewright")))
+        .or_else(|| Some(folder("HOME")?.join(".local/state/tapewright")))
+        .ok_or_else(|| {
+            let what = "there is no folder for recordings: neither TAPEWRIGHT_HOME, XDG_STATE_HOME nor HOME is set";
+            Mistake::new(what, "say where to record with `-o FILE`").into()
+        })
+}

@@ -1,0 +1,68 @@
+//! The options that say what is a secret, shared by `record` and `scrub`.
+
+use clap::Args;
+use tapewright_schemas::redact::{Rules, Settings, is_secret_name};
+
+use crate::report::Mistake;
+
+/// What is a secret, beside what the built-in rules know.
+#[derive(Debug, Args)]
+pub(crate) struct Redaction {
+    /// Also treat values under this member or header name as secret
+    #[arg(long, value_name = "NAME")]
+    redact_key: Vec<String>,
+    /// Also treat what this regular expression matches as secret; with a group, only the
+    /// group
+    #[arg(long, value_name = "REGEX")]
+    redact_pattern: Vec<String>,
+    /// Also treat the value of this environment variable as secret
+    #[arg(long, value_name = "NAME")]
+    redact_env: Vec<String>,
+    /// Keep secrets; the tape says so
+    #[arg(long, conflicts_with_all = ["redact_key", "redact_pattern", "redact_env"])]
+    no_redact: bool,
+}
+
+impl Redaction {
+    /// Whether secrets are kept.
+    pub(crate) fn is_off(&self) -> bool {
+        self.no_redact
+    }
+
+    /// Whether there is anything a user can have got wrong.
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.redact_pattern.is_empty()
+    }
+
+    /// The settings, with the secret values of our environment, which a child inherits.
+    pub(crate) fn settings(&self) -> Settings {
+        let wanted = |name: &str| is_secret_name(name) || self.redact_env.iter().any(|n| n == name);
+        let values = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, value)| wanted(name) && !value.is_empty())
+            .collect();
+        Settings {
+            keys: self.redact_key.clone(),
+            patterns: self.redact_pattern.clone(),
+            values,
+            off: self.no_redact,
+        }
+    }
+}
+
+/// The rules of `settings`.
+pub(crate) fn rules(settings: &Settings) -> anyhow::Result<Rules> {
+    Rules::new(settings).map_err(|error| {
+        let hint = "see https://docs.rs/regex for the syntax; quote the pattern for your shell";
+        anyhow::Error::new(error).context(Mistake::new("the redaction rules are not usable", hint))
+    })
+}
+
+/// The rules of `settings` without patterns of the user, which are always usable.
+pub(crate) fn built_in(settings: &Settings) -> Rules {
+    Rules::new(settings).unwrap_or_else(|_| {
+        // Unreachable without patterns; should it ever happen, redacting less than asked
+        // would be a leak, and the plain rules are known to be sound.
+        Rules::new(&Settings::default()).expect("the built-in rules are tested")
+    })
+}

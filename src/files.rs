@@ -1,0 +1,1 @@
+//! Opening what a user names.

@@ -1,0 +1,59 @@
+//! Everything that is said to people. The only room that may print.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is where results and errors become text; `record` never comes here while a session runs, except to say on stderr what `-v` asked for"
+)]
+
+use std::io::{self, Write as _};
+
+use crate::exit::Exit;
+
+/// A mistake that a person can mend: what is wrong, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub(crate) struct Mistake {
+    what: String,
+    hint: Option<String>,
+}
+
+impl Mistake {
+    /// A mistake and its remedy.
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: Some(hint.into()) }
+    }
+}
+
+/// Prints an error with its causes on one line, and the remedy below.
+pub(crate) fn error(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
+    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Mistake>()?.hint.as_ref());
+    if let Some(hint) = hint {
+        eprintln!("\nhint: {hint}");
+    }
+}
+
+/// Prints what clap found, or the help that was asked for.
+pub(crate) fn usage(error: &clap::Error) -> Exit {
+    // A closed terminal cannot be told about it.
+    drop(error.print());
+    if error.use_stderr() { Exit::Unusable } else { Exit::Pass }
+}
+
+/// Writes a result to standard output.
+pub(crate) fn out(text: &str) -> anyhow::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Says something beside the result, on standard error.
+pub(crate) fn note(text: &str) {
+    eprintln!("tapewright: {text}");
+}
+
+/// Whether the reader of our output went away, which is no failure of ours.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
