@@ -1,1 +1,178 @@
-//! Opening what a user names.
+//! Opening what a user names, and writing files that are whole or not there.
+
+mod create;
+mod find;
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+
+use tapewright_schemas::event::Event;
+use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
+
+use crate::report::{self, Mistake};
+
+pub(crate) use create::{NewFile, spool};
+pub(crate) use find::same_file;
+
+/// A recording that was opened for reading.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// The file that is read, which may stand in for the one that was named.
+    pub(crate) path: PathBuf,
+    /// What is in it.
+    pub(crate) contents: Contents,
+}
+
+/// What is in a file.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    /// A tape, read event by event.
+    Tape(Box<Reader<BufReader<File>>>),
+    /// A cassette or a capture, read whole.
+    Document(Document),
+}
+
+/// What stands around the events of a recording.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// What was recorded, and how.
+    pub(crate) header: Header,
+    /// How it ends.
+    pub(crate) ending: Ending,
+}
+
+impl Recording {
+    /// Opens a tape, a cassette or a capture, told apart by what is in it. When a cassette
+    /// was never finished, the tape that stands beside it is opened instead, and that is
+    /// said.
+    pub(crate) fn open(named: &Path) -> anyhow::Result<Self> {
+        let path = find::existing(named)?;
+        if path != named {
+            report::note(&format!(
+                "`{}` was never finished; reading the tape beside it `{}`",
+                report::safe(&named.display().to_string()),
+                report::safe(&path.display().to_string()),
+            ));
+        }
+        let contents = read(&path)?;
+        Ok(Self { path, contents })
+    }
+
+    /// What the file is.
+    pub(crate) fn kind(&self) -> FileKind {
+        match &self.contents {
+            Contents::Tape(_) => FileKind::Tape,
+            Contents::Document(document) => document.kind(),
+        }
+    }
+
+    /// What was recorded, as far as is known before the events are read.
+    pub(crate) fn header(&self) -> Header {
+        match &self.contents {
+            Contents::Tape(reader) => reader.header().clone(),
+            Contents::Document(document) => document.recording().header,
+        }
+    }
+
+    /// Whether the events have times.
+    pub(crate) fn timed(&self) -> bool {
+        match &self.contents {
+            Contents::Tape(_) => true,
+            Contents::Document(document) => document.recording().timed,
+        }
+    }
+
+    /// Hands out every event in order.
+    pub(crate) fn events(
+        self,
+        mut each: impl FnMut(&Event) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Frame> {
+        match self.contents {
+            Contents::Tape(mut reader) => {
+                let fail = |error: ReadError| tape_error(&self.path, &error);
+                while let Some(event) = reader.next_event().map_err(fail)? {
+                    each(&event)?;
+                }
+                let ending = reader.ending().cloned();
+                let ending = ending.unwrap_or(Ending::CutShort {
+                    last_seq: 0,
+                    torn: false,
+                });
+                Ok(Frame {
+                    header: reader.header().clone(),
+                    ending,
+                })
+            }
+            Contents::Document(document) => {
+                let recording = document.recording();
+                recording.events.iter().try_for_each(each)?;
+                Ok(Frame {
+                    header: recording.header,
+                    ending: recording.ending,
+                })
+            }
+        }
+    }
+}
+
+/// The first line of a file, without its line feed, when it is no longer than a header.
+pub(crate) fn first_line(file: &mut impl std::io::BufRead) -> std::io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    file.take(HEADER_LIMIT_BYTES).read_until(b'\n', &mut line)?;
+    Ok(line.trim_ascii_end().to_vec())
+}
+
+/// A mistake about one file.
+pub(crate) fn unreadable(path: &Path, why: &str, hint: &str) -> anyhow::Error {
+    let path = report::safe(&path.display().to_string());
+    Mistake::new(format!("cannot read `{path}`: {}", report::safe(why)), hint).into()
+}
+
+fn read(path: &Path) -> anyhow::Result<Contents> {
+    let io = |error: std::io::Error| {
+        unreadable(
+            path,
+            &error.to_string(),
+            "name a file that this user may read",
+        )
+    };
+    let file = File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.is_dir() {
+        return Err(unreadable(
+            path,
+            "it is a folder",
+            "name one of the files in it",
+        ));
+    }
+    let mut file = BufReader::with_capacity(READ_BYTES, file);
+    let line = first_line(&mut file).map_err(io)?;
+    file.rewind().map_err(io)?;
+    if FileKind::is_tape_header(&line) {
+        let reader = Reader::open(file).map_err(|error| tape_error(path, &error))?;
+        return Ok(Contents::Tape(Box::new(reader)));
+    }
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(io)?;
+    match Document::read(text) {
+        Ok(document) => Ok(Contents::Document(document)),
+        Err(error) => Err(unreadable(path, &error.to_string(), error.hint())),
+    }
+}
+
+fn tape_error(path: &Path, error: &ReadError) -> anyhow::Error {
+    let hint = match error {
+        ReadError::TooNew { .. } => "read it with the tapewright that wrote it, or a later one",
+        ReadError::Io { .. } => "see whether the disk is healthy",
+        _ => "everything before that line is intact: keep it with `head -n LINE FILE`",
+    };
+    let cause = match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    unreadable(path, &cause, hint)
+}
+
+const READ_BYTES: usize = 256 << 10;
+const HEADER_LIMIT_BYTES: u64 = 16 << 20;

@@ -4,7 +4,15 @@
 //! file name, clock or environment is touched. Reading and writing go through
 //! [`std::io`] traits that the caller provides.
 
+pub mod capture;
+pub mod cassette;
 pub mod envelope;
 pub mod era;
 pub mod event;
 pub mod json;
+pub mod redact;
+pub mod pending;
+pub mod recording;
+pub mod scrub;
+pub mod summary;
+pub mod tape;

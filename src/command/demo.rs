@@ -1,13 +1,129 @@
-//! `tapewright demo`.
+//! `tapewright demo`: the whole loop on a server that is built in.
 
+mod client;
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail};
 use clap::Args;
 
 use crate::exit::Exit;
+use crate::report;
 
-/// placeholder demo
+/// Record, inspect and export a session with a built-in server: offline, in seconds
+///
+/// A built-in client talks with a built-in server through the real recorder. Every
+/// command is shown as you would type it, with what it prints.
+///
+/// Examples:
+///   tapewright demo
+///   tapewright demo --folder /tmp/my-demo
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Where to put the recording; without it a new folder for temporary files
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Be the server of the demonstration, on standard input and output
+    #[arg(long, hide = true)]
+    serve: bool,
+}
 
-pub(crate) fn run(_arguments: &Arguments) -> anyhow::Result<Exit> {
+/// Runs the demonstration, or its server.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if arguments.serve {
+        server::serve()?;
+        return Ok(Exit::Pass);
+    }
+    let folder = match &arguments.folder {
+        Some(folder) => folder.clone(),
+        None => std::env::temp_dir().join(format!("tapewright-demo-{}", std::process::id())),
+    };
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("the folder `{}` could not be created", folder.display()))?;
+    let stage = Stage { program: std::env::current_exe()?, folder };
+    stage.play()?;
     Ok(Exit::Pass)
+}
+
+/// The program and the folder that the demonstration plays in.
+struct Stage {
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Stage {
+    fn play(&self) -> anyhow::Result<()> {
+        report::out(&format!("$ cd {}\n\n", self.folder.display()))?;
+        self.record()?;
+        self.show(
+            "What is on it, with the call that never got an answer:",
+            &["inspect", "demo.tape.jsonl"],
+        )?;
+        self.show(
+            "The tape keeps more than the cassette; either is projected from it at any time:",
+            &["export", "demo.tape.jsonl", "--as", "capture", "-o", "again.capture.json"],
+        )?;
+        self.show("No secret has reached the disk:", &["scrub", "--check", "demo.json", "demo.tape.jsonl"])?;
+        report::out(&format!(
+            "The files are in {}\nTo record your own server, put this in place of its command:\n\n  tapewright record -o session.json -- YOUR-SERVER ITS-ARGUMENTS\n",
+            self.folder.display()
+        ))
+    }
+
+    fn record(&self) -> anyhow::Result<()> {
+        let arguments = ["record", "-o", "demo.json", "--capture", "demo.capture.json", "--"];
+        say("A client and a server talk, with the recorder between them:", &arguments, " tapewright demo --serve")?;
+        let mut child = Command::new(&self.program)
+            .args(arguments)
+            .arg(&self.program)
+            .args(["demo", "--serve"])
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("the recorder could not be started")?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            bail!("the recorder has no standard streams");
+        };
+        let said = client::talk(input, output)?;
+        let status = child.wait()?;
+        report::out(&said)?;
+        if !status.success() {
+            bail!("the recorder ended with {status}");
+        }
+        self.expect("demo.json")?;
+        report::out("\n")
+    }
+
+    /// Shows a command and what it prints.
+    fn show(&self, why: &str, arguments: &[&str]) -> anyhow::Result<()> {
+        say(why, arguments, "")?;
+        let output = Command::new(&self.program)
+            .args(arguments)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .output()
+            .context("the command could not be started")?;
+        report::out(&String::from_utf8_lossy(&output.stdout))?;
+        report::out(&String::from_utf8_lossy(&output.stderr))?;
+        if !output.status.success() {
+            bail!("`tapewright {}` ended with {}", arguments.join(" "), output.status);
+        }
+        report::out("\n")
+    }
+
+    fn expect(&self, name: &str) -> anyhow::Result<()> {
+        if !Path::new(&self.folder).join(name).exists() {
+            bail!("`{name}` was not written");
+        }
+        Ok(())
+    }
+}
+
+fn say(why: &str, arguments: &[&str], more: &str) -> anyhow::Result<()> {
+    report::out(&format!("# {why}\n$ tapewright {}{more}\n", arguments.join(" ")))
 }

@@ -1,13 +1,136 @@
-//! `tapewright export`.
+//! `tapewright export`: one recording in another format.
 
-use clap::Args;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::redact::{Redactor, Rules, Settings};
+use tapewright_schemas::tape::{Encoder, Ending};
+use tapewright_schemas::{capture, cassette};
 
 use crate::exit::Exit;
+use crate::files::{Contents, Frame, NewFile, Recording, same_file, spool};
+use crate::report::{self, Mistake};
 
-/// placeholder export
+/// Write a recording in another format
+///
+/// TAPE is a tape, a cassette or a capture. When a cassette was never finished, the tape
+/// beside it is read.
+///
+/// Examples:
+///   tapewright export fs.tape.jsonl --as cassette -o fs.json
+///   tapewright export fs.json --as capture > fs.capture.json
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The recording
+    tape: PathBuf,
+    /// The format to write
+    #[arg(long = "as", value_name = "FORMAT")]
+    format: Format,
+    /// Where to write; standard output without it
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
 
-pub(crate) fn run(_arguments: &Arguments) -> anyhow::Result<Exit> {
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Exchanges for replay
+    Cassette,
+    /// Exchanges for the session invariants
+    Capture,
+    /// The journal itself
+    Tape,
+}
+
+/// Writes the recording.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let recording = Recording::open(&arguments.tape)?;
+    let Some(output) = &arguments.output else {
+        let mut out = report::stdout();
+        write(recording, arguments.format, &mut out)?;
+        out.flush()?;
+        return Ok(Exit::Pass);
+    };
+    if same_file(&recording.path, output) {
+        let path = report::safe(&output.display().to_string());
+        return Err(Mistake::new(
+            format!("`{path}` is the recording itself"),
+            "write to another file: `-o FILE`",
+        )
+        .into());
+    }
+    let mut file = NewFile::create(output)?;
+    write(recording, arguments.format, file.writer())?;
+    file.commit(None)?;
     Ok(Exit::Pass)
+}
+
+fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {
+    let name = recording
+        .path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let kind = recording.kind();
+    let frame = match format {
+        Format::Cassette => {
+            let mut projector = cassette::Projector::new(&recording.header(), spool()?, spool()?);
+            if let (FileKind::Tape, Some(name)) = (kind, &name) {
+                projector = projector.with_meta("tape", name);
+            }
+            if let Contents::Document(Document::Cassette(cassette)) = &recording.contents {
+                for (name, value) in &cassette.meta {
+                    projector = projector.with_meta(name, value);
+                }
+            }
+            let frame = recording.events(|event| Ok(projector.observe(event)?))?;
+            projector.finish(&frame.ending, out)?;
+            frame
+        }
+        Format::Capture => {
+            let mut projector = capture::Projector::new(&recording.header(), spool()?, spool()?);
+            if let Contents::Document(Document::Capture(capture)) = &recording.contents {
+                for (key, session) in (0..).zip(&capture.sessions) {
+                    let capabilities = session.capabilities.as_deref();
+                    projector = projector.with_session(key, &session.label, capabilities);
+                }
+            }
+            let frame = recording.events(|event| Ok(projector.observe(event)?))?;
+            projector.finish(&frame.ending, out)?;
+            frame
+        }
+        Format::Tape => tape(recording, out)?,
+    };
+    if let Ending::CutShort { last_seq, .. } = frame.ending {
+        report::note(&format!(
+            "the tape has no footer; it ends after event {last_seq}"
+        ));
+    }
+    Ok(())
+}
+
+/// Writes a tape anew, every event as it is.
+fn tape(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
+    let rules = Rules::new(&Settings {
+        off: true,
+        ..Settings::default()
+    })?;
+    let mut encoder = Encoder::new(Redactor::new(Arc::new(rules)));
+    let mut out = io::BufWriter::new(out);
+    let mut line = Vec::new();
+    recording.header().write(&mut line);
+    let frame = recording.events(|event| {
+        encoder.encode(event, &mut line);
+        out.write_all(&line)?;
+        line.clear();
+        Ok(())
+    })?;
+    if let Ending::Footer(footer) = &frame.ending {
+        footer.write(&mut line);
+    }
+    out.write_all(&line)?;
+    out.flush()?;
+    Ok(frame)
 }

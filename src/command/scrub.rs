@@ -1,13 +1,213 @@
-//! `tapewright scrub`.
+//! `tapewright scrub`: taking secrets out of existing files.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, BufWriter, Seek as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
+use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::redact::{Redactor, Rules};
+use tapewright_schemas::scrub::{self, TapeScrubber};
 
+use super::redaction::{self, Redaction};
 use crate::exit::Exit;
+use crate::files::{NewFile, first_line, unreadable};
+use crate::report::{self, Mistake};
 
-/// placeholder scrub
+/// Take secrets out of tapes, cassettes and captures
+///
+/// Every file is replaced by one without secrets, in one step; every byte that is no
+/// secret stays. The same secret gets the same placeholder across one file.
+///
+/// Examples:
+///   tapewright scrub fs.json fs.tape.jsonl
+///   tapewright scrub --check --redact-env TOKEN cassettes/*.json
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+#[command(verbatim_doc_comment, mut_arg("no_redact", |option| option.hide(true)))]
+pub(crate) struct Arguments {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Change nothing; report where secrets stand and of what kind, and exit with 1 if
+    /// there are any
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    redaction: Redaction,
+}
 
-pub(crate) fn run(_arguments: &Arguments) -> anyhow::Result<Exit> {
-    Ok(Exit::Pass)
+/// Scrubs the files, or reports what would be scrubbed.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if arguments.redaction.is_off() {
+        let what = "`--no-redact` leaves nothing for `scrub` to do";
+        return Err(Mistake::new(what, "leave the option out").into());
+    }
+    let rules = Arc::new(redaction::rules(&arguments.redaction.settings())?);
+    let mut exit = Exit::Pass;
+    for file in &arguments.files {
+        match scrub(file, &rules, arguments.check) {
+            Ok(found) => {
+                report::out(&found.text(file, arguments.check))?;
+                if arguments.check && found.any() && exit == Exit::Pass {
+                    exit = Exit::Fail;
+                }
+            }
+            Err(error) if report::is_broken_pipe(&error) => return Err(error),
+            Err(error) => {
+                report::error(&error);
+                exit = Exit::Unusable;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// What was found in one file.
+#[derive(Debug, Default)]
+struct Found {
+    // Where, as it follows the name of the file, and of what kind.
+    places: Vec<(String, String)>,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Found {
+    fn any(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    fn text(&self, file: &Path, check: bool) -> String {
+        let file = report::safe(&file.display().to_string());
+        if check {
+            let lines = self.places.iter().map(|(place, kind)| {
+                format!("{file}{}: {}\n", report::safe(place), report::safe(kind))
+            });
+            return lines.collect();
+        }
+        if self.counts.is_empty() && !self.any() {
+            return format!("{file}: nothing to replace\n");
+        }
+        let kinds = self
+            .counts
+            .iter()
+            .map(|(kind, count)| format!("{} {count}", report::safe(kind)));
+        format!(
+            "{file}: replaced {}\n",
+            kinds.collect::<Vec<_>>().join(", ")
+        )
+    }
+}
+
+fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
+    let io = |error: std::io::Error| {
+        unreadable(
+            path,
+            &error.to_string(),
+            "name a tape, a cassette or a capture",
+        )
+    };
+    let file = File::open(path).map_err(io)?;
+    let metadata = file.metadata().map_err(io)?;
+    if metadata.is_dir() {
+        return Err(unreadable(path, "it is a folder", "name the files in it"));
+    }
+    let mut file = BufReader::new(file);
+    let line = first_line(&mut file).map_err(io)?;
+    let redactor = Redactor::new(Arc::clone(rules));
+    file.rewind().map_err(io)?;
+    if !FileKind::is_tape_header(&line) {
+        return document(path, redactor, check);
+    }
+    if check {
+        return tape(&mut file, redactor, &mut std::io::sink());
+    }
+    let mut new = NewFile::create(path)?;
+    let mut out = BufWriter::new(new.writer());
+    let found = tape(&mut file, redactor, &mut out)?;
+    out.flush()?;
+    drop(out);
+    if found.any() {
+        new.commit(Some(metadata.permissions()))?;
+    }
+    Ok(found)
+}
+
+fn tape(
+    file: &mut BufReader<File>,
+    mut redactor: Redactor,
+    out: &mut dyn Write,
+) -> anyhow::Result<Found> {
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line)? > 0 {
+        redactor.adopt(&line);
+        line.clear();
+    }
+    file.rewind()?;
+    let mut scrubber = TapeScrubber::new(redactor);
+    let mut found = Found::default();
+    for number in 1_u64.. {
+        line.clear();
+        if file.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let (content, feed) = match line.split_last() {
+            Some((b'\n', content)) => (content, &b"\n"[..]),
+            _ => (line.as_slice(), &b""[..]),
+        };
+        let clean = scrubber.line(content);
+        out.write_all(&clean)?;
+        out.write_all(feed)?;
+        if *clean != *content {
+            let counts = scrubber.redactor().counts();
+            let before = std::mem::replace(&mut found.counts, counts.clone());
+            let risen = counts
+                .iter()
+                .filter(|(kind, count)| before.get(*kind) != Some(count));
+            let known = found.places.len();
+            found
+                .places
+                .extend(risen.map(|(kind, _)| (format!(":{number}"), kind.clone())));
+            if found.places.len() == known {
+                found
+                    .places
+                    .push((format!(":{number}"), "secret".to_owned()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn document(path: &Path, mut redactor: Redactor, check: bool) -> anyhow::Result<Found> {
+    let io = |error: std::io::Error| {
+        unreadable(
+            path,
+            &error.to_string(),
+            "name a tape, a cassette or a capture",
+        )
+    };
+    let text = fs::read(path).map_err(io)?;
+    if let Err(error) = Document::read(text.clone()) {
+        return Err(unreadable(path, &error.to_string(), error.hint()));
+    }
+    redactor.adopt(&text);
+    let (scrubbed, places) = scrub::document(&mut redactor, &text).map_err(|error| {
+        unreadable(
+            path,
+            &error.to_string(),
+            "write it without a byte order mark",
+        )
+    })?;
+    let place = |place: scrub::Place| (format!("#{}", place.pointer), place.kind);
+    let found = Found {
+        places: places.into_iter().map(place).collect(),
+        counts: redactor.counts().clone(),
+    };
+    if !check && *scrubbed != *text {
+        let permissions = fs::metadata(path).map_err(io)?.permissions();
+        let mut new = NewFile::create(path)?;
+        new.writer().write_all(&scrubbed)?;
+        new.commit(Some(permissions))?;
+    }
+    Ok(found)
 }

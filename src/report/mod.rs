@@ -9,6 +9,11 @@ use std::io::{self, Write as _};
 
 use crate::exit::Exit;
 
+pub(crate) mod inspect;
+mod terminal;
+
+pub(crate) use terminal::safe;
+
 /// A mistake that a person can mend: what is wrong, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
@@ -44,6 +49,11 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
 pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Standard output, for a result that is too long for memory.
+pub(crate) fn stdout() -> io::StdoutLock<'static> {
+    io::stdout().lock()
 }
 
 /// Says something beside the result, on standard error.

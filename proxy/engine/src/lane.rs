@@ -25,10 +25,10 @@ pub enum Forward {
 
 /// How long an unfinished message is held under [`Forward::Recorded`]: a prompt without
 /// a line feed must not get stuck.
-pub const HOLD_TIME: Duration = Duration::from_millis(50);
+pub(crate) const HOLD_TIME: Duration = Duration::from_millis(50);
 
 /// How much of an unfinished message is held under [`Forward::Recorded`], in bytes.
-pub const HOLD_SIZE: usize = 1024 * 1024;
+pub(crate) const HOLD_SIZE: usize = 1024 * 1024;
 
 /// What a lane needs to know.
 #[derive(Clone, Copy, Debug)]

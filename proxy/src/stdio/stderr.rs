@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, LineEnd, SessionKey,
+    ConduitId, Direction, Event, EventBody, LineEnd, SessionKey,
 };
 
 use crate::clock::Clock;
@@ -85,7 +85,7 @@ pub(crate) fn run(
     }
     lines.finish();
     if unsent > 0 {
-        lines.gap(unsent);
+        lines.not_passed_on(unsent);
     }
     shared.lock().done = true;
     shared.changed.notify_all();
@@ -184,9 +184,10 @@ impl Lines<'_> {
     }
 
     /// Bytes that were recorded but that nobody took.
-    fn gap(&self, bytes: usize) {
-        let why = "standard error was recorded but not passed on: nobody read it".to_owned();
-        self.record(EventBody::Gap(Gap { events: 0, bytes: bytes as u64, why }));
+    fn not_passed_on(&self, bytes: usize) {
+        let effect =
+            format!("{bytes} bytes of standard error were not passed on: nobody read them");
+        self.record(EventBody::Faulted { effect });
     }
 
     fn record(&self, body: EventBody) {

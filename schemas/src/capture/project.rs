@@ -1,0 +1,185 @@
+//! From events to a capture.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Read, Seek, Write};
+
+use crate::cassette::text::push_string;
+use crate::cassette::{Answer, Ledger, Open, Pairing, Rest, Summary};
+use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
+use crate::event::{Direction, Event, EventBody, Payload};
+use crate::json;
+use crate::tape::{Ending, Header};
+
+/// Folds events into a capture.
+///
+/// Feed it every event in order with [`observe`](Self::observe), then write the file with
+/// [`finish`](Self::finish). The spools must be empty; what they hold afterwards is of no
+/// use to anyone.
+#[derive(Debug)]
+pub struct Projector<S: Write> {
+    label: String,
+    ledger: Ledger<S>,
+    pairing: Pairing,
+    sessions: BTreeMap<u32, Session>,
+    beyond_probes: u64,
+    requests: u64,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    label: Option<String>,
+    // Source text, once an `initialize` was answered with a result.
+    capabilities: Option<Vec<u8>>,
+}
+
+impl<S: Read + Write + Seek> Projector<S> {
+    /// A projector at the start of a recording.
+    #[must_use]
+    pub fn new(header: &Header, spool: S, messages_spool: S) -> Self {
+        Self {
+            label: label(header),
+            ledger: Ledger::new(spool, messages_spool),
+            pairing: Pairing::default(),
+            sessions: BTreeMap::new(),
+            beyond_probes: 0,
+            requests: 0,
+        }
+    }
+
+    /// Names the server of one session, where it is not the one of the header.
+    #[must_use]
+    pub fn with_session(mut self, session: u32, label: &str, capabilities: Option<&[u8]>) -> Self {
+        let capabilities = capabilities.map(<[u8]>::to_vec);
+        self.sessions.insert(
+            session,
+            Session {
+                label: Some(label.to_owned()),
+                capabilities,
+            },
+        );
+        self
+    }
+
+    /// Takes the next event.
+    pub fn observe(&mut self, event: &Event) -> io::Result<()> {
+        let EventBody::Message {
+            payload: Payload::Whole(bytes),
+            ..
+        } = &event.body
+        else {
+            return Ok(());
+        };
+        let envelope = Envelope::parse(bytes);
+        if !matches!(envelope.kind, Kind::Batch { .. }) {
+            return self.message(event, &envelope, bytes.trim_ascii());
+        }
+        let mut outcome = Ok(());
+        for_each_message(bytes, |one| {
+            if outcome.is_ok() {
+                outcome = self.message(event, &Envelope::parse(one), one);
+            }
+        });
+        outcome
+    }
+
+    /// Writes the capture.
+    pub fn finish(mut self, _ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+        let mut unanswered = 0;
+        while let Some((ordinal, _)) = self.pairing.pop_oldest() {
+            unanswered += 1;
+            self.ledger.close(ordinal, Rest::default())?;
+        }
+        if self.sessions.is_empty() {
+            self.sessions.insert(0, Session::default());
+        }
+        let mut assembly = self.ledger.finish()?;
+        let mut out = BufWriter::with_capacity(64 << 10, out);
+        let several = self.sessions.len() > 1;
+        let mut separator: &[u8] = if several { b"[\n" } else { b"" };
+        for (key, session) in &self.sessions {
+            out.write_all(separator)?;
+            separator = b",\n";
+            let mut text = b"{\n  \"server_label\": ".to_vec();
+            push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
+            text.extend_from_slice(b",\n  \"server_capabilities\": ");
+            text.extend_from_slice(session.capabilities.as_deref().unwrap_or(b"null"));
+            text.extend_from_slice(b",\n  \"exchanges\": [");
+            out.write_all(&text)?;
+            let any = assembly.write_exchanges(Some(*key), &mut out)?;
+            out.write_all(if any { b"\n  ]\n}" } else { b"]\n}" })?;
+        }
+        out.write_all(if several { b"\n]\n" } else { b"\n" })?;
+        out.flush()?;
+        Ok(Summary {
+            exchanges: assembly.exchanges(),
+            unanswered,
+            messages: 0,
+            probe_only: self.requests > 0 && self.beyond_probes == 0,
+        })
+    }
+
+    fn message(&mut self, event: &Event, envelope: &Envelope<'_>, text: &[u8]) -> io::Result<()> {
+        let session = event.session.0;
+        match (&envelope.kind, event.dir) {
+            (Kind::Request { id, method, .. }, Direction::ToServer) => {
+                self.sessions.entry(session).or_default();
+                self.requests += 1;
+                self.beyond_probes += u64::from(method != "server/discover");
+                let ordinal = self.ledger.open(session, text)?;
+                let mut open = Open::new(event.at, session, event.conduit, None);
+                open.handshake = method == "initialize";
+                self.pairing.ask(ordinal, open, id, None);
+                match self.pairing.pop_excess() {
+                    Some((oldest, _)) => self.ledger.close(oldest, Rest::default()),
+                    None => Ok(()),
+                }
+            }
+            (Kind::Notification { .. }, Direction::ToServer) => {
+                self.sessions.entry(session).or_default();
+                self.ledger.enter(session, text)
+            }
+            (Kind::Response { id, result, .. }, Direction::ToClient) => {
+                self.answer(session, id, *result, text)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        session: u32,
+        id: &RequestId<'_>,
+        result: Option<&[u8]>,
+        text: &[u8],
+    ) -> io::Result<()> {
+        let Answer::Pairs(ordinal, open) = self.pairing.answer(session, id) else {
+            return Ok(());
+        };
+        if let (true, Some(result)) = (open.handshake, result) {
+            let negotiated = json::find(result, &["capabilities"]);
+            let session = self.sessions.entry(session).or_default();
+            if session.capabilities.is_none() {
+                session.capabilities = negotiated.map(<[u8]>::to_vec);
+            }
+        }
+        let tail = [b",\n      \"response\": ", text, b""];
+        self.ledger.close(ordinal, Rest { tail, end: b"" })
+    }
+}
+
+/// A name for the server of a recording that was not given one.
+fn label(header: &Header) -> String {
+    if !header.label.is_empty() {
+        return header.label.clone();
+    }
+    let program = header
+        .command
+        .first()
+        .and_then(|program| program.rsplit(['/', '\\']).next());
+    let transport = if header.transport.is_empty() {
+        "stdio"
+    } else {
+        &header.transport
+    };
+    format!("{transport}://{}", program.unwrap_or("unknown"))
+}

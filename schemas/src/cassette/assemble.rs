@@ -1,0 +1,220 @@
+//! The file, from its spools.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+
+use super::ledger::{
+    CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
+};
+use super::text::push_number;
+
+/// What a [`Ledger`](super::Ledger) leaves behind.
+#[derive(Debug)]
+pub(crate) struct Assembly<S> {
+    pub(super) main: S,
+    /// Bytes of the main spool.
+    pub(super) length: u64,
+    pub(super) side: S,
+    // By ordinal.
+    pub(super) late: Vec<Late>,
+    // By ordinal.
+    pub(super) orphans: Vec<Orphan>,
+    pub(super) runs: Vec<Run>,
+    /// How many messages belong to no exchange.
+    pub(crate) messages: u64,
+    /// How many requests there were, answered or not.
+    pub(super) requests: u64,
+}
+
+impl<S: Read + Seek> Assembly<S> {
+    /// How many requests were answered.
+    pub(crate) fn exchanges(&self) -> u64 {
+        self.requests - self.unanswered()
+    }
+
+    /// How many requests were not.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.orphans.len() as u64
+    }
+
+    /// Writes the elements of `exchanges`: all, or those of one session. Whether there
+    /// were any.
+    pub(crate) fn write_exchanges(
+        &mut self,
+        session: Option<u32>,
+        out: &mut dyn Write,
+    ) -> io::Result<bool> {
+        let whole = [Run {
+            session: 0,
+            start: 0,
+            end: self.length,
+        }];
+        let runs = if session.is_some() {
+            &self.runs[..]
+        } else {
+            &whole
+        };
+        let of_session = |one: u32| session.is_none_or(|session| session == one);
+        let mut late = self
+            .late
+            .iter()
+            .filter(|late| of_session(late.session))
+            .peekable();
+        let mut first = true;
+        for run in runs.iter().filter(|run| of_session(run.session)) {
+            let mut at = run.start;
+            while let Some(next) = late.next_if(|late| late.place < run.end) {
+                let until = next.place.max(at);
+                copy(&mut self.main, at..until, &mut first, out)?;
+                at = until;
+                write_chain(&mut self.side, next.chain, None, &mut first, out)?;
+            }
+            copy(&mut self.main, at..run.end, &mut first, out)?;
+        }
+        for rest in late {
+            write_chain(&mut self.side, rest.chain, None, &mut first, out)?;
+        }
+        Ok(!first)
+    }
+
+    /// Writes the elements of `unanswered`.
+    pub(crate) fn write_orphans(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let mut first = true;
+        for (before, orphan) in (0..).zip(&self.orphans) {
+            let after = orphan.ordinal.saturating_sub(before);
+            write_chain(&mut self.side, orphan.chain, Some(after), &mut first, out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the elements of `messages`.
+    pub(crate) fn write_messages(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.side.seek(SeekFrom::Start(0))?;
+        let mut side = BufReader::with_capacity(COPY_BYTES, &mut self.side);
+        let mut orphans = self.orphans.iter().map(|orphan| orphan.ordinal).peekable();
+        let mut before = 0;
+        let mut line = Vec::new();
+        for written in 0..self.messages {
+            let record = loop {
+                let record = Record::read(&mut side)?;
+                if record.tag == Some(Tag::Message) {
+                    break record;
+                }
+                side.seek_relative(i64::try_from(record.length).unwrap_or(i64::MAX))?;
+            };
+            while orphans.next_if(|ordinal| *ordinal < record.link).is_some() {
+                before += 1;
+            }
+            line.clear();
+            if written > 0 {
+                line.push(b',');
+            }
+            line.extend_from_slice(b"\n    {\"after\": ");
+            push_number(record.link - before, &mut line);
+            out.write_all(&line)?;
+            io::copy(&mut (&mut side).take(record.length), out)?;
+            out.write_all(b"}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The head of a record of the side spool.
+struct Record {
+    tag: Option<Tag>,
+    link: u64,
+    length: u64,
+}
+
+impl Record {
+    fn read(side: &mut impl Read) -> io::Result<Self> {
+        let mut head = [0; RECORD_HEAD];
+        side.read_exact(&mut head)?;
+        let [tag, numbers @ ..] = head;
+        let mut numbers = numbers
+            .chunks_exact(8)
+            .map(|bytes| bytes.try_into().map_or(0, u64::from_le_bytes));
+        let tags = [Tag::Message, Tag::Head, Tag::Tail, Tag::Stream, Tag::End];
+        Ok(Self {
+            tag: tags.into_iter().find(|known| *known as u8 == tag),
+            link: numbers.next().unwrap_or(NO_CHAIN),
+            length: numbers.next().unwrap_or(0),
+        })
+    }
+}
+
+/// Copies a range of the main spool, in which every exchange begins with a comma.
+fn copy<S: Read + Seek>(
+    main: &mut S,
+    range: std::ops::Range<u64>,
+    first: &mut bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    let skip = u64::from(std::mem::replace(first, false));
+    main.seek(SeekFrom::Start(range.start + skip))?;
+    let mut rest = range.end - range.start - skip;
+    let mut buffer = vec![0; COPY_BYTES];
+    while rest > 0 {
+        let want = usize::try_from(rest).unwrap_or(COPY_BYTES).min(COPY_BYTES);
+        let part = buffer.get_mut(..want).unwrap_or_default();
+        main.read_exact(part)?;
+        out.write_all(part)?;
+        rest -= want as u64;
+    }
+    Ok(())
+}
+
+/// Writes one exchange from its chain of records.
+fn write_chain<S: Read + Seek>(
+    side: &mut S,
+    chain: u64,
+    after: Option<u64>,
+    first: &mut bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut records = Vec::new();
+    let mut at = chain;
+    while at != NO_CHAIN {
+        side.seek(SeekFrom::Start(at))?;
+        let record = Record::read(side)?;
+        let start = at + RECORD_HEAD as u64;
+        records.push((record.tag, start..start + record.length));
+        at = record.link;
+    }
+    records.reverse();
+    let all_of = |tag: Tag| records.iter().filter(move |(found, _)| *found == Some(tag));
+    let comma = usize::from(std::mem::replace(first, false));
+    out.write_all(OPEN.get(comma..).unwrap_or_default())?;
+    // Nothing on the side spool begins with a comma that must go, but the first entry of
+    // a stream.
+    let mut plain = false;
+    for (_, range) in all_of(Tag::Head) {
+        copy(side, range.clone(), &mut plain, out)?;
+    }
+    if let Some(after) = after {
+        let mut text = b",\n      \"after\": ".to_vec();
+        push_number(after, &mut text);
+        out.write_all(&text)?;
+    }
+    for (_, range) in all_of(Tag::Tail) {
+        copy(side, range.clone(), &mut plain, out)?;
+    }
+    let mut opening = true;
+    for (_, range) in all_of(Tag::Stream) {
+        if opening {
+            out.write_all(STREAM_OPEN)?;
+        }
+        copy(side, range.clone(), &mut opening, out)?;
+    }
+    if !opening {
+        out.write_all(STREAM_CLOSE)?;
+    }
+    for (_, range) in all_of(Tag::End) {
+        copy(side, range.clone(), &mut plain, out)?;
+    }
+    out.write_all(CLOSE)
+}
+
+const COPY_BYTES: usize = 64 << 10;

@@ -1,0 +1,59 @@
+//! Who left first, and so why a request was never answered.
+
+use std::collections::HashMap;
+
+use super::pairing::{Marks, Open};
+use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody};
+
+/// Follows how each conduit ends.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    first: HashMap<ConduitId, Left>,
+}
+
+/// Who was the first to leave a conduit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Client,
+    Server,
+}
+
+/// How many conduits are remembered.
+const LIMIT: usize = 65_536;
+
+impl Ends {
+    /// Takes the next event.
+    pub(crate) fn observe(&mut self, event: &Event) {
+        let who = match &event.body {
+            EventBody::Closed(reason) => who_left(event.dir, *reason),
+            EventBody::Exited(_) => Left::Server,
+            _ => return,
+        };
+        if self.first.len() < LIMIT {
+            self.first.entry(event.conduit).or_insert(who);
+        }
+    }
+
+    /// Why this request has no response.
+    pub(crate) fn why(&self, open: &Open) -> &'static str {
+        if open.marks.has(Marks::CANCELLED) {
+            return CANCELLED;
+        }
+        match self.first.get(&open.conduit) {
+            Some(Left::Server) => PEER_GONE,
+            Some(Left::Client) | None => STILL_PENDING,
+        }
+    }
+}
+
+pub(crate) const CANCELLED: &str = "cancelled";
+pub(crate) const PEER_GONE: &str = "peer gone";
+pub(crate) const STILL_PENDING: &str = "still pending";
+
+fn who_left(dir: Direction, reason: CloseReason) -> Left {
+    match (dir, reason) {
+        (Direction::ToServer, CloseReason::EndOfInput)
+        | (Direction::ToClient, CloseReason::ReceiverGone) => Left::Client,
+        _ => Left::Server,
+    }
+}

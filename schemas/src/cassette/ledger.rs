@@ -1,0 +1,472 @@
+//! Exchanges in the order of their requests, however late their responses come.
+//!
+//! What is whole goes to the *main* spool as soon as everything before it is settled.
+//! What waits is held on a shelf; when the shelf grows too heavy, its oldest request is
+//! sent *away*: its text goes to the *side* spool, and its place, a byte offset of the
+//! main spool, is remembered. [`Assembly`](super::Assembly) puts it back there.
+//!
+//! The side spool is a log of records, `tag, link, length, bytes`. The records of one
+//! request form a chain by their links, last to first; those of messages that belong to
+//! no exchange carry a count instead.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, BufWriter, Seek, Write};
+
+/// Puts exchanges in order.
+#[derive(Debug)]
+pub(crate) struct Ledger<S: Write> {
+    main: Spool<S>,
+    side: Spool<S>,
+    // The exchanges from ordinal `first` on, settled or not. Its front is never settled.
+    shelf: VecDeque<Slot>,
+    first: u64,
+    // Bytes on the shelf.
+    held: usize,
+    away: HashMap<u64, Away>,
+    late: Vec<Late>,
+    orphans: Vec<Orphan>,
+    runs: Vec<Run>,
+    messages: u64,
+    // Buffers to use again.
+    spare: Vec<Vec<u8>>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    session: u32,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Open(Draft),
+    Done(Vec<u8>),
+    // Settled, with its text on the side spool.
+    Chained(u64),
+}
+
+/// A request that awaits its response.
+#[derive(Debug)]
+struct Draft {
+    head: Vec<u8>,
+    stream: Vec<u8>,
+    chain: u64,
+}
+
+/// A request that was sent away and still awaits its response.
+#[derive(Debug)]
+struct Away {
+    session: u32,
+    place: u64,
+    chain: u64,
+}
+
+/// An exchange whose text is on the side spool.
+#[derive(Debug)]
+pub(crate) struct Late {
+    pub(crate) session: u32,
+    pub(crate) ordinal: u64,
+    /// The byte of the main spool before which it stands.
+    pub(crate) place: u64,
+    pub(crate) chain: u64,
+}
+
+/// A request that never got its response.
+#[derive(Debug)]
+pub(crate) struct Orphan {
+    pub(crate) ordinal: u64,
+    pub(crate) chain: u64,
+}
+
+/// A range of the main spool that belongs to one session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) session: u32,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+/// What a record of the side spool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    Message = 0,
+    Head = 1,
+    /// What follows the request: the response and its time.
+    Tail = 2,
+    /// Entries of `stream`.
+    Stream = 3,
+    /// What follows the stream.
+    End = 4,
+}
+
+/// What stands behind the request of a settled exchange, in this order, with the stream
+/// before `end`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rest<'a> {
+    pub(crate) tail: [&'a [u8]; 3],
+    pub(crate) end: &'a [u8],
+}
+
+/// A chain without a record.
+pub(crate) const NO_CHAIN: u64 = u64::MAX;
+/// Bytes of a record before its content.
+pub(crate) const RECORD_HEAD: usize = 17;
+
+pub(crate) const OPEN: &[u8] = b",\n    {\n      \"request\": ";
+pub(crate) const CLOSE: &[u8] = b"\n    }";
+pub(crate) const STREAM_OPEN: &[u8] = b",\n      \"stream\": [";
+pub(crate) const STREAM_CLOSE: &[u8] = b"\n      ]";
+
+/// How much the shelf may hold before its oldest request is sent away.
+const SHELF_LIMIT_BYTES: usize = 4 << 20;
+const SHELF_LIMIT: usize = 16_384;
+/// How much of one stream is held in memory.
+const STREAM_LIMIT_BYTES: usize = 64 << 10;
+/// Buffers over this size are given back to the system.
+const SPARE_LIMIT_BYTES: usize = 16 << 10;
+const SPARE_LIMIT: usize = 64;
+
+impl<S: Write + Seek> Ledger<S> {
+    pub(crate) fn new(main: S, side: S) -> Self {
+        Self {
+            main: Spool::new(main),
+            side: Spool::new(side),
+            shelf: VecDeque::new(),
+            first: 0,
+            held: 0,
+            away: HashMap::new(),
+            late: Vec::new(),
+            orphans: Vec::new(),
+            runs: Vec::new(),
+            messages: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// How many requests were opened or entered whole.
+    pub(crate) fn count(&self) -> u64 {
+        self.first + self.shelf.len() as u64
+    }
+
+    /// Opens an exchange with its request; its ordinal.
+    pub(crate) fn open(&mut self, session: u32, request: &[u8]) -> io::Result<u64> {
+        let ordinal = self.count();
+        let mut head = self.buffer();
+        head.extend_from_slice(request);
+        self.held += head.len();
+        let draft = Draft {
+            head,
+            stream: Vec::new(),
+            chain: NO_CHAIN,
+        };
+        self.shelf.push_back(Slot {
+            session,
+            body: Body::Open(draft),
+        });
+        self.lighten()?;
+        Ok(ordinal)
+    }
+
+    /// Enters an exchange that has no response to wait for.
+    pub(crate) fn enter(&mut self, session: u32, request: &[u8]) -> io::Result<()> {
+        if self.shelf.is_empty() {
+            self.first += 1;
+            return self.write_main(session, &[OPEN, request, CLOSE]);
+        }
+        let ordinal = self.open(session, request)?;
+        self.close(ordinal, Rest::default())
+    }
+
+    /// Appends an entry to the stream of an open exchange: text that begins with a comma.
+    pub(crate) fn stream(&mut self, ordinal: u64, entry: &[u8]) -> io::Result<()> {
+        if let Some(away) = self.away.get_mut(&ordinal) {
+            away.chain = self.side.record(Tag::Stream, away.chain, &[entry])?;
+            return Ok(());
+        }
+        let Some(Slot {
+            body: Body::Open(draft),
+            ..
+        }) = slot(&mut self.shelf, self.first, ordinal)
+        else {
+            return Ok(());
+        };
+        draft.stream.extend_from_slice(entry);
+        self.held += entry.len();
+        if draft.stream.len() > STREAM_LIMIT_BYTES {
+            self.held -= draft.stream.len();
+            draft.chain = self
+                .side
+                .record(Tag::Stream, draft.chain, &[&draft.stream])?;
+            draft.stream = Vec::new();
+        }
+        self.lighten()
+    }
+
+    /// Settles an exchange.
+    pub(crate) fn close(&mut self, ordinal: u64, rest: Rest<'_>) -> io::Result<()> {
+        if let Some(Away {
+            session,
+            place,
+            chain,
+        }) = self.away.remove(&ordinal)
+        {
+            let chain = self.chain_rest(chain, rest)?;
+            self.late.push(Late {
+                session,
+                ordinal,
+                place,
+                chain,
+            });
+            return Ok(());
+        }
+        let Some(found) = slot(&mut self.shelf, self.first, ordinal) else {
+            return Ok(());
+        };
+        let session = found.session;
+        let Body::Open(draft) = std::mem::replace(&mut found.body, Body::Chained(NO_CHAIN)) else {
+            return Ok(());
+        };
+        self.held -= draft.head.len() + draft.stream.len();
+        let [first, second, third] = rest.tail;
+        let (before, after) = if draft.stream.is_empty() {
+            (&b""[..], &b""[..])
+        } else {
+            (STREAM_OPEN, STREAM_CLOSE)
+        };
+        // The first entry begins with a comma that an array does not want.
+        let entries = draft.stream.get(1..).unwrap_or_default();
+        let tail = [
+            first, second, third, before, entries, after, rest.end, CLOSE,
+        ];
+        if draft.chain != NO_CHAIN {
+            let chain = self.chain_draft(&draft)?;
+            let chain = self.chain_rest(chain, rest)?;
+            self.settle(ordinal, Body::Chained(chain));
+        } else if ordinal == self.first {
+            self.shelf.pop_front();
+            self.first += 1;
+            let head: [&[u8]; 2] = [OPEN, &draft.head];
+            self.begin_run(session);
+            for part in head.iter().chain(&tail) {
+                self.main.put(part)?;
+            }
+            self.end_run();
+            self.recycle(draft.head);
+        } else {
+            let mut text = draft.head;
+            for part in tail {
+                text.extend_from_slice(part);
+            }
+            self.held += text.len();
+            self.settle(ordinal, Body::Done(text));
+        }
+        self.advance()?;
+        self.lighten()
+    }
+
+    /// Takes an open exchange out of the order: its response will not come. It must be the
+    /// oldest that is open.
+    pub(crate) fn abandon(&mut self, ordinal: u64, rest: Rest<'_>) -> io::Result<()> {
+        while self.first <= ordinal && !self.shelf.is_empty() {
+            self.send_away()?;
+        }
+        if let Some(away) = self.away.remove(&ordinal) {
+            let chain = self.chain_rest(away.chain, rest)?;
+            self.orphans.push(Orphan { ordinal, chain });
+        }
+        Ok(())
+    }
+
+    /// Keeps a message that belongs to no exchange: the members of its object after
+    /// `after`, which counts the requests before it.
+    pub(crate) fn message(&mut self, members: &[u8]) -> io::Result<()> {
+        self.messages += 1;
+        let count = self.count();
+        self.side
+            .record(Tag::Message, count, &[members])
+            .map(|_| ())
+    }
+
+    /// Ends the order. Every exchange must be settled or abandoned.
+    pub(crate) fn finish(mut self) -> io::Result<super::Assembly<S>> {
+        while !self.shelf.is_empty() {
+            self.send_away()?;
+        }
+        self.late.sort_unstable_by_key(|late| late.ordinal);
+        self.orphans.sort_unstable_by_key(|orphan| orphan.ordinal);
+        Ok(super::Assembly {
+            length: self.main.at,
+            main: self.main.into_inner()?,
+            side: self.side.into_inner()?,
+            late: self.late,
+            orphans: self.orphans,
+            runs: self.runs,
+            messages: self.messages,
+            requests: self.first,
+        })
+    }
+
+    fn settle(&mut self, ordinal: u64, body: Body) {
+        if let Some(slot) = slot(&mut self.shelf, self.first, ordinal) {
+            slot.body = body;
+        }
+    }
+
+    /// Writes what is settled at the front of the shelf.
+    fn advance(&mut self) -> io::Result<()> {
+        while let Some(Slot {
+            body: Body::Done(_) | Body::Chained(_),
+            ..
+        }) = self.shelf.front()
+        {
+            let Some(slot) = self.shelf.pop_front() else {
+                break;
+            };
+            let ordinal = self.first;
+            self.first += 1;
+            match slot.body {
+                Body::Done(text) => {
+                    self.held -= text.len();
+                    self.write_main(slot.session, &[OPEN, &text])?;
+                    self.recycle(text);
+                }
+                Body::Chained(chain) => {
+                    let place = self.main.at;
+                    self.late.push(Late {
+                        session: slot.session,
+                        ordinal,
+                        place,
+                        chain,
+                    });
+                }
+                Body::Open(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn lighten(&mut self) -> io::Result<()> {
+        while self.held > SHELF_LIMIT_BYTES || self.shelf.len() > SHELF_LIMIT {
+            self.send_away()?;
+        }
+        Ok(())
+    }
+
+    /// Sends the front of the shelf away, and writes what it had kept waiting.
+    fn send_away(&mut self) -> io::Result<()> {
+        if let Some(Slot {
+            session,
+            body: Body::Open(draft),
+        }) = self.shelf.pop_front()
+        {
+            self.held -= draft.head.len() + draft.stream.len();
+            let chain = self.chain_draft(&draft)?;
+            self.away.insert(
+                self.first,
+                Away {
+                    session,
+                    place: self.main.at,
+                    chain,
+                },
+            );
+            self.first += 1;
+            self.recycle(draft.head);
+        }
+        self.advance()
+    }
+
+    fn chain_draft(&mut self, draft: &Draft) -> io::Result<u64> {
+        let chain = self.side.record(Tag::Head, draft.chain, &[&draft.head])?;
+        if draft.stream.is_empty() {
+            return Ok(chain);
+        }
+        self.side.record(Tag::Stream, chain, &[&draft.stream])
+    }
+
+    fn chain_rest(&mut self, chain: u64, rest: Rest<'_>) -> io::Result<u64> {
+        let chain = self.side.record(Tag::Tail, chain, &rest.tail)?;
+        self.side.record(Tag::End, chain, &[rest.end])
+    }
+
+    fn write_main(&mut self, session: u32, parts: &[&[u8]]) -> io::Result<()> {
+        self.begin_run(session);
+        for part in parts {
+            self.main.put(part)?;
+        }
+        self.end_run();
+        Ok(())
+    }
+
+    fn begin_run(&mut self, session: u32) {
+        if self.runs.last().is_none_or(|run| run.session != session) {
+            self.runs.push(Run {
+                session,
+                start: self.main.at,
+                end: self.main.at,
+            });
+        }
+    }
+
+    fn end_run(&mut self) {
+        if let Some(run) = self.runs.last_mut() {
+            run.end = self.main.at;
+        }
+    }
+
+    fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_LIMIT && buffer.capacity() <= SPARE_LIMIT_BYTES {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+}
+
+/// The slot of an ordinal that is still on the shelf.
+fn slot(shelf: &mut VecDeque<Slot>, first: u64, ordinal: u64) -> Option<&mut Slot> {
+    let index = usize::try_from(ordinal.checked_sub(first)?).ok()?;
+    shelf.get_mut(index)
+}
+
+/// A buffered writer that knows where it is.
+#[derive(Debug)]
+struct Spool<S: Write> {
+    out: BufWriter<S>,
+    at: u64,
+}
+
+impl<S: Write> Spool<S> {
+    fn new(inner: S) -> Self {
+        Self {
+            out: BufWriter::with_capacity(64 << 10, inner),
+            at: 0,
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.at += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// Writes a record; where it begins.
+    fn record(&mut self, tag: Tag, link: u64, parts: &[&[u8]]) -> io::Result<u64> {
+        let start = self.at;
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        self.put(&[tag as u8])?;
+        self.put(&link.to_le_bytes())?;
+        self.put(&(length as u64).to_le_bytes())?;
+        for part in parts {
+            self.put(part)?;
+        }
+        Ok(start)
+    }
+
+    fn into_inner(self) -> io::Result<S> {
+        self.out
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)
+    }
+}

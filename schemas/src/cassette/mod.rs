@@ -1,0 +1,63 @@
+//! The cassette: one recording as request/response exchanges, in the documented replay
+//! format.
+//!
+//! ```text
+//! {
+//!   "version": "1",
+//!   "meta": {"source_command": "npx -y server", "recorded_at": "…"},
+//!   "exchanges": [
+//!     {
+//!       "request": {"jsonrpc":"2.0","id":1,"method":"tools/list"},
+//!       "response": {"jsonrpc":"2.0","id":1,"result":{"tools":[]}},
+//!       "timing": {"sent_ms": 1.5, "took_ms": 3.2},
+//!       "stream": [
+//!         {"from": "server", "at_ms": 2.1, "message": {"jsonrpc":"2.0","method":"…"}}
+//!       ],
+//!       "era": "handshake",
+//!       "marks": ["id reused"]
+//!     }
+//!   ],
+//!   "messages": [{"after": 1, "from": "client", "at_ms": 9, "message": {…}}],
+//!   "unanswered": [{"request": {…}, "after": 1, "sent_ms": 9, "why": "cancelled"}],
+//!   "incomplete": "the recorder was stopped before it could write the footer"
+//! }
+//! ```
+//!
+//! `version` and `exchanges` with `request` and `response` are the documented format;
+//! every other member is additive, and readers that do not know it pass over it. Every
+//! envelope is its own text from the wire: nothing is parsed into a model and written
+//! again. Exchanges stand in the order of their requests.
+//!
+//! - `stream` is what crossed while the request was in flight and belongs to it: progress
+//!   by its token, a cancellation by its id, everything else that the server sends on its
+//!   own, and the client's replies to that, to the latest request in flight.
+//! - `messages` is what belongs to no exchange; `after` counts the exchanges whose request
+//!   had been seen before it. A line that is no JSON stands there as `text` or `base64`.
+//! - `unanswered` is every client request that never got its response.
+//!
+//! # Bounded memory
+//!
+//! A [`Projector`] holds only the exchanges behind the oldest open request, and no more
+//! than a few megabytes of those: a request that stays open for long goes to a spool and
+//! comes back at its place when the file is put together.
+//!
+//! # Elsewhere
+//!
+//! Which response answers which request is in `pairing`, the order of the exchanges in
+//! `ledger`; the capture projection uses both.
+
+mod assemble;
+pub(crate) mod ends;
+mod ledger;
+mod note;
+mod pairing;
+mod project;
+mod read;
+pub(crate) mod text;
+
+pub(crate) use assemble::Assembly;
+pub(crate) use ledger::{Ledger, Rest};
+pub(crate) use pairing::{Answer, Open, Pairing};
+pub(crate) use project::incomplete;
+pub use project::{Projector, Summary};
+pub use read::{Cassette, Entry, Exchange, Unanswered};

@@ -1,0 +1,98 @@
+//! One message beside the exchanges, as a cassette shows it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::text::{push_millis, push_number, push_string};
+use crate::envelope::Malformed;
+use crate::event::{Event, Payload};
+
+/// What of a message is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Content<'a> {
+    /// JSON text.
+    Json(&'a [u8]),
+    /// What is no JSON, as text or base64.
+    Raw(&'a [u8]),
+    /// The length of the whole, and its first bytes.
+    Clipped(u64, &'a [u8]),
+    /// Nothing: the entry tells of an event.
+    Nothing,
+}
+
+/// Why a message stands where it stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Remark<'a> {
+    pub(crate) mark: Option<&'static str>,
+    pub(crate) why: Option<&'a str>,
+}
+
+impl Remark<'_> {
+    pub(crate) fn mark(mark: &'static str) -> Self {
+        Self {
+            mark: Some(mark),
+            why: None,
+        }
+    }
+}
+
+/// The content of a line that is no envelope, and why it is none.
+pub(crate) fn noise(text: &[u8], why: Malformed) -> Content<'_> {
+    match why {
+        Malformed::NotAnEnvelope | Malformed::NotAnObject => Content::Json(text.trim_ascii()),
+        _ => Content::Raw(text),
+    }
+}
+
+/// The content of a payload that is not looked into.
+pub(crate) fn clipped(payload: &Payload) -> Content<'_> {
+    Content::Clipped(payload.wire_len(), payload.kept())
+}
+
+/// Appends the members of an entry, without its braces.
+pub(crate) fn push_members(
+    event: &Event,
+    content: Content<'_>,
+    remark: Remark<'_>,
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(b"\"from\": \"");
+    out.extend_from_slice(event.dir.sender().as_bytes());
+    out.extend_from_slice(b"\", \"at_ms\": ");
+    push_millis(event.at, out);
+    if event.session.0 != 0 {
+        out.extend_from_slice(b", \"session\": ");
+        push_number(event.session.0.into(), out);
+    }
+    if let Some(mark) = remark.mark {
+        out.extend_from_slice(b", \"mark\": ");
+        push_string(mark, out);
+    }
+    if let Some(why) = remark.why {
+        out.extend_from_slice(b", \"why\": ");
+        push_string(why, out);
+    }
+    match content {
+        Content::Json(text) => {
+            out.extend_from_slice(b", \"message\": ");
+            out.extend_from_slice(text);
+        }
+        Content::Raw(bytes) => {
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                out.extend_from_slice(b", \"text\": ");
+                push_string(text, out);
+            } else {
+                out.extend_from_slice(b", \"base64\": ");
+                push_string(&STANDARD.encode(bytes), out);
+            }
+        }
+        Content::Clipped(length, head) => {
+            out.extend_from_slice(b", \"clipped\": {\"len\": ");
+            push_number(length, out);
+            out.extend_from_slice(b", \"head\": ");
+            push_string(&String::from_utf8_lossy(head), out);
+            out.push(b'}');
+        }
+        Content::Nothing => {}
+    }
+}

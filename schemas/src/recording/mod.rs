@@ -1,0 +1,105 @@
+//! The three files that hold a recording, told apart by what is in them.
+//!
+//! A tape is read event by event by [`tape::Reader`](crate::tape::Reader). A cassette and
+//! a capture are one JSON document each; whoever wants events instead gets them from
+//! [`Recording`], and need not know which file they came from.
+
+mod document;
+
+use bytes::Bytes;
+
+use crate::capture::Capture;
+use crate::cassette::Cassette;
+use crate::event::Event;
+use crate::json;
+use crate::tape::{Ending, Header};
+
+pub use document::DocumentError;
+pub(crate) use document::{Element, elements, object};
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A journal of one recording, as JSON Lines.
+    Tape,
+    /// Exchanges for replay.
+    Cassette,
+    /// Exchanges for the session invariants.
+    Capture,
+}
+
+impl FileKind {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tape => "tape",
+            Self::Cassette => "cassette",
+            Self::Capture => "capture",
+        }
+    }
+
+    /// Whether this first line of a file is the header of a tape.
+    #[must_use]
+    pub fn is_tape_header(line: &[u8]) -> bool {
+        json::find(line, &["tape"]).is_some() && json::find(line, &["exchanges"]).is_none()
+    }
+}
+
+/// A recording in memory, whatever file it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// What was recorded; of a cassette or a capture, as far as it tells.
+    pub header: Header,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// How it ends.
+    pub ending: Ending,
+    /// Whether the events have times. A hand-written cassette and every capture have none.
+    pub timed: bool,
+}
+
+/// A cassette or a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// Exchanges for replay.
+    Cassette(Cassette),
+    /// Exchanges for the session invariants.
+    Capture(Capture),
+}
+
+impl Document {
+    /// Reads a file that is no tape.
+    pub fn read(text: impl Into<Bytes>) -> Result<Self, DocumentError> {
+        let text = document::checked(&text.into())?;
+        if text.first() == Some(&b'[') {
+            return Capture::read(&text).map(Self::Capture);
+        }
+        let has = |name: &str| json::find(&text, &[name]).is_some();
+        if has("server_label") {
+            return Capture::read(&text).map(Self::Capture);
+        }
+        if has("version") || has("exchanges") {
+            return Cassette::read(&text).map(Self::Cassette);
+        }
+        Err(DocumentError::Unknown)
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> FileKind {
+        match self {
+            Self::Cassette(_) => FileKind::Cassette,
+            Self::Capture(_) => FileKind::Capture,
+        }
+    }
+
+    /// What it tells, as events.
+    #[must_use]
+    pub fn recording(&self) -> Recording {
+        match self {
+            Self::Cassette(cassette) => cassette.recording(),
+            Self::Capture(capture) => capture.recording(),
+        }
+    }
+}

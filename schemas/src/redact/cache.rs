@@ -1,0 +1,113 @@
+//! Remembers what names mean, since the same few come again and again.
+
+use super::names::{Name, classify};
+
+/// Names up to [`LONGEST`] bytes and what was found about them.
+///
+/// Each name has one place in the table and a new one takes it from the old, so that the
+/// memory is bounded and a stranger's names cost time only.
+#[derive(Debug)]
+pub(super) struct NameCache {
+    places: Box<[Place]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    print: Print,
+    name: Name,
+}
+
+/// Four words and a length from which a name up to 32 bytes can be told exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Print {
+    words: [u64; 4],
+    len: usize,
+}
+
+impl Default for NameCache {
+    fn default() -> Self {
+        // No name has this print: names of no bytes are not kept.
+        let empty = Place { print: Print { words: [0; 4], len: 0 }, name: Name::NONE };
+        Self { places: vec![empty; PLACES].into_boxed_slice() }
+    }
+}
+
+impl NameCache {
+    #[inline]
+    pub(super) fn classify(&mut self, name: &[u8], custom: &[Vec<Vec<u8>>]) -> Name {
+        let Some(print) = Print::of(name) else { return classify(name, custom) };
+        let Some(place) = self.places.get_mut(print.place()) else { return classify(name, custom) };
+        if place.print != print {
+            *place = Place { print, name: classify(name, custom) };
+        }
+        place.name
+    }
+}
+
+impl Print {
+    #[inline]
+    fn of(name: &[u8]) -> Option<Self> {
+        let len = name.len();
+        let words = match len {
+            0 => return None,
+            1..4 => {
+                let byte = |at: usize| u64::from(name.get(at).copied().unwrap_or_default());
+                [byte(0) | byte(len / 2) << 8 | byte(len - 1) << 16, 0, 0, 0]
+            }
+            4..8 => {
+                let first = u32::from_le_bytes(*name.first_chunk()?);
+                let last = u32::from_le_bytes(*name.last_chunk()?);
+                [u64::from(first) | u64::from(last) << 32, 0, 0, 0]
+            }
+            8..=16 => [word(name, 0)?, word(name, len - 8)?, 0, 0],
+            17..=LONGEST => {
+                [word(name, 0)?, word(name, len - 8)?, word(name, 8)?, word(name, len - 16)?]
+            }
+            _ => return None,
+        };
+        Some(Self { words, len })
+    }
+
+    #[inline]
+    fn place(&self) -> usize {
+        let [a, b, c, d] = self.words;
+        let mixed = a ^ b.rotate_left(21) ^ c.rotate_left(42) ^ d.rotate_left(11) ^ self.len as u64;
+        let hash = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACE_BITS);
+        usize::try_from(hash).unwrap_or_default()
+    }
+}
+
+#[inline]
+fn word(name: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*name.get(at..)?.first_chunk()?))
+}
+
+/// Longer names are looked at anew each time.
+const LONGEST: usize = 32;
+
+const PLACE_BITS: u32 = 8;
+const PLACES: usize = 1 << PLACE_BITS;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn prints_tell_names_apart(a in "[ab]{1,34}", b in "[ab]{1,34}") {
+            if let (Some(one), Some(other)) = (Print::of(a.as_bytes()), Print::of(b.as_bytes())) {
+                prop_assert_eq!(one == other, a == b);
+            }
+        }
+
+        #[test]
+        fn agrees_with_the_rules(names in proptest::collection::vec("(api|my|Token|_|-|Key|password|x){1,8}", 1..40)) {
+            let mut cache = NameCache::default();
+            for name in names.iter().chain(&names) {
+                prop_assert_eq!(cache.classify(name.as_bytes(), &[]), classify(name.as_bytes(), &[]));
+            }
+        }
+    }
+}

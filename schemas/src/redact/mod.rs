@@ -1,0 +1,201 @@
+//! Taking secrets out of what is recorded, before anything is written to disk.
+//!
+//! A [`Redactor`] belongs to one tape. It replaces the bytes of each secret by a
+//! placeholder and leaves every other byte as it was: the order of members, white space,
+//! escapes, the spelling of numbers. The same value has the same placeholder all over a
+//! tape, so that a token can still be followed from the call that got it to the calls
+//! that used it.
+//!
+//! # What is a secret
+//!
+//! - What has the *shape* of a token, wherever it stands: [`shapes`].
+//! - The value under a secret *name*: a member, a header, a variable, an option, also
+//!   inside free text and in JSON inside strings: [`names`].
+//! - The *values* and *patterns* of the [`Settings`].
+//!
+//! Shapes need a word's edge on both sides and names are compared word by word: a
+//! recording that lost a cursor, a hash or a `tokenizer` is as useless as one that
+//! leaks. `tests/redact_canaries.rs` holds both lists.
+//!
+//! # Laws
+//!
+//! Redacting twice changes nothing more. The output of [`Redactor::json`] is JSON. No
+//! value is kept in memory, only its hash. Nothing here panics, whatever the bytes, and
+//! the time is linear in their number.
+//!
+//! # Elsewhere
+//!
+//! Which environment variables are secret is decided by the caller, with
+//! [`is_secret_name`]. Reading their values is the caller's work too.
+
+mod argv;
+mod body;
+mod cache;
+mod edits;
+mod finder;
+mod head;
+mod lexer;
+mod lines;
+mod named;
+mod names;
+mod placeholders;
+mod rules;
+mod shapes;
+mod text;
+mod value;
+mod vocabulary;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use lines::LineState;
+pub use names::is_secret_name;
+pub use rules::{RuleError, Rules, Settings};
+
+use crate::json::{Invalid, Span};
+use finder::Finder;
+use placeholders::Table;
+
+/// A secret that stands in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where it stands in the raw text.
+    pub span: Span,
+    /// What it is, as its placeholder would call it.
+    pub kind: String,
+}
+
+/// Replaces the secrets of one tape.
+#[derive(Debug)]
+pub struct Redactor {
+    rules: Arc<Rules>,
+    finder: Finder,
+    table: Table,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Redactor {
+    /// A redactor that has seen nothing yet.
+    #[must_use]
+    pub fn new(rules: Arc<Rules>) -> Self {
+        Self { rules, finder: Finder::default(), table: Table::default(), counts: BTreeMap::new() }
+    }
+
+    /// Proves that `text` is one JSON value in UTF-8, by the grammar of
+    /// [`Scanner`](crate::json::Scanner), and redacts it in the same pass.
+    ///
+    /// Borrowed when nothing changed. Bytes that are not UTF-8 are an [`Invalid::Syntax`].
+    pub fn json<'t>(&mut self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, Invalid> {
+        if let Err(error) = std::str::from_utf8(text) {
+            return Err(Invalid::Syntax { at: error.valid_up_to() });
+        }
+        self.finder.edits.clear();
+        self.finder.walk(&self.rules, text, 0)?;
+        Ok(self.replace(text))
+    }
+
+    /// Redacts free text of any bytes: noise, a URL, malformed JSON.
+    pub fn text<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        self.finder.edits.clear();
+        self.finder.free_text(&self.rules, text, 0);
+        self.replace(text)
+    }
+
+    /// Redacts one line of a stream; `state` carries a private key from line to line.
+    pub fn line<'t>(&mut self, state: &mut LineState, line: &'t [u8]) -> Cow<'t, [u8]> {
+        let edits = &mut self.finder.edits;
+        edits.clear();
+        let Some((span, mark)) = state.part_of_key(line, || edits.fresh_mark()) else {
+            return self.text(line);
+        };
+        let (before, after) = (line.get(..span.start), line.get(span.end..));
+        self.finder.free_text(&self.rules, before.unwrap_or_default(), 0);
+        let from = self.finder.edits.len();
+        self.finder.free_text(&self.rules, after.unwrap_or_default(), 0);
+        self.finder.edits.shift(from, span.end);
+        if !span.is_empty() && !placeholders::is_whole(line.get(span.clone()).unwrap_or_default()) {
+            self.finder.edits.marked(span, "private-key", mark);
+        }
+        self.replace(line)
+    }
+
+    /// Redacts the kept head of a message that was cut at an arbitrary byte: as
+    /// [`text`](Self::text), and what may be the front half of a secret at the cut is
+    /// removed.
+    pub fn head(&mut self, head: &[u8]) -> Vec<u8> {
+        if self.rules.off {
+            return head.to_vec();
+        }
+        self.finder.edits.clear();
+        let kept = self.finder.head(&self.rules, head);
+        self.finder.edits.cut(kept);
+        self.replace(head.get(..kept).unwrap_or(head)).into_owned()
+    }
+
+    /// Redacts a command line: `--api-key VALUE`, `--token=VALUE`, `KEY=value`, headers
+    /// after `-H`, passwords in URLs.
+    pub fn argv(&mut self, argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut expect = argv::Expect::default();
+        let mut redacted = Vec::with_capacity(argv.len());
+        for argument in argv {
+            self.finder.edits.clear();
+            expect = self.finder.argument(&self.rules, argument, expect);
+            redacted.push(self.replace(argument).into_owned());
+        }
+        redacted
+    }
+
+    /// How often each kind was replaced.
+    #[must_use]
+    pub fn counts(&self) -> &BTreeMap<String, u64> {
+        &self.counts
+    }
+
+    /// Learns the placeholders that a text already holds, so that new numbers differ.
+    pub fn adopt(&mut self, text: &[u8]) {
+        self.table.adopt(text);
+    }
+
+    /// Every secret in a JSON text or a free text: where it stands and what it is.
+    pub fn findings(&mut self, text: &[u8]) -> Vec<Finding> {
+        if self.rules.off {
+            return Vec::new();
+        }
+        self.finder.edits.clear();
+        self.finder.free_text(&self.rules, text, 0);
+        let edits = self.finder.edits.as_slice().iter();
+        edits.map(|edit| Finding { span: Span { start: edit.start, end: edit.end }, kind: edit.kind.to_owned() }).collect()
+    }
+
+    /// Puts placeholders where the edits are.
+    fn replace<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        let edits = self.finder.edits.as_slice();
+        if edits.is_empty() || self.rules.off {
+            return Cow::Borrowed(text);
+        }
+        let mut out = Vec::with_capacity(text.len() + 32);
+        let mut at = 0;
+        for edit in edits {
+            out.extend_from_slice(text.get(at..edit.start).unwrap_or_default());
+            let quote = |out: &mut Vec<u8>| {
+                if let Some(backslashes) = edit.quote {
+                    out.extend((0..backslashes).map(|_| b'\\'));
+                    out.push(b'"');
+                }
+            };
+            quote(&mut out);
+            let kind = self.table.write(edit.mark, edit.kind, &mut out);
+            quote(&mut out);
+            match self.counts.get_mut(kind) {
+                Some(count) => *count += 1,
+                None => {
+                    self.counts.insert(kind.to_owned(), 1);
+                }
+            }
+            at = edit.end;
+        }
+        out.extend_from_slice(text.get(at..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+}

@@ -1,0 +1,109 @@
+//! The value under a secret name: which part of it is replaced.
+
+use std::ops::Range;
+
+use super::edits::Rank;
+use super::finder::Finder;
+use super::placeholders;
+use super::rules::Rules;
+
+impl Finder {
+    /// Notes the value `span` of `text`, which stands under a name that means `kind`.
+    ///
+    /// White space around it, a scheme word and the names of cookies stay, and so does a
+    /// value that is a placeholder already.
+    pub(super) fn named(&mut self, rules: &Rules, text: &[u8], span: Range<usize>, kind: &'static str) {
+        let Some(value) = text.get(span.clone()) else { return };
+        let start = span.start + (value.len() - value.trim_ascii_start().len());
+        let value = value.trim_ascii();
+        if value.is_empty() || placeholders::is_whole(value) {
+            return;
+        }
+        if kind == "cookie" && value.contains(&b'=') {
+            return self.cookies(rules, value, start);
+        }
+        let (skip, kind) = match scheme(value) {
+            Some((_, length)) if length == value.len() => return,
+            Some((scheme_kind, length)) => (length, scheme_kind.unwrap_or(kind)),
+            None => (0, kind),
+        };
+        let Some(secret) = value.get(skip..) else { return };
+        if !placeholders::is_whole(secret) {
+            self.secret(rules, secret, start + skip, kind);
+        }
+    }
+
+    fn secret(&mut self, rules: &Rules, secret: &[u8], start: usize, kind: &'static str) {
+        let (kind, rank) = match rules.shapes.whole(secret) {
+            Some(shape) => (shape, Rank::Shape),
+            None => (kind, Rank::Name),
+        };
+        self.edits.text(start..start + secret.len(), kind, rank);
+    }
+
+    /// `a=b; c=d`: the names stay, and the attributes of `Set-Cookie`.
+    fn cookies(&mut self, rules: &Rules, value: &[u8], start: usize) {
+        let mut at = 0;
+        for part in value.split(|byte| *byte == b';') {
+            let equals = memchr::memchr(b'=', part).map_or(0, |equals| equals + 1);
+            let (name, secret) = part.split_at(equals);
+            let name = name.trim_ascii().strip_suffix(b"=").unwrap_or_default();
+            let attribute = COOKIE_ATTRIBUTES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
+            let flag = equals == 0 && COOKIE_FLAGS.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(part.trim_ascii()));
+            let lead = secret.len() - secret.trim_ascii_start().len();
+            let secret = secret.trim_ascii();
+            if !(attribute || flag || secret.is_empty() || placeholders::is_whole(secret)) {
+                self.secret(rules, secret, start + at + equals + lead, "cookie");
+            }
+            at += part.len() + 1;
+        }
+    }
+}
+
+/// The scheme word at the start of a credential: the kind it implies, and its length with
+/// the space after it.
+pub(super) fn scheme(value: &[u8]) -> Option<(Option<&'static str>, usize)> {
+    let length = value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let word = value.get(..length)?;
+    let (_, kind) = SCHEMES.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word))?;
+    let rest = value.get(length..)?;
+    if !rest.is_empty() && !rest.starts_with(b" ") {
+        return None;
+    }
+    Some((*kind, length + (rest.len() - rest.trim_ascii_start().len())))
+}
+
+/// Whether the scheme word at the start of a credential takes a list of parameters.
+pub(super) fn has_parameters(value: &[u8]) -> bool {
+    PARAMETERS.iter().any(|known| {
+        value.get(..known.len()).is_some_and(|word| word.eq_ignore_ascii_case(known.as_bytes()))
+    })
+}
+
+/// Scheme words (RFC 7235 and custom), and the kinds they imply.
+const SCHEMES: &[(&str, Option<&str>)] = &[
+    ("apikey", Some("api-key")),
+    ("aws4-hmac-sha256", None),
+    ("basic", Some("basic-auth")),
+    ("bearer", Some("bearer-token")),
+    ("bot", Some("bearer-token")),
+    ("digest", None),
+    ("dpop", Some("bearer-token")),
+    ("hawk", None),
+    ("hmac", None),
+    ("negotiate", None),
+    ("ntlm", None),
+    ("oauth", None),
+    ("sharedkey", None),
+    ("signature", None),
+    ("token", Some("bearer-token")),
+];
+
+/// Schemes whose credential is a list of parameters.
+const PARAMETERS: &[&str] = &["aws4-hmac-sha256", "digest", "hawk", "hmac", "oauth", "signature"];
+
+/// What `Set-Cookie` says about a cookie (RFC 6265 §4.1).
+const COOKIE_ATTRIBUTES: &[&str] = &["domain", "expires", "max-age", "path", "priority", "samesite"];
+
+/// Attributes without a value.
+const COOKIE_FLAGS: &[&str] = &["httponly", "partitioned", "secure"];

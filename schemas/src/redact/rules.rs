@@ -1,0 +1,249 @@
+//! What counts as a secret: the built-in rules and what the user added.
+
+use std::fmt;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::names::custom_words;
+use super::shapes::ShapeFinder;
+use crate::json::escape;
+
+/// What the user asked for.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// Further names whose values are secret, in any style: `internalRef` also means
+    /// `INTERNAL_REF` and `my-internal-ref`.
+    pub keys: Vec<String>,
+    /// Regular expressions whose matches are secret; with a capture group only what the
+    /// first one matches.
+    pub patterns: Vec<String>,
+    /// Variables of the environment and their secret values.
+    pub values: Vec<(String, String)>,
+    /// Nothing is redacted at all.
+    pub off: bool,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("keys", &self.keys)
+            .field("patterns", &self.patterns)
+            .field("values", &self.values.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("off", &self.off)
+            .finish()
+    }
+}
+
+/// Why the rules cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// A regular expression of the user is none.
+    #[error("pattern {number} (`{pattern}`) is not a regular expression")]
+    Pattern {
+        /// Its position among the patterns, from 1.
+        number: usize,
+        /// The expression.
+        pattern: String,
+        /// What is wrong with it, and where.
+        #[source]
+        source: regex::Error,
+    },
+    /// The secret values do not fit into one search.
+    #[error("the {count} secret values of the environment are too large to search for")]
+    Values {
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// Compiled rules, shared by every [`Redactor`](super::Redactor).
+pub struct Rules {
+    pub(super) off: bool,
+    /// The words of the names that the user added.
+    pub(super) custom: Vec<Vec<Vec<u8>>>,
+    pub(super) shapes: &'static ShapeFinder,
+    /// Shorter strings hold no secret.
+    pub(super) shortest: usize,
+    /// Shorter member names hold no secret.
+    pub(super) shortest_token: usize,
+    /// Some secret value is a number.
+    pub(super) has_numbers: bool,
+    patterns: Vec<Regex>,
+    values: Option<Values>,
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rules").field("off", &self.off).finish_non_exhaustive()
+    }
+}
+
+/// Literal values to search for.
+struct Values {
+    search: AhoCorasick,
+    /// For each literal, whether it counts only as a whole word.
+    words: Vec<bool>,
+    numbers: Vec<Vec<u8>>,
+    shortest: usize,
+}
+
+impl Rules {
+    /// Compiles the rules.
+    pub fn new(settings: &Settings) -> Result<Self, RuleError> {
+        let mut patterns = Vec::new();
+        for (at, pattern) in settings.patterns.iter().enumerate() {
+            let compiled = compile(pattern);
+            patterns.push(compiled.map_err(|source| RuleError::Pattern {
+                number: at + 1,
+                pattern: pattern.clone(),
+                source,
+            })?);
+        }
+        let values = Values::new(&settings.values)?;
+        let least = if patterns.is_empty() { values.as_ref().map_or(usize::MAX, |values| values.shortest) } else { 1 };
+        Ok(Self {
+            off: settings.off,
+            custom: settings.keys.iter().filter(|key| !key.is_empty()).map(|key| custom_words(key)).collect(),
+            shapes: ShapeFinder::shared(),
+            shortest: least.min(SHORTEST_TEXT),
+            shortest_token: least.min(SHORTEST_TOKEN),
+            has_numbers: values.as_ref().is_some_and(|values| !values.numbers.is_empty()),
+            patterns,
+            values,
+        })
+    }
+
+    /// Calls `found` for every secret value of the environment in `text`.
+    pub(super) fn find_values(&self, text: &[u8], mut found: impl FnMut(Range<usize>)) {
+        let Some(values) = &self.values else { return };
+        for hit in values.search.find_iter(text) {
+            let word = values.words.get(hit.pattern().as_usize()) == Some(&true);
+            let letter = |at: Option<usize>| {
+                at.and_then(|at| text.get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            };
+            if !word || !letter(hit.start().checked_sub(1)) && !letter(Some(hit.end())) {
+                found(hit.range());
+            }
+        }
+    }
+
+    /// Calls `found` for every match of the user's patterns in `text`.
+    pub(super) fn find_patterns(&self, text: &[u8], mut found: impl FnMut(Range<usize>)) {
+        for pattern in &self.patterns {
+            if pattern.captures_len() > 1 {
+                let groups = pattern.captures_iter(text).filter_map(|captures| captures.get(1));
+                groups.map(|group| group.range()).filter(|range| !range.is_empty()).for_each(&mut found);
+            } else {
+                pattern.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty()).for_each(&mut found);
+            }
+        }
+    }
+
+    /// Whether a number is one of the secret values.
+    pub(super) fn is_number(&self, number: &[u8]) -> bool {
+        self.values.as_ref().is_some_and(|values| values.numbers.iter().any(|known| known == number))
+    }
+}
+
+impl Values {
+    fn new(values: &[(String, String)]) -> Result<Option<Self>, RuleError> {
+        let mut literals: Vec<(Vec<u8>, bool)> = Vec::new();
+        let mut numbers = Vec::new();
+        for (_, value) in values {
+            let value = value.trim();
+            if is_ordinary(value) {
+                continue;
+            }
+            let word = value.len() < SHORTEST_ANYWHERE;
+            let mut escaped = Vec::new();
+            escape(value, &mut escaped);
+            if escaped != value.as_bytes() {
+                literals.push((escaped, word));
+            }
+            if value.bytes().all(|byte| byte.is_ascii_digit()) {
+                numbers.push(value.as_bytes().to_vec());
+            }
+            literals.push((value.as_bytes().to_vec(), word));
+        }
+        let Some(shortest) = literals.iter().map(|(literal, _)| literal.len()).min() else { return Ok(None) };
+        let search = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(literals.iter().map(|(literal, _)| literal))
+            .map_err(|_| RuleError::Values { count: values.len() })?;
+        let words = literals.iter().map(|(_, word)| *word).collect();
+        Ok(Some(Self { search, words, numbers, shortest }))
+    }
+}
+
+/// Bytes need no Unicode tables, but a pattern may ask for them.
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).unicode(false).build().or_else(|_| Regex::new(pattern))
+}
+
+/// Values that would be found everywhere, and are no secrets.
+fn is_ordinary(value: &str) -> bool {
+    let words = ["true", "false", "none", "null", "undefined", "default", "disabled", "enabled"];
+    let number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    value.len() < SHORTEST_VALUE || number || words.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// Shorter values of the environment are ignored.
+const SHORTEST_VALUE: usize = 4;
+
+/// Shorter values count only as whole words.
+const SHORTEST_ANYWHERE: usize = 8;
+
+/// `pwd=x`
+const SHORTEST_TEXT: usize = 5;
+
+const SHORTEST_TOKEN: usize = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(list: &[&str]) -> Rules {
+        let values = list.iter().enumerate().map(|(at, value)| (format!("V{at}"), (*value).to_owned())).collect();
+        Rules::new(&Settings { values, ..Settings::default() }).unwrap()
+    }
+
+    fn hits(rules: &Rules, text: &str) -> Vec<String> {
+        let mut hits = Vec::new();
+        rules.find_values(text.as_bytes(), |span| hits.push(text[span].to_owned()));
+        rules.find_patterns(text.as_bytes(), |span| hits.push(text[span].to_owned()));
+        hits
+    }
+
+    #[test]
+    fn short_values_are_words_and_ordinary_ones_nothing() {
+        let rules = values(&["abc", "true", "12345", "blue", "hunter2hunter2", "a\"b\nc-long"]);
+        assert_eq!(hits(&rules, "abc true 12345 blue bluebell xhunter2hunter2x"), ["blue", "hunter2hunter2"]);
+        assert_eq!(hits(&rules, r#"a\"b\nc-long"#), [r#"a\"b\nc-long"#]);
+        assert_eq!(hits(&rules, "a\"b\nc-long"), ["a\"b\nc-long"]);
+    }
+
+    #[test]
+    fn a_group_narrows_a_pattern() {
+        let patterns = vec!["id-(\\d+)".to_owned(), "\\p{Greek}+".to_owned()];
+        let rules = Rules::new(&Settings { patterns, ..Settings::default() }).unwrap();
+        assert_eq!(hits(&rules, "id-77 αβγ"), ["77", "αβγ"]);
+    }
+
+    #[test]
+    fn a_bad_pattern_is_named() {
+        let patterns = vec!["a".to_owned(), "(".to_owned()];
+        let error = Rules::new(&Settings { patterns, ..Settings::default() }).unwrap_err();
+        assert_eq!(error.to_string(), "pattern 2 (`(`) is not a regular expression");
+    }
+
+    #[test]
+    fn debug_tells_no_value() {
+        let settings =
+            Settings { values: vec![("KEY".to_owned(), "hunter22".to_owned())], ..Settings::default() };
+        let shown = format!("{settings:?} {:?}", Rules::new(&settings).unwrap());
+        assert!(shown.contains("KEY") && !shown.contains("hunter22"));
+    }
+}

@@ -1,0 +1,480 @@
+//! Secrets in free text: after a name, in a URL, by their shape.
+//!
+//! The search looks at `:`, `=` and `--` and reads the name before or after them, so
+//! that text without any of the three costs one vector search.
+
+use std::ops::Range;
+
+use memchr::{memchr2, memchr3_iter};
+
+use super::edits::Rank;
+use super::finder::{Finder, MAX_NESTING};
+use super::names::{Class, Name};
+use super::rules::Rules;
+use super::named;
+use super::value::{self, Around, Separator, is_described, is_no_value, is_opaque, is_plausible, placeholder_at, quoted, unquoted};
+use super::vocabulary::SCHEMA_WORDS;
+
+/// A name in free text.
+#[derive(Clone, Debug)]
+struct Label {
+    span: Range<usize>,
+    name: Name,
+    /// The backslashes before its quotes, when it has any.
+    quotes: Option<u32>,
+    /// It stands after `?` or `&`.
+    query: bool,
+}
+
+impl Finder {
+    /// Finds what is secret in a string value or a free text; `depth` counts the strings
+    /// around it.
+    pub(super) fn free_text(&mut self, rules: &Rules, text: &[u8], depth: usize) {
+        if text.len() < rules.shortest {
+            return;
+        }
+        let from = self.edits.len();
+        let mut end = text.len();
+        if depth < MAX_NESTING && let Some(start) = self.embedded_json(rules, text, depth) {
+            end = start;
+        }
+        if end > 0 {
+            self.loose(rules, text, 0..end);
+        }
+        self.edits.settle(text, from);
+    }
+
+    /// Everything that can be found without reading JSON; names and tokens start inside
+    /// `range`.
+    pub(super) fn loose(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
+        let mut decided = 0;
+        for region in Regions::of(text, range) {
+            self.shapes(rules, text, region.clone());
+            decided = self.separators(rules, text, region, decided);
+        }
+        self.values(rules, text);
+    }
+
+    /// Tokens and configured values only: what may hide in a member name.
+    pub(super) fn tokens(&mut self, rules: &Rules, text: &[u8]) {
+        let from = self.edits.len();
+        self.shapes(rules, text, 0..text.len());
+        self.values(rules, text);
+        self.edits.settle(text, from);
+    }
+
+    fn shapes(&mut self, rules: &Rules, text: &[u8], region: Range<usize>) {
+        rules.shapes.find(text, region, |kind, span| self.edits.text(span, kind, Rank::Shape));
+    }
+
+    fn values(&mut self, rules: &Rules, text: &[u8]) {
+        rules.find_values(text, |span| self.edits.text(span, "env", Rank::Env));
+        rules.find_patterns(text, |span| self.edits.text(span, "pattern", Rank::Pattern));
+    }
+
+    /// Reads JSON that is the whole text or its end, and tells where it starts.
+    fn embedded_json(&mut self, rules: &Rules, text: &[u8], depth: usize) -> Option<usize> {
+        let last = text.trim_ascii_end().last()?;
+        if !matches!(last, b'}' | b']' | b'"') {
+            return None;
+        }
+        let begin = text.len() - text.trim_ascii_start().len();
+        let start = match text.get(begin)? {
+            b'{' | b'[' | b'"' => begin,
+            _ => memchr2(b'{', b'[', text)?,
+        };
+        let from = self.edits.len();
+        if self.walk(rules, text.get(start..)?, depth).is_err() {
+            self.edits.truncate(from);
+            return None;
+        }
+        self.edits.shift(from, start);
+        Some(start)
+    }
+
+    fn separators(&mut self, rules: &Rules, text: &[u8], region: Range<usize>, decided: usize) -> usize {
+        let mut decided = decided;
+        for at in memchr3_iter(b':', b'=', b'-', text.get(region.clone()).unwrap_or_default()) {
+            let at = region.start + at;
+            if at < decided {
+                continue;
+            }
+            let end = match text.get(at..at + 3) {
+                Some(b"://") => self.url(text, at),
+                Some([b'-', b'-', _]) => self.flag(rules, text, at),
+                _ if text.get(at) == Some(&b'-') => None,
+                _ => self.assignment(rules, text, at),
+            };
+            decided = end.unwrap_or(decided);
+        }
+        decided
+    }
+
+    /// `name: value`, `name=value`, `"name": "value"`; returns where the value ends.
+    fn assignment(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<usize> {
+        let label = self.label(rules, text, at)?;
+        if label.name.class == Class::Open {
+            return None;
+        }
+        let mut start = at + 1;
+        let separator = match text.get(at..at + 2) {
+            Some(b"==") => Separator::Comparison,
+            Some([b'=', _]) => Separator::Equals,
+            _ => Separator::Colon,
+        };
+        while matches!(text.get(start), Some(b'=' | b'>' | b'*')) {
+            start += 1;
+        }
+        if text.get(start) == Some(&b':') {
+            return None;
+        }
+        let unspaced = start;
+        start += blanks(text, start);
+        if matches!(text.get(start), Some(b'b' | b'f' | b'r' | b'u')) && matches!(text.get(start + 1), Some(b'"' | b'\'')) {
+            start += 1;
+        }
+        if let Some(end) = placeholder_at(text, start) {
+            return Some(end);
+        }
+        if let Some((span, _closed)) = quoted(text, start) {
+            return self.quoted_value(rules, text, &label, span);
+        }
+        if label.quotes.is_some() && matches!(text.get(start), Some(b'{' | b'[')) {
+            return self.bracketed(text, &label, start);
+        }
+        self.bare_value(rules, text, &label, start, separator, start > unspaced)
+    }
+
+    fn quoted_value(&mut self, rules: &Rules, text: &[u8], label: &Label, span: Range<usize>) -> Option<usize> {
+        let value = text.get(span.clone())?;
+        let secret = match label.name.class {
+            Class::Secret => !is_described(value),
+            _ => is_opaque(value),
+        };
+        if secret {
+            self.named(rules, text, span.clone(), label.name.kind);
+            return Some(span.end);
+        }
+        None
+    }
+
+    fn bare_value(
+        &mut self,
+        rules: &Rules,
+        text: &[u8],
+        label: &Label,
+        start: usize,
+        separator: Separator,
+        spaced: bool,
+    ) -> Option<usize> {
+        let kind = label.name.kind;
+        let header = label.name.class == Class::Secret && !label.query;
+        if header && let Some(end) = header_value(text, label, start) {
+            self.named(rules, text, start..end, kind);
+            return Some(end);
+        }
+        // Without this, the end of a value that is none would be looked for again and again.
+        let window = text.get(start..text.len().min(start + 128))?;
+        let name = text.get(label.span.clone())?;
+        let mut around = Around { name, separator, spaced, after: b"" };
+        if label.name.class == Class::Secret && is_no_value(window, &around) {
+            return None;
+        }
+        let text_of = if label.name.class == Class::Weak { text.get(..text.len().min(start + 1_024))? } else { text };
+        let end = unquoted(text_of, start, label.query);
+        let value = text.get(start..end)?;
+        around.after = text.get(end..)?;
+        let secret = match label.name.class {
+            Class::Secret => is_plausible(value, &around),
+            _ => is_opaque(value),
+        };
+        let number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+        if !secret || number && label.name.numbers_are_data {
+            return None;
+        }
+        self.named(rules, text, start..end, kind);
+        Some(end)
+    }
+
+    /// An object or array under a quoted secret name in text that is no JSON as a whole.
+    fn bracketed(&mut self, text: &[u8], label: &Label, start: usize) -> Option<usize> {
+        if label.name.class != Class::Secret {
+            return None;
+        }
+        let rest = text.get(start..)?;
+        if begins_schema(rest) {
+            return None;
+        }
+        let end = start + brackets(rest);
+        if text.get(start + 1..end)?.trim_ascii().len() < 2 {
+            return None;
+        }
+        self.edits.value(start..end, label.name.kind, label.quotes.unwrap_or_default());
+        Some(end)
+    }
+
+    /// `--name value` and `"--name", "value"`; returns where the value ends.
+    fn flag(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<usize> {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
+            return None;
+        }
+        let start = at + 2;
+        let name = text.get(start..)?.iter().take(LONGEST_LABEL).take_while(|byte| is_name_byte(**byte)).count();
+        let span = start..start + name;
+        let found = self.names.classify(text.get(span.clone())?, &rules.custom);
+        if found.class != Class::Secret {
+            return None;
+        }
+        let mut value = span.end;
+        let quotes = |at: usize| {
+            let slashes = value::backslashes(text.get(at..).unwrap_or_default());
+            if matches!(text.get(at + slashes), Some(b'"' | b'\'')) { slashes + 1 } else { 0 }
+        };
+        let closing = quotes(value);
+        value += closing;
+        let comma = closing > 0 && text.get(value) == Some(&b',');
+        value += usize::from(comma);
+        let spaces = blanks(text, value);
+        value += spaces;
+        if spaces == 0 && !comma || text.get(value) == Some(&b'-') || quotes(value) > 0 && text.get(value + quotes(value)) == Some(&b'-') {
+            return None;
+        }
+        if let Some(end) = placeholder_at(text, value) {
+            return Some(end);
+        }
+        let label = Label { span, name: found, quotes: None, query: false };
+        match quoted(text, value) {
+            Some((span, _)) => self.quoted_value(rules, text, &label, span),
+            None => self.bare_value(rules, text, &label, value, Separator::Colon, true),
+        }
+    }
+
+    /// `scheme://user:PASSWORD@host`; returns where the password ends.
+    fn url(&mut self, text: &[u8], at: usize) -> Option<usize> {
+        let before = text.get(..at)?;
+        let scheme = before.iter().rev().take(32).take_while(|byte| is_scheme_byte(**byte)).count();
+        let scheme = before.get(at - scheme..)?;
+        if scheme.is_empty() {
+            return None;
+        }
+        let start = at + 3;
+        let rest = text.get(start..)?;
+        let rest = rest.get(..LONGEST_AUTHORITY).unwrap_or(rest);
+        let space = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
+        let word = rest.get(..rest.iter().position(space).unwrap_or(rest.len()))?;
+        let authority = word.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(word.len());
+        let colon = memchr::memchr(b':', word.get(..authority)?)?;
+        // A password may hold `/` unescaped, but then this must not be a port and a path.
+        let web = matches!(scheme, b"http" | b"https" | b"ws" | b"wss" | b"file");
+        let reach = if memchr::memrchr(b'@', word.get(..authority)?).is_none() && !web { word } else { word.get(..authority)? };
+        let host = memchr::memrchr(b'@', reach)?;
+        let password = reach.get(colon + 1..host)?;
+        let template = password.starts_with(b"$") || password.starts_with(b"{") || password.starts_with(b"%s");
+        if password.is_empty() || template || password.iter().all(|byte| *byte == b'*') {
+            return None;
+        }
+        self.edits.text(start + colon + 1..start + host, "url-password", Rank::Shape);
+        Some(start + host)
+    }
+
+    /// The name before a separator at `at`.
+    fn label(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<Label> {
+        let before = text.get(..at)?;
+        if before.last() == Some(&b':') || text.get(at + 1) == Some(&b':') {
+            return None;
+        }
+        let spaces = before.iter().rev().take(4).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let mut end = at - spaces;
+        let mut quotes = None;
+        if let Some(b'"' | b'\'' | b'`') = before.get(..end)?.last() {
+            end -= 1;
+            let slashes = before.get(..end)?.iter().rev().take(31).take_while(|byte| **byte == b'\\').count();
+            end -= slashes;
+            quotes = Some(u32::try_from(slashes).unwrap_or_default());
+        }
+        let head = before.get(..end)?;
+        let length = head.iter().rev().take(LONGEST_LABEL).take_while(|byte| is_name_byte(**byte)).count();
+        let start = end - length;
+        let text_of = head.get(start..)?;
+        if length < 2 || !text_of.iter().any(u8::is_ascii_alphabetic) {
+            return None;
+        }
+        let mut name = self.names.classify(text_of, &rules.custom);
+        if quotes.is_none() && name.class != Class::Weak && is_last_of_many(text_of) {
+            name = self.phrase(rules, head, start).unwrap_or(name);
+        }
+        let query = matches!(start.checked_sub(1).and_then(|at| text.get(at)), Some(b'?' | b'&'));
+        Some(Label { span: start..end, name, quotes, query })
+    }
+
+    /// `API key`, `next page token`: the name with the word before it.
+    fn phrase(&mut self, rules: &Rules, head: &[u8], start: usize) -> Option<Name> {
+        let before = head.get(..start)?.strip_suffix(b" ")?;
+        let length = before.iter().rev().take(24).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        if length == 0 {
+            return None;
+        }
+        Some(self.names.classify(head.get(before.len() - length..)?, &rules.custom))
+    }
+}
+
+/// Words whose meaning the word before them decides.
+fn is_last_of_many(name: &[u8]) -> bool {
+    let list: [&[u8]; 8] = [b"key", b"keys", b"id", b"string", b"code", b"codes", b"phrase", b"token"];
+    list.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$') || byte >= 0x80
+}
+
+fn is_scheme_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')
+}
+
+fn blanks(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().take(64).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// The end of a header value that reaches over white space: cookies, or a scheme word and
+/// what belongs to it.
+fn header_value(text: &[u8], label: &Label, start: usize) -> Option<usize> {
+    let rest = text.get(start..)?;
+    let window = rest.get(..256).unwrap_or(rest);
+    match label.name.kind {
+        "cookie" => {
+            let line = window.split(|byte| *byte == b'\n').next()?;
+            line.contains(&b'=').then(|| header_end(text, label.span.start, start))
+        }
+        "authorization" => {
+            let (_, token) = named::scheme(window)?;
+            if named::has_parameters(window) {
+                return Some(header_end(text, label.span.start, start));
+            }
+            let word = unquoted(text, start + token, false);
+            let value = text.get(start + token..word)?;
+            let around = Around { name: b"", separator: Separator::Equals, spaced: false, after: b"" };
+            is_plausible(value, &around).then_some(word)
+        }
+        _ => None,
+    }
+}
+
+/// The end of a header: of the line, or of the quotes around name and value.
+fn header_end(text: &[u8], name: usize, value: usize) -> usize {
+    let around = name.checked_sub(1).and_then(|at| text.get(at)).copied();
+    let quote = around.filter(|byte| matches!(byte, b'"' | b'\'' | b'`')).unwrap_or(b'\n');
+    let rest = text.get(value..).unwrap_or_default();
+    for at in memchr3_iter(quote, b'\n', b'\\', rest) {
+        if rest.get(at) != Some(&b'\\') || matches!(rest.get(at + 1), Some(b'n' | b'r' | b'"' | b'\'')) {
+            let line = rest.get(..at).unwrap_or_default();
+            return value + line.trim_ascii_end().len();
+        }
+    }
+    value + rest.trim_ascii_end().len()
+}
+
+/// Whether the first member of the object at the start of `text` is a word of JSON Schema.
+fn begins_schema(text: &[u8]) -> bool {
+    let window = text.get(1..64.min(text.len())).unwrap_or_default();
+    let first = quoted(window, window.len() - window.trim_ascii_start().len());
+    let first = first.and_then(|(span, _)| window.get(span)).unwrap_or_default();
+    SCHEMA_WORDS.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(first))
+}
+
+/// The length of the brackets at the start of `text`; all of it when they do not close.
+fn brackets(text: &[u8]) -> usize {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string && text.get(at + 1) != Some(&b'"') => at += 1,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+/// The parts of a text that can hold a secret: all but long runs of base64.
+///
+/// No token starts inside a run of letters and digits, and no separator stands there.
+/// This makes images cheap, and keeps chance hits out of them.
+struct Regions<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Regions<'t> {
+    fn of(text: &'t [u8], range: Range<usize>) -> Self {
+        Self { text: text.get(..range.end).unwrap_or(text), at: range.start }
+    }
+
+    /// The end of the run of solid blocks at `at`.
+    fn solid(&self, at: usize) -> usize {
+        let mut end = at;
+        let mut rest = self.text.get(at..).unwrap_or_default();
+        while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
+            if !is_solid(block) {
+                break;
+            }
+            end += BLOCK;
+            rest = tail;
+        }
+        end
+    }
+}
+
+impl Iterator for Regions<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        if start >= self.text.len() {
+            return None;
+        }
+        let mut at = start;
+        while at + SOLID < self.text.len() {
+            let end = self.solid(at);
+            if end - at >= SOLID {
+                // A prefix may reach over the edge, and one may stand right at it.
+                self.at = end - BLOCK;
+                return Some(start..at + BLOCK);
+            }
+            at = end + BLOCK;
+        }
+        self.at = self.text.len();
+        Some(start..self.text.len())
+    }
+}
+
+/// Letters, digits, `+` and `/` only; written without branches for the vector unit.
+fn is_solid(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(true, |solid, byte| {
+        let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let digit = byte.wrapping_sub(b'/') < 11;
+        solid & (letter | digit | (*byte == b'+'))
+    })
+}
+
+const BLOCK: usize = 64;
+
+/// Shorter runs are not worth a seam.
+const SOLID: usize = 8 * BLOCK;
+
+/// A longer name says no more.
+const LONGEST_LABEL: usize = 96;
+
+/// Bounds how far a URL is read for its `@`.
+const LONGEST_AUTHORITY: usize = 512;

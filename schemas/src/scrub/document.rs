@@ -1,0 +1,147 @@
+//! Scrubbing a cassette or a capture, which are one JSON text each.
+
+use std::borrow::Cow;
+
+use super::splice::{Edits, decoded, encoded};
+use crate::json::{self, Invalid, Scanner, Token};
+use crate::recording::{Element, elements};
+use crate::redact::Redactor;
+
+/// Where a secret stands, and what it is; never the secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// JSON pointer to the value.
+    pub pointer: String,
+    /// Kind of the secret.
+    pub kind: String,
+}
+
+/// Scrubs a document; the new text, and where secrets stood.
+pub fn document<'t>(
+    redactor: &mut Redactor,
+    text: &'t [u8],
+) -> Result<(Cow<'t, [u8]>, Vec<Place>), Invalid> {
+    let mut places = found(redactor, text);
+    let base64 = base64(redactor, text, &mut places);
+    let scrubbed = match redactor.json(&base64)? {
+        Cow::Owned(new) => Cow::Owned(new),
+        Cow::Borrowed(_) => base64,
+    };
+    if scrubbed != text && places.is_empty() {
+        let kinds = redactor.counts().iter().filter(|(_, count)| **count > 0);
+        places.extend(kinds.map(|(kind, _)| Place {
+            pointer: String::new(),
+            kind: kind.clone(),
+        }));
+    }
+    Ok((scrubbed, places))
+}
+
+/// Scrubs the lines that a cassette keeps as base64.
+fn base64<'t>(redactor: &mut Redactor, text: &'t [u8], places: &mut Vec<Place>) -> Cow<'t, [u8]> {
+    let mut edits = Edits::default();
+    let messages = Element::root(text).member("messages");
+    for message in messages
+        .and_then(|array| elements(&array).ok())
+        .unwrap_or_default()
+    {
+        let Some(value) = message.member("base64") else {
+            continue;
+        };
+        let Some(bytes) = decoded(value.text) else {
+            continue;
+        };
+        let before = redactor.counts().clone();
+        let redacted = redactor.text(&bytes).into_owned();
+        if redacted != bytes {
+            let risen = redactor
+                .counts()
+                .iter()
+                .filter(|(kind, count)| before.get(*kind).is_none_or(|before| before < count));
+            places.extend(risen.map(|(kind, _)| Place {
+                pointer: value.pointer.clone(),
+                kind: kind.clone(),
+            }));
+            edits.replace(text, value.text, encoded(&redacted));
+        }
+    }
+    edits.apply(text)
+}
+
+/// Where secrets stand in a JSON text.
+fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<Place> {
+    let mut findings = redactor.findings(text);
+    findings.sort_by_key(|finding| finding.span.start);
+    let mut findings = findings.into_iter().peekable();
+    let mut places = Vec::new();
+    walk(text, |end, pointer| {
+        while let Some(finding) = findings.next_if(|finding| finding.span.start < end) {
+            places.push(Place {
+                pointer: pointer.to_owned(),
+                kind: finding.kind,
+            });
+        }
+    });
+    places.extend(findings.map(|finding| Place {
+        pointer: String::new(),
+        kind: finding.kind,
+    }));
+    places.dedup();
+    places
+}
+
+/// Calls `each` for every scalar of a JSON text, with its end and its JSON pointer.
+fn walk(text: &[u8], mut each: impl FnMut(usize, &str)) {
+    let mut scanner = Scanner::new(text);
+    let mut pointer = String::new();
+    // Per open container: the length of its own pointer, and the next index of an array.
+    let mut open: Vec<(usize, Option<usize>)> = Vec::new();
+    while let Ok(Some(token)) = scanner.next_token() {
+        let end = scanner.offset();
+        match token {
+            Token::Close { .. } => {
+                if let Some((length, _)) = open.pop() {
+                    pointer.truncate(length);
+                }
+                continue;
+            }
+            Token::Key(key) => {
+                let mut name = Vec::new();
+                json::unescape(key.span.of(text), &mut name);
+                let name = String::from_utf8_lossy(&name)
+                    .replace('~', "~0")
+                    .replace('/', "~1");
+                if let Some((length, _)) = open.last() {
+                    pointer.truncate(*length);
+                }
+                pointer.push('/');
+                pointer.push_str(&name);
+                continue;
+            }
+            _ => {}
+        }
+        if let Some((length, Some(index))) = open.last_mut() {
+            pointer.truncate(*length);
+            pointer.push('/');
+            pointer.push_str(&index.to_string());
+            *index += 1;
+        }
+        match token {
+            Token::Open { object, .. } => open.push((pointer.len(), (!object).then_some(0))),
+            _ => each(end, &pointer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scalar_has_its_pointer() {
+        let mut found = Vec::new();
+        let text = br#"{"a":[1,{"b/c":"x"},[true]],"d":null}"#;
+        walk(text, |_, pointer| found.push(pointer.to_owned()));
+        assert_eq!(found, ["/a/0", "/a/1/b~1c", "/a/2/0", "/d"]);
+    }
+}

@@ -1,0 +1,459 @@
+//! From events to the report.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::value::RawValue;
+
+use super::latency::Latencies;
+use super::report::{
+    Delays, Ended, Gaps, Method, Noise, Notification, Peer, Report, Totals, Unanswered,
+};
+use crate::cassette::ends::Ends;
+use crate::cassette::{Answer, Open, Pairing, incomplete};
+use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
+use crate::era::{Era, EraTracker, PROTOCOL_VERSION_KEY, own_version};
+use crate::event::{Direction, Event, EventBody, Exit, Offset, Payload};
+use crate::json;
+use crate::recording::FileKind;
+use crate::tape::{Ending, GapTotal, Header};
+
+/// Folds events into a [`Report`].
+#[derive(Debug, Default)]
+pub struct Fold {
+    timed: bool,
+    totals: [Totals; 2],
+    methods: Vec<Calls>,
+    notifications: Vec<Notification>,
+    // What awaits an answer: of the client, of the server.
+    pairing: [Pairing; 2],
+    asked: HashMap<u64, Asked>,
+    requests: u64,
+    ends: Ends,
+    eras: BTreeMap<u32, EraTracker>,
+    seen_eras: Vec<Era>,
+    sessions: BTreeSet<u32>,
+    client: Option<Peer>,
+    server: Option<Peer>,
+    negotiated: Option<String>,
+    offered: Option<String>,
+    unanswered: u64,
+    stray: u64,
+    noise_count: u64,
+    noise: Vec<Noise>,
+    clipped: u64,
+    stderr_lines: u64,
+    faults: u64,
+    gaps: GapTotal,
+    exit: Option<Exit>,
+    last: Offset,
+}
+
+/// The requests of one method.
+#[derive(Debug)]
+struct Calls {
+    dir: Direction,
+    shown: Method,
+    latencies: Latencies,
+}
+
+/// A request that awaits its answer.
+#[derive(Debug)]
+struct Asked {
+    method: usize,
+    id: Vec<u8>,
+}
+
+/// How many methods are told apart; the rest counts as one.
+const METHOD_LIMIT: usize = 256;
+const OTHER_METHODS: &str = "(others)";
+/// How many unanswered requests are listed.
+const UNANSWERED_LIMIT: usize = 1_000;
+/// How many lines of noise are listed, and how much of each.
+const NOISE_LIMIT: usize = 5;
+const NOISE_LIMIT_BYTES: usize = 200;
+
+impl Fold {
+    /// A fold over nothing yet. Events without times give no durations.
+    #[must_use]
+    pub fn new(timed: bool) -> Self {
+        Self {
+            timed,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next event.
+    pub fn observe(&mut self, event: &Event) {
+        self.last = self.last.max(event.at);
+        self.ends.observe(event);
+        match &event.body {
+            EventBody::Message { payload, .. } => {
+                self.sessions.insert(event.session.0);
+                let totals = match event.dir {
+                    Direction::ToServer => &mut self.totals[0],
+                    Direction::ToClient => &mut self.totals[1],
+                };
+                totals.messages += 1;
+                totals.bytes += payload.wire_len();
+                match payload {
+                    Payload::Whole(bytes) => self.payload(event, bytes),
+                    Payload::Clipped { .. } => self.clipped += 1,
+                }
+            }
+            EventBody::Stderr { .. } => self.stderr_lines += 1,
+            EventBody::Faulted { .. } => self.faults += 1,
+            EventBody::Gap(gap) => {
+                self.gaps.count += 1;
+                self.gaps.events = self.gaps.events.saturating_add(gap.events);
+                self.gaps.bytes = self.gaps.bytes.saturating_add(gap.bytes);
+            }
+            EventBody::Exited(exit) => self.exit = Some(*exit),
+            EventBody::Closed(_)
+            | EventBody::Opened(_)
+            | EventBody::Part { .. }
+            | EventBody::Signal(_) => {}
+        }
+    }
+
+    /// The report of a recording that ends so.
+    #[must_use]
+    pub fn finish(mut self, kind: FileKind, header: &Header, ending: &Ending) -> Report {
+        let unanswered = self.unanswered();
+        let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let (footer_gaps, redactions) = match ending {
+            Ending::Footer(footer) => (footer.gaps, footer.redactions.clone()),
+            Ending::CutShort { .. } => Default::default(),
+        };
+        let gaps = if footer_gaps.count > 0 {
+            footer_gaps
+        } else {
+            self.gaps
+        };
+        let why = incomplete(ending, self.gaps);
+        let timed = self.timed;
+        self.methods.sort_by_key(|calls| calls.dir);
+        let [to_server, to_client] = self.totals;
+        Report {
+            kind: kind.name(),
+            label: filled(&header.label),
+            recorded_at: filled(&header.created),
+            command: header.command.clone(),
+            client: self.client,
+            server: self.server,
+            protocol_version: self.negotiated.or(self.offered),
+            eras: self.seen_eras.iter().map(|era| era.name()).collect(),
+            sessions: self.sessions.len(),
+            duration_ms: timed.then(|| self.last.millis()),
+            to_server,
+            to_client,
+            methods: self
+                .methods
+                .into_iter()
+                .map(|calls| calls.report(timed))
+                .collect(),
+            notifications: self.notifications,
+            unanswered_count: self.unanswered,
+            unanswered,
+            stray_responses: self.stray,
+            noise_count: self.noise_count,
+            noise: self.noise,
+            clipped: self.clipped,
+            stderr_lines: self.stderr_lines,
+            faults: self.faults,
+            redactions,
+            gaps: Gaps {
+                count: gaps.count,
+                events: gaps.events,
+                bytes: gaps.bytes,
+            },
+            ended: Ended {
+                complete: why.is_none(),
+                why,
+                exit_code: self.exit.and_then(|exit| match exit {
+                    Exit::Code(code) => Some(code),
+                    Exit::Signal(_) => None,
+                }),
+                exit_signal: self.exit.and_then(|exit| match exit {
+                    Exit::Signal(signal) => Some(signal),
+                    Exit::Code(_) => None,
+                }),
+            },
+        }
+    }
+
+    fn unanswered(&mut self) -> Vec<Unanswered> {
+        let mut found = Vec::new();
+        for (side, from) in [(0, "client"), (1, "server")] {
+            let Some(pairing) = self.pairing.get_mut(side) else {
+                continue;
+            };
+            while let Some((ordinal, open)) = pairing.pop_oldest() {
+                self.unanswered += 1;
+                let Some(asked) = self.asked.remove(&ordinal) else {
+                    continue;
+                };
+                if found.len() >= UNANSWERED_LIMIT {
+                    continue;
+                }
+                let id = String::from_utf8(asked.id)
+                    .ok()
+                    .and_then(|id| RawValue::from_string(id).ok());
+                let method = self
+                    .methods
+                    .get(asked.method)
+                    .map(|calls| calls.shown.method.clone());
+                found.push(Unanswered {
+                    method: method.unwrap_or_default(),
+                    from,
+                    id: id.unwrap_or_else(|| RawValue::NULL.to_owned()),
+                    sent_ms: self.timed.then(|| open.at.millis()),
+                    waited_ms: self.timed.then(|| self.last.since(open.at).millis()),
+                    why: self.ends.why(&open),
+                });
+            }
+        }
+        found
+    }
+
+    fn payload(&mut self, event: &Event, bytes: &[u8]) {
+        let envelope = Envelope::parse(bytes);
+        match envelope.kind {
+            Kind::Batch { members } if members > 0 => for_each_message(bytes, |one| {
+                self.message(event, &Envelope::parse(one), one);
+            }),
+            _ => self.message(event, &envelope, bytes),
+        }
+    }
+
+    fn message(&mut self, event: &Event, envelope: &Envelope<'_>, text: &[u8]) {
+        self.era(event, envelope);
+        let bytes = text.len() as u64;
+        match &envelope.kind {
+            Kind::Request { id, method, params } => {
+                self.introduction(method, *params);
+                self.ask(event, id, method, text);
+            }
+            Kind::Notification { method, params } => {
+                let cancels = method == "notifications/cancelled";
+                let named = params
+                    .filter(|_| cancels)
+                    .and_then(|one| json::find(one, &["requestId"]));
+                if let (Some(id), Some(pairing)) = (named, self.pairing.get_mut(event.dir as usize))
+                {
+                    pairing.cancel(event.session.0, id);
+                }
+                self.notification(event.dir, method);
+            }
+            Kind::Response { id, result, error } => {
+                self.answer(event, id, *result, error.is_some(), bytes);
+            }
+            Kind::Malformed(why) => self.noise(event, text, *why),
+            Kind::Batch { .. } => self.noise(event, text, Malformed::NotAnEnvelope),
+        }
+    }
+
+    fn ask(&mut self, event: &Event, id: &RequestId<'_>, method: &str, text: &[u8]) {
+        let index = self.calls(event.dir, method);
+        if let Some(calls) = self.methods.get_mut(index) {
+            calls.shown.count += 1;
+            calls.shown.request_bytes += text.len() as u64;
+        }
+        let ordinal = self.requests;
+        self.requests += 1;
+        let id_text = json::find(text, &["id"]).unwrap_or(b"null");
+        let mut open = Open::new(event.at, event.session.0, event.conduit, event.era);
+        open.handshake = method == "initialize" || method == "server/discover";
+        self.asked.insert(
+            ordinal,
+            Asked {
+                method: index,
+                id: id_text.to_vec(),
+            },
+        );
+        if let Some(pairing) = self.pairing.get_mut(event.dir as usize) {
+            pairing.ask(ordinal, open, id, None);
+            if let Some((oldest, _)) = pairing.pop_excess() {
+                self.unanswered += 1;
+                self.asked.remove(&oldest);
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        event: &Event,
+        id: &RequestId<'_>,
+        result: Option<&[u8]>,
+        error: bool,
+        bytes: u64,
+    ) {
+        let Some(pairing) = self.pairing.get_mut(event.dir.opposite() as usize) else {
+            return;
+        };
+        let Answer::Pairs(ordinal, open) = pairing.answer(event.session.0, id) else {
+            self.stray += 1;
+            return;
+        };
+        let index = self.asked.remove(&ordinal).map(|asked| asked.method);
+        if let Some(calls) = index.and_then(|index| self.methods.get_mut(index)) {
+            let tool_error = result.and_then(|result| json::find(result, &["isError"]));
+            calls.shown.answered += 1;
+            calls.shown.errors += u64::from(error);
+            calls.shown.tool_errors += u64::from(tool_error == Some(b"true"));
+            calls.shown.response_bytes += bytes;
+            calls.latencies.add(event.at.since(open.at).0);
+        }
+        if let (true, Some(result)) = (open.handshake, result) {
+            self.server = self.server.take().or_else(|| peer(result, "serverInfo"));
+            let version = json::find(result, &["protocolVersion"]).and_then(string);
+            self.negotiated = self.negotiated.take().or(version);
+        }
+        if let (None, Some(result)) = (&self.server, result) {
+            self.server = stateless_peer(result, "io.modelcontextprotocol/serverInfo");
+        }
+    }
+
+    /// What the client says of itself.
+    fn introduction(&mut self, method: &str, params: Option<&[u8]>) {
+        let Some(params) = params else { return };
+        if method == "initialize" {
+            self.client = self.client.take().or_else(|| peer(params, "clientInfo"));
+            let version = json::find(params, &["protocolVersion"]).and_then(string);
+            self.offered = self.offered.take().or(version);
+        } else if memchr::memmem::find(params, PROTOCOL_VERSION_KEY.as_bytes()).is_some() {
+            let key = "io.modelcontextprotocol/clientInfo";
+            self.client = self.client.take().or_else(|| stateless_peer(params, key));
+            let version = own_version(params).and_then(string);
+            self.offered = self.offered.take().or(version);
+        }
+    }
+
+    fn calls(&mut self, dir: Direction, method: &str) -> usize {
+        let full = self.methods.len() >= METHOD_LIMIT;
+        for name in [method, OTHER_METHODS] {
+            let mut all = self.methods.iter();
+            if let Some(index) = all.position(|one| one.dir == dir && one.shown.method == name) {
+                return index;
+            }
+            if !full {
+                break;
+            }
+        }
+        let method = if full { OTHER_METHODS } else { method };
+        self.methods.push(Calls::new(dir, method));
+        self.methods.len() - 1
+    }
+
+    fn notification(&mut self, dir: Direction, method: &str) {
+        let from = dir.sender();
+        let full = self.notifications.len() >= METHOD_LIMIT;
+        for name in [method, OTHER_METHODS] {
+            let mut all = self.notifications.iter_mut();
+            if let Some(known) = all.find(|one| one.from == from && one.method == name) {
+                known.count += 1;
+                return;
+            }
+            if !full {
+                break;
+            }
+        }
+        let method = if full { OTHER_METHODS } else { method };
+        self.notifications.push(Notification {
+            method: method.to_owned(),
+            from,
+            count: 1,
+        });
+    }
+
+    fn noise(&mut self, event: &Event, text: &[u8], why: Malformed) {
+        self.noise_count += 1;
+        if self.noise.len() < NOISE_LIMIT {
+            let head = text.get(..NOISE_LIMIT_BYTES).unwrap_or(text);
+            self.noise.push(Noise {
+                from: event.dir.sender(),
+                why: why.to_string(),
+                text: String::from_utf8_lossy(head).into_owned(),
+                bytes: text.len() as u64,
+            });
+        }
+    }
+
+    fn era(&mut self, event: &Event, envelope: &Envelope<'_>) {
+        let era = event.era.or_else(|| {
+            self.eras
+                .entry(event.session.0)
+                .or_default()
+                .observe(event.dir, envelope)
+        });
+        if let Some(era) = era
+            && !self.seen_eras.contains(&era)
+        {
+            self.seen_eras.push(era);
+        }
+    }
+}
+
+impl Calls {
+    fn new(dir: Direction, method: &str) -> Self {
+        let shown = Method {
+            method: method.to_owned(),
+            from: dir.sender(),
+            count: 0,
+            answered: 0,
+            errors: 0,
+            tool_errors: 0,
+            delays: None,
+            request_bytes: 0,
+            response_bytes: 0,
+        };
+        Self {
+            dir,
+            shown,
+            latencies: Latencies::default(),
+        }
+    }
+
+    fn report(self, timed: bool) -> Method {
+        let millis = |micros: Option<u64>| micros.map(|micros| Offset(micros).millis());
+        let delays = || {
+            Some(Delays {
+                p50_ms: millis(self.latencies.percentile(50))?,
+                p99_ms: millis(self.latencies.percentile(99))?,
+                max_ms: millis(self.latencies.longest())?,
+            })
+        };
+        let delays = if timed { delays() } else { None };
+        Method {
+            delays,
+            ..self.shown
+        }
+    }
+}
+
+fn peer(text: &[u8], name: &str) -> Option<Peer> {
+    json::find(text, &[name]).and_then(implementation)
+}
+
+/// A side that names itself in `_meta`, as the stateless era has it.
+fn stateless_peer(text: &[u8], name: &str) -> Option<Peer> {
+    memchr::memmem::find(text, name.as_bytes())?;
+    json::find(text, &["_meta", name]).and_then(implementation)
+}
+
+fn implementation(text: &[u8]) -> Option<Peer> {
+    Some(Peer {
+        name: json::find(text, &["name"]).and_then(string)?,
+        version: json::find(text, &["version"])
+            .and_then(string)
+            .unwrap_or_default(),
+    })
+}
+
+fn string(text: &[u8]) -> Option<String> {
+    let [b'"', content @ .., b'"'] = text else {
+        return None;
+    };
+    let mut meaning = Vec::new();
+    json::unescape(content, &mut meaning);
+    Some(String::from_utf8_lossy(&meaning).into_owned())
+}

@@ -1,0 +1,13 @@
+//! What is on a recording, in numbers: the fold behind `inspect`.
+//!
+//! Feed a [`Fold`] every event and take its [`Report`]. The report is plain data, in a
+//! fixed order, so that it can be printed for people and as JSON.
+
+mod fold;
+mod latency;
+mod report;
+
+pub use fold::Fold;
+pub use report::{
+    Delays, Ended, Gaps, Method, Noise, Notification, Peer, Report, Totals, Unanswered,
+};

@@ -1,0 +1,178 @@
+//! The result of the fold, as data.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// What is on a recording.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// `tape`, `cassette` or `capture`.
+    pub kind: &'static str,
+    /// Name of the server, as it was recorded under.
+    pub label: Option<String>,
+    /// When the recording began, RFC 3339.
+    pub recorded_at: Option<String>,
+    /// Program and arguments of the server.
+    pub command: Vec<String>,
+    /// The client, as it named itself.
+    pub client: Option<Peer>,
+    /// The server, as it named itself.
+    pub server: Option<Peer>,
+    /// The revision of MCP that was settled on.
+    pub protocol_version: Option<String>,
+    /// The eras that were seen, in order.
+    pub eras: Vec<&'static str>,
+    /// How many sessions.
+    pub sessions: usize,
+    /// From the first to the last event; `None` when the file has no times.
+    pub duration_ms: Option<f64>,
+    /// What went to the server.
+    pub to_server: Totals,
+    /// What went to the client.
+    pub to_client: Totals,
+    /// Requests by method, the client's first, each in the order of their first use.
+    pub methods: Vec<Method>,
+    /// Notifications by method, in the same order.
+    pub notifications: Vec<Notification>,
+    /// How many requests never got an answer.
+    pub unanswered_count: u64,
+    /// The first of them.
+    pub unanswered: Vec<Unanswered>,
+    /// Responses that answer no open request.
+    pub stray_responses: u64,
+    /// How many messages were no JSON-RPC envelope.
+    pub noise_count: u64,
+    /// The first of them.
+    pub noise: Vec<Noise>,
+    /// Messages over the recorder's limit, of which only the head was kept.
+    pub clipped: u64,
+    /// Lines on the server's standard error.
+    pub stderr_lines: u64,
+    /// What policies did to messages.
+    pub faults: u64,
+    /// Secrets that were replaced, by kind.
+    pub redactions: BTreeMap<String, u64>,
+    /// What was not recorded.
+    pub gaps: Gaps,
+    /// How the recording ends.
+    pub ended: Ended,
+}
+
+/// A side of the conversation, as it named itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Peer {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// What went in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Messages; a batch counts once.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// The requests of one method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Method {
+    /// Its name.
+    pub method: String,
+    /// `client` or `server`.
+    pub from: &'static str,
+    /// Requests.
+    pub count: u64,
+    /// Those that were answered.
+    pub answered: u64,
+    /// Those that were answered with an error.
+    pub errors: u64,
+    /// Those whose result says `isError`.
+    pub tool_errors: u64,
+    /// How long the answers took; `None` when the file has no times.
+    pub delays: Option<Delays>,
+    /// Bytes of the requests.
+    pub request_bytes: u64,
+    /// Bytes of the responses.
+    pub response_bytes: u64,
+}
+
+/// How long answers took, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Delays {
+    /// Half of them took no longer.
+    pub p50_ms: f64,
+    /// Ninety-nine of a hundred took no longer.
+    pub p99_ms: f64,
+    /// The longest.
+    pub max_ms: f64,
+}
+
+/// The notifications of one method.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Notification {
+    /// Its name.
+    pub method: String,
+    /// `client` or `server`.
+    pub from: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// A request that never got its answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unanswered {
+    /// The method.
+    pub method: String,
+    /// `client` or `server`.
+    pub from: &'static str,
+    /// The id, as it was written.
+    pub id: Box<RawValue>,
+    /// When it was sent; `None` when the file has no times.
+    pub sent_ms: Option<f64>,
+    /// How long it had been waiting when the recording ended.
+    pub waited_ms: Option<f64>,
+    /// `cancelled`, `peer gone` or `still pending`.
+    pub why: &'static str,
+}
+
+/// A message that is no JSON-RPC envelope.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Noise {
+    /// `client` or `server`.
+    pub from: &'static str,
+    /// Why it is none.
+    pub why: String,
+    /// Its beginning.
+    pub text: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+/// What was not recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Gaps {
+    /// How many gaps.
+    pub count: u64,
+    /// How many events they swallowed.
+    pub events: u64,
+    /// How many bytes of payload they swallowed.
+    pub bytes: u64,
+}
+
+/// How a recording ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ended {
+    /// Whether everything that crossed is there.
+    pub complete: bool,
+    /// Why not.
+    pub why: Option<String>,
+    /// The server's exit status.
+    pub exit_code: Option<i32>,
+    /// The signal that ended the server.
+    pub exit_signal: Option<i32>,
+}

@@ -1,0 +1,149 @@
+//! Sessions written by hand.
+
+use std::io::{Cursor, Read, Seek, SeekFrom, Write};
+
+use bytes::Bytes;
+use serde_json::Value;
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, LineEnd, Offset, Payload, SessionKey,
+};
+use tapewright_schemas::tape::{Ending, Footer, Header};
+use tapewright_schemas::{capture, cassette};
+
+/// A session under construction; a millisecond passes with every event.
+#[derive(Default)]
+pub(crate) struct Script {
+    pub(crate) events: Vec<Event>,
+    session: u32,
+}
+
+impl Script {
+    pub(crate) fn push(mut self, dir: Direction, body: EventBody) -> Self {
+        let seq = self.events.len() as u64 + 1;
+        self.events.push(Event {
+            conduit: ConduitId(self.session),
+            seq,
+            at: Offset(seq * 1_000),
+            session: SessionKey(self.session),
+            dir,
+            era: None,
+            body,
+        });
+        self
+    }
+
+    /// A line of the client.
+    pub(crate) fn c(self, line: impl Into<Bytes>) -> Self {
+        self.push(Direction::ToServer, message(line))
+    }
+
+    /// A line of the server.
+    pub(crate) fn s(self, line: impl Into<Bytes>) -> Self {
+        self.push(Direction::ToClient, message(line))
+    }
+
+    pub(crate) fn closed(self, dir: Direction, reason: CloseReason) -> Self {
+        self.push(dir, EventBody::Closed(reason))
+    }
+
+    pub(crate) fn exited(self) -> Self {
+        self.push(Direction::ToClient, EventBody::Exited(Exit::Code(0)))
+    }
+
+    pub(crate) fn session(mut self, session: u32) -> Self {
+        self.session = session;
+        self
+    }
+
+    /// The cassette, as text and parsed.
+    pub(crate) fn cassette(&self) -> (String, Value) {
+        let (text, _) = project(&self.events, &complete());
+        let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        (text, value)
+    }
+
+    pub(crate) fn capture(&self) -> Value {
+        let mut out = Vec::new();
+        let mut projector = capture::Projector::new(&header(), spool(), spool());
+        for event in &self.events {
+            projector.observe(event).unwrap();
+        }
+        projector.finish(&complete(), &mut out).unwrap();
+        assert!(out.ends_with(b"\n"));
+        serde_json::from_slice(&out).unwrap()
+    }
+}
+
+pub(crate) fn message(line: impl Into<Bytes>) -> EventBody {
+    EventBody::Message {
+        payload: Payload::Whole(line.into()),
+        end: LineEnd::Lf,
+    }
+}
+
+pub(crate) fn project(events: &[Event], ending: &Ending) -> (String, cassette::Summary) {
+    let mut out = Vec::new();
+    let mut projector = cassette::Projector::new(&header(), spool(), spool());
+    for event in events {
+        projector.observe(event).unwrap();
+    }
+    let summary = projector.finish(ending, &mut out).unwrap();
+    (String::from_utf8(out).unwrap(), summary)
+}
+
+pub(crate) fn header() -> Header {
+    Header {
+        tape: "1.0".to_owned(),
+        label: "stdio://my-server".to_owned(),
+        command: vec!["node".to_owned(), "my server.js".to_owned()],
+        ..Header::default()
+    }
+}
+
+pub(crate) fn complete() -> Ending {
+    Ending::Footer(Footer {
+        complete: true,
+        ..Footer::default()
+    })
+}
+
+/// A spool that may be read only after it was written, as a file may.
+pub(crate) fn spool() -> Spool {
+    Spool(Cursor::new(Vec::new()))
+}
+
+#[derive(Debug)]
+pub(crate) struct Spool(Cursor<Vec<u8>>);
+
+impl Read for Spool {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        // Short reads, as files and pipes have them.
+        let length = out.len().min(1_000);
+        self.0.read(&mut out[..length])
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Spool {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// The methods of the requests in `exchanges`, in order.
+pub(crate) fn ids(value: &Value) -> Vec<String> {
+    let exchanges = value["exchanges"].as_array().unwrap();
+    exchanges
+        .iter()
+        .map(|one| one["request"]["id"].to_string())
+        .collect()
+}

@@ -1,0 +1,62 @@
+//! The built-in server: a small weather service with a tool that hangs.
+
+use std::io::{self, BufRead as _, Write as _};
+
+use serde_json::{Value, json};
+
+/// Serves until the end of input.
+pub(super) fn serve() -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    // A banner where only the protocol belongs: the most common mistake of servers.
+    writeln!(output, "weather server 1.0 ready")?;
+    for line in io::stdin().lock().lines() {
+        let Ok(message) = serde_json::from_str::<Value>(&line?) else { continue };
+        for reply in replies(&message) {
+            writeln!(output, "{reply}")?;
+        }
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// What the server says to one message.
+fn replies(message: &Value) -> Vec<Value> {
+    let member = |pointer: &str| message.pointer(pointer).cloned().unwrap_or(Value::Null);
+    let id = member("/id");
+    let result = |result: Value| vec![json!({"jsonrpc": "2.0", "id": id, "result": result})];
+    match (member("/method").as_str(), member("/params/name").as_str()) {
+        (Some("initialize"), _) => result(json!({
+            "protocolVersion": member("/params/protocolVersion"),
+            "capabilities": {"tools": {}, "logging": {}},
+            "serverInfo": {"name": "weather", "version": "1.0"},
+        })),
+        (Some("tools/list"), _) => result(json!({"tools": [tool("forecast"), tool("radar")]})),
+        (Some("tools/call"), Some("forecast")) => {
+            let token = member("/params/_meta/progressToken");
+            let progress = json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": 1, "total": 2},
+            });
+            let answer = result(json!({
+                "content": [{"type": "text", "text": format!("{}: 22 °C, sunny", member("/params/arguments/city"))}],
+            }));
+            [vec![progress], answer].concat()
+        }
+        // Never answered: the hang that a recording must not lose.
+        (Some("tools/call"), Some("radar")) => Vec::new(),
+        (Some("tools/call"), _) => vec![json!({
+            "jsonrpc": "2.0",
+            "id": id,
+            "error": {"code": -32602, "message": "no such tool"},
+        })],
+        _ => Vec::new(),
+    }
+}
+
+fn tool(name: &str) -> Value {
+    json!({
+        "name": name,
+        "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}, "api_key": {"type": "string"}}},
+    })
+}

@@ -1,0 +1,132 @@
+//! Files that are whole or not there.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::find::final_target;
+use crate::report::{self, Mistake};
+
+/// A file under way: written beside its goal under another name, and renamed when it is
+/// whole. Dropped before that, it leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    file: File,
+    goal: PathBuf,
+    // `None` once it has its name, and for a goal that is no regular file.
+    temporary: Option<PathBuf>,
+}
+
+impl NewFile {
+    /// Begins a file that only its owner can read. A link is followed, so that its target
+    /// is replaced and not the link.
+    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
+        let goal = final_target(path);
+        let fail = |error: io::Error| unwritable(path, &error);
+        if let Ok(there) = fs::metadata(&goal)
+            && !there.is_file()
+        {
+            // A pipe or a device cannot be replaced; a folder refuses.
+            let file = OpenOptions::new().write(true).open(&goal).map_err(fail)?;
+            return Ok(Self {
+                file,
+                goal,
+                temporary: None,
+            });
+        }
+        let (file, temporary) = create_beside(&goal).map_err(fail)?;
+        Ok(Self {
+            file,
+            goal,
+            temporary: Some(temporary),
+        })
+    }
+
+    /// Where to write.
+    pub(crate) fn writer(&mut self) -> &mut impl Write {
+        &mut self.file
+    }
+
+    /// Gives the file its name, and these permissions if any.
+    pub(crate) fn commit(mut self, permissions: Option<Permissions>) -> anyhow::Result<()> {
+        let Some(temporary) = self.temporary.clone() else {
+            return Ok(());
+        };
+        let settle = || {
+            if let Some(permissions) = permissions {
+                fs::set_permissions(&temporary, permissions)?;
+            }
+            self.file.sync_all()?;
+            fs::rename(&temporary, &self.goal)
+        };
+        settle().map_err(|error| unwritable(&self.goal, &error))?;
+        self.temporary = None;
+        // So that the name survives a power failure as well. Not every system can.
+        if let Some(folder) = self
+            .goal
+            .parent()
+            .and_then(|folder| File::open(folder).ok())
+        {
+            folder.sync_all().ok();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // What cannot be removed cannot be reported from here.
+            fs::remove_file(temporary).ok();
+        }
+    }
+}
+
+/// A file without a name, for what does not fit into memory.
+pub(crate) fn spool() -> anyhow::Result<File> {
+    let folder = std::env::temp_dir();
+    let fail = |error: io::Error| unwritable(&folder, &error);
+    let (file, path) = create_beside(&folder.join("tapewright-spool")).map_err(fail)?;
+    // Where an open file cannot be removed, the system's clean-up has to.
+    fs::remove_file(path).ok();
+    Ok(file)
+}
+
+fn create_beside(goal: &Path) -> io::Result<(File, PathBuf)> {
+    let name = goal.file_name().unwrap_or_default().to_string_lossy();
+    let mut attempt = 0;
+    loop {
+        let temporary =
+            goal.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
+        match private(OpenOptions::new().read(true).write(true).create_new(true)).open(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let path = report::safe(&path.display().to_string());
+    let what = format!("cannot write `{path}`: {error}");
+    Mistake::new(
+        what,
+        "name a file in a folder that exists and that this user may write",
+    )
+    .into()
+}
+
+const ATTEMPTS: u32 = 1_000;

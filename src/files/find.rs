@@ -1,0 +1,108 @@
+//! Which file a name means.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::unreadable;
+
+/// The file itself, or the tape that stands beside a cassette that was never finished.
+pub(super) fn existing(named: &Path) -> anyhow::Result<PathBuf> {
+    match fs::metadata(named) {
+        Ok(_) => Ok(named.to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => tape_beside(named)
+            .or_else(|| tape_beside(&final_target(named)))
+            .ok_or_else(|| {
+                unreadable(
+                    named,
+                    "there is no such file, and no tape beside it",
+                    MISSING,
+                )
+            }),
+        Err(error) => Err(unreadable(
+            named,
+            &error.to_string(),
+            "name a file that this user may read",
+        )),
+    }
+}
+
+/// The file that writing to this path would write to: where its links lead, even when
+/// nothing is there yet.
+pub(crate) fn final_target(path: &Path) -> PathBuf {
+    let mut here = path.to_owned();
+    for _ in 0..LINK_LIMIT {
+        let Ok(link) = fs::read_link(&here) else {
+            break;
+        };
+        here = match here.parent() {
+            Some(folder) => folder.join(link),
+            None => link,
+        };
+    }
+    here
+}
+
+/// Whether two paths lead to one file.
+pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// The newest tape whose name belongs to a cassette: `NAME.tape.jsonl`, `NAME.N.tape.jsonl`.
+fn tape_beside(cassette: &Path) -> Option<PathBuf> {
+    let name = cassette.file_name()?.to_str()?;
+    let stem = name
+        .strip_suffix(".capture.json")
+        .or_else(|| name.strip_suffix(".json"))?;
+    let folder = match cassette.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut best: Option<(SystemTime, u64, PathBuf)> = None;
+    for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {
+        let file_name = entry.file_name();
+        let Some(number) = file_name.to_str().and_then(|name| tape_number(name, stem)) else {
+            continue;
+        };
+        let changed = entry.metadata().and_then(|data| data.modified());
+        let rank = (changed.unwrap_or(SystemTime::UNIX_EPOCH), number);
+        if best
+            .as_ref()
+            .is_none_or(|(time, number, _)| (*time, *number) < rank)
+        {
+            best = Some((rank.0, rank.1, cassette.with_file_name(file_name)));
+        }
+    }
+    best.map(|(_, _, path)| path)
+}
+
+/// The number in the name of a tape that belongs to this stem; 0 when it has none.
+fn tape_number(name: &str, stem: &str) -> Option<u64> {
+    let middle = name.strip_prefix(stem)?.strip_suffix(".tape.jsonl")?;
+    if middle.is_empty() {
+        Some(0)
+    } else {
+        middle.strip_prefix('.')?.parse().ok()
+    }
+}
+
+const LINK_LIMIT: usize = 40;
+const MISSING: &str = "record one with `tapewright record -o FILE -- COMMAND`";
+
+#[cfg(test)]
+mod tests {
+    use super::tape_number;
+
+    #[test]
+    fn tapes_are_known_by_their_stem() {
+        assert_eq!(tape_number("fs.tape.jsonl", "fs"), Some(0));
+        assert_eq!(tape_number("fs.12.tape.jsonl", "fs"), Some(12));
+        assert_eq!(tape_number("fs.old.tape.jsonl", "fs"), None);
+        assert_eq!(tape_number("fsx.tape.jsonl", "fs"), None);
+        assert_eq!(tape_number("fs.json", "fs"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! A peer that does what a test tells it to: the server behind the recorder.
+//!
+//! Built as an example so that it is never installed with the product.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::thread;
+
+#[path = "../support/stream.rs"]
+mod stream;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["law"] => law(),
+        ["answer", log] => answer(log),
+        ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
+        ["slow-answers", millis] => slow_answers(millis.parse().expect("milliseconds")),
+        _ => panic!("unknown role {words:?}"),
+    };
+    done.expect("the role could be played");
+}
+
+/// Sends one known stream while it receives another, both at full speed. Fails when what
+/// it received is not what the client sends.
+fn law() -> io::Result<()> {
+    let sender = thread::spawn(|| stream::write(stream::SERVER, &mut io::stdout().lock()));
+    let received = stream::check(stream::CLIENT, &mut io::stdin().lock());
+    sender.join().expect("the sender lives")?;
+    received
+}
+
+/// Answers each request line at once, and keeps a log of the lines it received.
+fn answer(log: &str) -> io::Result<()> {
+    let mut log = BufWriter::with_capacity(1 << 20, File::create(log)?);
+    let mut input = io::stdin().lock();
+    let mut output = io::stdout().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 || line.last() != Some(&b'\n') {
+            return log.flush();
+        }
+        log.write_all(&line)?;
+        log.flush()?;
+        let text = String::from_utf8_lossy(&line);
+        let id = text.split("\"id\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
+        let pad = "z".repeat(id.map_or(0, |id| id.len() * 37 % 200));
+        let id = id.unwrap_or("null");
+        let reply = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"pad\":\"{pad}\"}}}}\n");
+        if output.write_all(reply.as_bytes()).and_then(|()| output.flush()).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// Writes that many bytes to standard error before it answers anything.
+fn chatter(bytes: usize) -> io::Result<()> {
+    let line = [b"log ".as_slice(), &[b'e'; 95], b"\n"].concat();
+    for _ in 0..bytes / line.len() {
+        io::stderr().write_all(&line)?;
+    }
+    io::stdout().write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")?;
+    io::stdout().flush()?;
+    io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
+}
+
+/// Reads everything, and only then answers each line, so late after the end of input.
+fn slow_answers(millis: u64) -> io::Result<()> {
+    let mut all = String::new();
+    io::stdin().read_to_string(&mut all)?;
+    thread::sleep(std::time::Duration::from_millis(millis));
+    for line in all.lines() {
+        let id = line.split("\"id\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
+        if let Some(id) = id {
+            println!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+        }
+    }
+    Ok(())
+}

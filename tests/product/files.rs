@@ -1,0 +1,250 @@
+//! The files of a recording: names, links, concurrency, and disks that fail.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use tapewright_schemas::event::{Direction, EventBody};
+use tapewright_schemas::json;
+
+use crate::support::{Session, Tape, record, tapewright};
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// A server that answers each ping.
+const ANSWER: &str = r#"while read line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done"#;
+
+fn pings(output: &Path, count: usize) -> std::process::ExitStatus {
+    let mut session = Session::start(record(&["-o", output.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    for _ in 0..count {
+        session.send(PING);
+        session.line();
+    }
+    session.finish(LIMIT)
+}
+
+fn exchanges(cassette: &Path) -> usize {
+    let text = std::fs::read(cassette).unwrap();
+    assert!(json::is_valid(&text));
+    let mut count = 0;
+    let exchanges = json::find(&text, &["exchanges"]).expect("exchanges");
+    tapewright_schemas::envelope::for_each_message(exchanges, |_| count += 1);
+    count
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn files_are_for_their_owner_alone_and_nothing_else_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("new/deep/fs.json");
+    let capture = folder.path().join("new/deep/fs.capture.json");
+    let options = ["-o", cassette.to_str().unwrap(), "--capture", capture.to_str().unwrap()];
+    let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
+    session.send(PING);
+    session.line();
+    assert!(session.finish(LIMIT).success());
+    let folder = folder.path().join("new/deep");
+    assert_eq!(names(&folder), ["fs.capture.json", "fs.json", "fs.tape.jsonl"]);
+    for name in names(&folder) {
+        let mode = std::fs::metadata(folder.join(&name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    assert_eq!(exchanges(&cassette), 1);
+}
+
+#[test]
+fn a_second_recording_replaces_the_cassette_and_keeps_the_first_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    assert!(pings(&cassette, 1).success());
+    assert!(pings(&cassette, 3).success());
+    assert_eq!(exchanges(&cassette), 3);
+    assert_eq!(names(folder.path()), ["fs.2.tape.jsonl", "fs.json", "fs.tape.jsonl"]);
+    assert_eq!(Tape::read(&folder.path().join("fs.tape.jsonl")).messages(Direction::ToServer).len(), 1);
+}
+
+#[test]
+fn an_empty_recording_never_replaces_a_cassette() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    std::fs::write(&cassette, "precious").unwrap();
+    assert!(pings(&cassette, 0).success());
+    assert_eq!(std::fs::read_to_string(&cassette).unwrap(), "precious");
+}
+
+#[test]
+fn a_recording_that_never_began_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    let mut session = Session::start(record(&["-o", cassette.to_str().unwrap()], &["/no/such/command"]));
+    assert_eq!(session.line(), "");
+    assert_eq!(session.finish(LIMIT).code(), Some(2));
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn recorders_of_one_name_lose_and_mix_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    let start = || Session::start(record(&["-o", cassette.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    let mut sessions = [start(), start(), start()];
+    for (number, session) in sessions.iter_mut().enumerate() {
+        for _ in 0..=number {
+            session.send(PING);
+            session.line();
+        }
+    }
+    for session in sessions {
+        assert!(session.finish(LIMIT).success());
+    }
+    let cassettes = ["fs.json", "fs.2.json", "fs.3.json", "fs.4.json"];
+    let mut found: Vec<usize> = cassettes
+        .iter()
+        .map(|name| folder.path().join(name))
+        .filter(|path| path.exists())
+        .map(|path| exchanges(&path))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, [1, 2, 3], "{:?}", names(folder.path()));
+    let mut tapes: Vec<usize> = ["fs.tape.jsonl", "fs.2.tape.jsonl", "fs.3.tape.jsonl"]
+        .map(|name| Tape::read(&folder.path().join(name)).messages(Direction::ToServer).len())
+        .to_vec();
+    tapes.sort_unstable();
+    assert_eq!(tapes, [1, 2, 3]);
+}
+
+#[test]
+fn a_probe_gives_way_to_the_session_that_follows() {
+    // The TypeScript client starts its server twice at once to find out the era.
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    let start = || Session::start(record(&["-o", cassette.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    let (mut probe, mut session) = (start(), start());
+    session.send(PING);
+    session.line();
+    probe.send(r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#);
+    probe.line();
+    assert!(probe.finish(LIMIT).success());
+    assert!(session.finish(LIMIT).success());
+    let text = std::fs::read_to_string(&cassette).unwrap();
+    assert!(text.contains(r#""method":"ping""#), "{text}");
+}
+
+#[test]
+fn a_symbolic_link_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link.json");
+    std::fs::create_dir(folder.path().join("real")).unwrap();
+    std::os::unix::fs::symlink("real/fs.json", &link).unwrap();
+    assert!(pings(&link, 1).success());
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(names(&folder.path().join("real")), ["fs.json", "fs.tape.jsonl"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_stops_no_traffic_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    // A file stands where the folder would have to be: nobody can write there.
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    for durability in ["queue", "written", "synced"] {
+        let output = folder.path().join("file/fs.json");
+        let options = ["--durability", durability, "-o", output.to_str().unwrap()];
+        let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
+        for _ in 0..50 {
+            session.send(PING);
+            assert_eq!(session.line(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        }
+        assert_eq!(session.finish(LIMIT).code(), Some(3), "{durability}");
+    }
+}
+
+#[test]
+fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
+    for durability in ["queue", "written"] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("fs.tape.jsonl");
+        // A limit on the size of files stands in for a full disk: writes begin to fail.
+        let mut command = Command::new("sh");
+        let script = "ulimit -f 16; exec \"$@\"";
+        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tapewright"), "record"]);
+        command.args(["--durability", durability, "-o", output.to_str().unwrap()]);
+        command.args(["--", "sh", "-c", ANSWER]);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut session = Session::start(command);
+        for _ in 0..400 {
+            session.send(PING);
+            assert_eq!(session.line(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        }
+        assert_eq!(session.finish(LIMIT).code(), Some(3), "{durability}");
+        let tape = Tape::read(&output);
+        assert!(!tape.is_complete());
+        assert!(tape.events.len() > 20);
+    }
+}
+
+#[test]
+fn without_a_name_the_tape_goes_to_the_state_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for (variable, below) in [("TAPEWRIGHT_HOME", ""), ("XDG_STATE_HOME", "tapewright")] {
+        let home = folder.path().join(variable);
+        let mut command = record(&["--label", "my server"], &["true"]);
+        command.env(variable, &home);
+        assert!(Session::start(command).finish(LIMIT).success());
+        let found = names(&home.join(below));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("-my_server-") && found[0].ends_with(".tape.jsonl"), "{found:?}");
+    }
+}
+
+#[test]
+fn what_was_asked_for_and_what_came_are_on_the_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("fs.tape.jsonl");
+    let mut command = record(&["-o", output.to_str().unwrap()], &["sh", "-c", "echo up >&2; printf 'no end' >&2"]);
+    command.current_dir(folder.path());
+    assert!(Session::start(command).finish(LIMIT).success());
+    let tape = Tape::read(&output);
+    assert_eq!(tape.header.command[..2], ["sh", "-c"]);
+    assert_eq!(tape.header.cwd, folder.path().canonicalize().unwrap().to_str().unwrap());
+    assert!(tape.header.env_names.iter().any(|name| name == "PATH"));
+    let stderr: Vec<_> = tape
+        .events
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::Stderr { line, .. } => Some(line.to_vec()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(stderr, [b"up".to_vec(), b"no end".to_vec()]);
+}
+
+#[test]
+fn a_recorder_that_was_killed_leaves_a_tape_that_is_found_in_the_cassettes_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    let mut session = Session::start(record(&["-o", cassette.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    session.send(PING);
+    session.line();
+    let tape = folder.path().join("fs.tape.jsonl");
+    assert!(crate::support::eventually(LIMIT, || {
+        std::fs::read_to_string(&tape).is_ok_and(|text| text.contains("\"result\""))
+    }));
+    session.signal("KILL");
+    session.finish(LIMIT);
+    assert!(!cassette.exists());
+    let output = tapewright().arg("inspect").arg(&cassette).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("fs.tape.jsonl"), "{output:?}");
+    let output = tapewright().arg("export").arg(&cassette).args(["--as", "cassette"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(r#""method":"ping""#));
+}

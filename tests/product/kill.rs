@@ -1,0 +1,126 @@
+//! SIGKILL at any instant: what the tape promises, checked against what really crossed.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tapewright_schemas::event::Direction;
+use tapewright_schemas::tape::Ending;
+
+use crate::support::{Tape, peer, record, wait};
+
+/// What really crossed in one killed session.
+struct Truth {
+    client_received: Vec<String>,
+    server_received: Vec<String>,
+    tape: Tape,
+}
+
+/// Kills the recorder `after` some time under load.
+fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
+    let tape = folder.join(format!("{round}.tape.jsonl"));
+    let log = folder.join(format!("{round}.log"));
+    let peer = peer();
+    let server = [peer.to_str().unwrap(), "answer", log.to_str().unwrap()];
+    let mut command = record(&["--durability", durability, "-o", tape.to_str().unwrap()], &server);
+    let mut recorder = command.spawn().unwrap();
+    let mut input = recorder.stdin.take().unwrap();
+    let output = BufReader::new(recorder.stdout.take().unwrap());
+    let sender = thread::spawn(move || {
+        for id in 0..1_000_000 {
+            let pad = "y".repeat((id * 31) % 300);
+            let request = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"pad\":\"{pad}\"}}}}\n"
+            );
+            if input.write_all(request.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    let receiver = thread::spawn(move || {
+        let mut lines: Vec<String> = Vec::new();
+        for line in output.split(b'\n') {
+            let Ok(line) = line else { break };
+            lines.push(String::from_utf8(line).unwrap());
+        }
+        lines
+    });
+    // Different instants: some while the session starts, most amid the load.
+    let micros = (round * 7_919) % 45_000;
+    thread::sleep(Duration::from_micros(micros));
+    recorder.kill().unwrap();
+    wait(&mut recorder, Duration::from_secs(5));
+    sender.join().unwrap();
+    let mut client_received = receiver.join().unwrap();
+    // The last line may have been cut by the kill, and then nobody received it.
+    if client_received.last().is_some_and(|line| !line.ends_with('}')) {
+        client_received.pop();
+    }
+    let logged = std::fs::read_to_string(&log).unwrap_or_default();
+    let whole = logged.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let server_received = whole.map(|line| line.trim_end().to_owned()).collect();
+    // Killed before the tape was begun: nothing can have crossed.
+    let text = std::fs::read(&tape).unwrap_or_default();
+    let tape = if text.contains(&b'\n') { Tape::read(&tape) } else { Tape::nothing() };
+    Truth { client_received, server_received, tape }
+}
+
+impl Tape {
+    fn nothing() -> Self {
+        let ending = Ending::CutShort { last_seq: 0, torn: true };
+        Self { events: Vec::new(), ending, header: Default::default() }
+    }
+}
+
+/// Runs `rounds` kills; the number of messages that crossed in all.
+fn kills(durability: &str, rounds: u64, check: impl Fn(u64, &Truth)) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let mut crossed = 0;
+    for round in 0..rounds {
+        let truth = kill_after(durability, folder.path(), round);
+        assert!(matches!(truth.tape.ending, Ending::CutShort { .. }));
+        check(round, &truth);
+        crossed += truth.client_received.len() + truth.server_received.len();
+    }
+    crossed
+}
+
+#[test]
+fn written_never_misses_a_message_that_a_peer_received() {
+    let crossed = kills("written", 200, |round, truth| {
+        for (dir, received) in [
+            (Direction::ToClient, &truth.client_received),
+            (Direction::ToServer, &truth.server_received),
+        ] {
+            let on_tape = truth.tape.messages(dir);
+            assert!(
+                on_tape.len() >= received.len(),
+                "round {round}: a peer received {} messages, {} are on the tape",
+                received.len(),
+                on_tape.len()
+            );
+            assert_eq!(&on_tape[..received.len()], &received[..], "round {round}");
+        }
+    });
+    assert!(crossed > 10_000, "only {crossed} messages crossed: the kills came too early");
+}
+
+#[test]
+fn queue_leaves_a_readable_tape_that_lacks_at_most_the_last_instants() {
+    let crossed = kills("queue", 100, |round, truth| {
+        for (dir, received) in [
+            (Direction::ToClient, &truth.client_received),
+            (Direction::ToServer, &truth.server_received),
+        ] {
+            // What is there is the beginning of what crossed, without a hole.
+            let on_tape = truth.tape.messages(dir);
+            let both = on_tape.len().min(received.len());
+            assert_eq!(&on_tape[..both], &received[..both], "round {round}");
+        }
+        let seqs: Vec<u64> = truth.tape.events.iter().map(|event| event.seq).collect();
+        let expected: Vec<u64> = (1..=seqs.len() as u64).collect();
+        assert_eq!(seqs, expected, "round {round}");
+    });
+    assert!(crossed > 5_000, "only {crossed} messages crossed: the kills came too early");
+}

@@ -1,0 +1,1 @@
+//! What the recorder says, and when it says nothing.
