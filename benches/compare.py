@@ -1,0 +1,74 @@
+"""Runs the recorder and the `tee` pipeline by turns and prints medians and ratios."""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
+here = os.path.dirname(os.path.abspath(__file__))
+drive, server = f"{work}/drive", f"{work}/echo_server"
+scale = 20 if small else 1
+
+
+def fresh():
+    folder = f"{work}/rec"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    return f"{folder}/x.json"
+
+
+def tee():
+    return [f"{here}/tee_proxy.sh"]
+
+
+def recorder(*options):
+    return [binary, "record", *options, "-o", fresh(), "--"]
+
+
+def run(count, window, size, wrapper):
+    command = [drive, str(max(count // scale, 50)), str(window), str(size), "--", *wrapper, server, "64"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def alternate(contenders, measure):
+    found = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, wrapper in contenders.items():
+            found[name].append(measure(wrapper()))
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def show(title, unit, medians, ratio):
+    base = medians["tee"]
+    for name, value in medians.items():
+        if name != "tee":
+            print(f"{title:34} {name:8} {value:12,.1f} {unit:6} tee {base:12,.1f}   ratio {value / base:5.2f}  ({ratio})")
+
+
+both = {"tee": tee, "queue": recorder}
+three = {**both, "written": lambda: recorder("--durability", "written")}
+show("ping-pong p50", "us", alternate(three, lambda w: run(20_000, 1, 64, w)["p50_us"]), "smaller is better: 1.1, written 1.5")
+show("pipelined, 64 in flight", "msg/s", alternate(both, lambda w: run(200_000, 64, 64, w)["msgs_per_s"]), "greater is better: 0.6")
+show("1 MB messages, 8 in flight", "msg/s", alternate(both, lambda w: run(2_000, 8, 1_000_000, w)["msgs_per_s"]), "greater is better: 0.8")
+
+
+def start_up(wrapper):
+    begin = time.perf_counter()
+    child = subprocess.Popen([*wrapper, server, "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"initialize"}\n')
+    child.stdin.flush()
+    child.stdout.readline()
+    took = time.perf_counter() - begin
+    child.stdin.close()
+    child.wait()
+    return took * 1_000
+
+
+alone = statistics.median(start_up([]) for _ in range(10 * rounds))
+ours = statistics.median(start_up(recorder()) for _ in range(10 * rounds))
+print(f"{'start-up to the first byte':34} {'queue':8} {ours:12,.2f} ms     alone {alone:10,.2f}   more  {ours - alone:5.2f} ms  (at most 5)")
+memory = run(1_000_000, 64, 64, recorder())
+print(f"{'memory over a million round trips':34} {'queue':8} {memory['maxrss_mb']:12,.1f} MB     (at most 32)   to finish {memory['exit_ms']:,.0f} ms")
