@@ -9,6 +9,8 @@ use std::thread;
 #[path = "../support/stream.rs"]
 mod stream;
 
+mod rmcp_server;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -16,6 +18,7 @@ fn main() {
         ["law"] => law(),
         ["answer", log] => answer(log),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
+        ["rmcp"] => rmcp_server::serve(),
         ["slow-answers", millis] => slow_answers(millis.parse().expect("milliseconds")),
         _ => panic!("unknown role {words:?}"),
     };

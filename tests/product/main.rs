@@ -10,3 +10,4 @@ mod files;
 mod kill;
 mod law;
 mod manners;
+mod rmcp;

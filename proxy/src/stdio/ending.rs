@@ -10,21 +10,22 @@
 //!   that owes nothing gets [`GRACE`], then SIGTERM, then [`TERM_GRACE`], then SIGKILL.
 //! * A signal is passed on at once; a server that does not end on SIGTERM and its like
 //!   within [`SIGNAL_GRACE`] gets SIGKILL.
-//! * Once the server has ended, what it left in its pipes is passed on. A pipe that some
-//!   other process still holds open is waited for no longer than [`DRAIN`].
+//! * Once the server has ended, what it left in its pipes is passed on. A pipe that stays
+//!   open without a byte for [`DRAIN`] is held by some other process: what is left of the
+//!   server's group is ended, and with it most likely the holder.
 
 use std::time::Duration;
 
 use tapewright_schemas::event::Exit;
 
 /// From the client's end of input to SIGTERM, when the server owes no answer.
-pub(crate) const GRACE: Duration = Duration::from_millis(1_200);
+pub(crate) const GRACE: Duration = Duration::from_millis(1_000);
 /// From that SIGTERM to SIGKILL.
-pub(crate) const TERM_GRACE: Duration = Duration::from_millis(450);
+pub(crate) const TERM_GRACE: Duration = Duration::from_millis(400);
 /// From a signal that was passed on to SIGKILL.
-pub(crate) const SIGNAL_GRACE: Duration = Duration::from_millis(1_300);
-/// From the server's end to ours, while a pipe of it stays open.
-pub(crate) const DRAIN: Duration = Duration::from_millis(200);
+pub(crate) const SIGNAL_GRACE: Duration = Duration::from_millis(1_200);
+/// How long a pipe of an ended server may stay open without a byte.
+pub(crate) const DRAIN: Duration = Duration::from_millis(250);
 /// From SIGKILL to our end, whatever else holds.
 const LAST: Duration = Duration::from_millis(250);
 /// How soon a server that owes answers is looked at again.
@@ -65,6 +66,8 @@ pub(crate) struct Situation {
     pub(crate) owed: usize,
     /// Whether bytes of the server are on their way to a client that is slow to read.
     pub(crate) writing: bool,
+    /// Whether anything of the server has moved since the last deadline.
+    pub(crate) moved: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +90,10 @@ pub(crate) struct Ending {
     exit: Option<Exit>,
     server_done: bool,
     log_done: bool,
-    // When the server has ended but a pipe is still open: give up at this time.
+    // When the server has ended but a pipe is still open: look again at this time.
     drain_until: Option<Duration>,
+    // Whether what is left of the server's group was ended.
+    swept: bool,
 }
 
 impl Ending {
@@ -99,6 +104,7 @@ impl Ending {
             server_done: false,
             log_done: !has_log,
             drain_until: None,
+            swept: false,
         }
     }
 
@@ -139,9 +145,11 @@ impl Ending {
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let pressure = match self.pressure {
             Pressure::None => None,
-            Pressure::Killed(at) => Some(at),
             _ if self.exit.is_some() => None,
-            Pressure::Grace(at) | Pressure::Terminate(at) | Pressure::Kill(at) => Some(at),
+            Pressure::Grace(at)
+            | Pressure::Terminate(at)
+            | Pressure::Kill(at)
+            | Pressure::Killed(at) => Some(at),
         };
         pressure.into_iter().chain(self.drain_until).min()
     }
@@ -154,15 +162,16 @@ impl Ending {
             // What is on its way to a slow client would have stayed in a pipe for it, had
             // the client spoken with the server alone.
             let patient = matches!(self.pressure, Pressure::None | Pressure::Grace(_));
-            if !(situation.writing && patient) {
-                return Some(Action::Finish);
+            self.drain_until = Some(now + DRAIN);
+            if situation.moved || situation.writing && patient {
+                return None;
             }
-            self.drain_until = Some(now + RECHECK);
-            return None;
+            let swept = std::mem::replace(&mut self.swept, true);
+            return Some(if swept { Action::Finish } else { Action::Kill });
         }
         match self.pressure {
-            Pressure::Killed(at) if at <= now => Some(Action::Finish),
             _ if self.exit.is_some() => None,
+            Pressure::Killed(at) if at <= now => Some(Action::Finish),
             Pressure::Grace(at) if at <= now && situation.owed > 0 => {
                 self.pressure = Pressure::Grace(now + RECHECK);
                 None
@@ -184,7 +193,7 @@ impl Ending {
 mod tests {
     use super::*;
 
-    const IDLE: Situation = Situation { owed: 0, writing: false };
+    const IDLE: Situation = Situation { owed: 0, writing: false, moved: false };
 
     fn ms(time: u64) -> Duration {
         Duration::from_millis(time)
@@ -209,14 +218,14 @@ mod tests {
         let mut ending = Ending::new(true);
         assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
         let done = play(&mut ending, IDLE, 10_000);
-        assert_eq!(done, [(1_200, Action::Terminate), (1_650, Action::Kill), (1_900, Action::Finish)]);
+        assert_eq!(done, [(1_000, Action::Terminate), (1_400, Action::Kill), (1_650, Action::Finish)]);
     }
 
     #[test]
     fn a_server_that_owes_an_answer_is_waited_for() {
         let mut ending = Ending::new(false);
         ending.handle(ms(0), Happening::ClientDone);
-        assert!(play(&mut ending, Situation { owed: 1, writing: false }, 60_000).is_empty());
+        assert!(play(&mut ending, Situation { owed: 1, ..IDLE }, 60_000).is_empty());
         assert_eq!(play(&mut ending, IDLE, 60_100).first(), Some(&(60_050, Action::Terminate)));
     }
 
@@ -226,8 +235,8 @@ mod tests {
         ending.handle(ms(0), Happening::ClientDone);
         ending.handle(ms(2_000), Happening::EndingSignal);
         ending.handle(ms(2_500), Happening::EndingSignal);
-        let done = play(&mut ending, Situation { owed: 1, writing: true }, 10_000);
-        assert_eq!(done, [(3_300, Action::Kill), (3_550, Action::Finish)]);
+        let done = play(&mut ending, Situation { owed: 1, writing: true, moved: true }, 10_000);
+        assert_eq!(done, [(3_200, Action::Kill), (3_450, Action::Finish)]);
     }
 
     #[test]
@@ -245,17 +254,19 @@ mod tests {
     fn a_pipe_held_open_by_a_grandchild_is_not_waited_for() {
         let mut ending = Ending::new(true);
         ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
-        assert_eq!(play(&mut ending, IDLE, 1_000), [(200, Action::Finish)]);
+        assert_eq!(play(&mut ending, IDLE, 1_000), [(250, Action::Kill), (500, Action::Finish)]);
     }
 
     #[test]
     fn a_slow_client_still_gets_what_an_ended_server_had_said() {
         let mut ending = Ending::new(true);
         ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
-        let slow = Situation { owed: 0, writing: true };
-        assert!(play(&mut ending, slow, 60_000).is_empty());
+        for slow in [Situation { writing: true, ..IDLE }, Situation { moved: true, ..IDLE }] {
+            assert!(play(&mut ending, slow, 60_000).is_empty());
+        }
         ending.handle(ms(60_000), Happening::EndingSignal);
-        assert_eq!(play(&mut ending, slow, 70_000).len(), 1);
+        let slow = Situation { writing: true, ..IDLE };
+        assert_eq!(play(&mut ending, slow, 70_000).last().unwrap().1, Action::Finish);
     }
 
     #[test]
@@ -269,7 +280,7 @@ mod tests {
     fn a_client_that_does_not_read_is_not_waited_for() {
         let mut ending = Ending::new(false);
         ending.handle(ms(0), Happening::ClientGone);
-        let done = play(&mut ending, Situation { owed: 4, writing: false }, 10_000);
-        assert_eq!(done.first(), Some(&(1_200, Action::Terminate)));
+        let done = play(&mut ending, Situation { owed: 4, ..IDLE }, 10_000);
+        assert_eq!(done.first(), Some(&(1_000, Action::Terminate)));
     }
 }

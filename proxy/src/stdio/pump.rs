@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tapewright_engine::policy::Policy;
@@ -21,8 +21,31 @@ pub(crate) struct Pump<P> {
     pub(crate) sink: Box<dyn ChunkSink>,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) clock: Clock,
-    /// Raised while a write to the receiver is under way.
-    pub(crate) writing: Arc<AtomicBool>,
+    pub(crate) gauge: Arc<Gauge>,
+}
+
+/// What can be seen of a pump from outside.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    writing: AtomicBool,
+    moves: AtomicU64,
+}
+
+impl Gauge {
+    /// Whether a write to the receiver is under way.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.writing.load(Ordering::Relaxed)
+    }
+
+    /// Grows with every read and write.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
+    /// Something was read or written.
+    pub(crate) fn moved(&self) {
+        self.moves.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl<P: Policy> Pump<P> {
@@ -45,7 +68,9 @@ impl<P: Policy> Pump<P> {
             Duration::from_micros(at.since(self.clock.now()).0)
         });
         let space = self.lane.space();
-        match self.source.read(space, timeout) {
+        let read = self.source.read(space, timeout);
+        self.gauge.moved();
+        match read {
             Ok(ReadResult::Bytes(_)) => self.lane.handle_input(self.clock.now()),
             Ok(ReadResult::TimedOut) => self.lane.handle_timeout(self.clock.now()),
             Ok(ReadResult::End) => self.lane.handle_eof(self.clock.now()),
@@ -71,9 +96,10 @@ impl<P: Policy> Pump<P> {
 
     fn pass_on(&mut self) -> io::Result<()> {
         while let Some(bytes) = self.lane.poll_transmit() {
-            self.writing.store(true, Ordering::Relaxed);
+            self.gauge.writing.store(true, Ordering::Relaxed);
             let written = self.sink.write(bytes);
-            self.writing.store(false, Ordering::Relaxed);
+            self.gauge.writing.store(false, Ordering::Relaxed);
+            self.gauge.moved();
             written?;
             self.lane.transmitted();
         }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 
@@ -15,7 +14,7 @@ use tapewright_schemas::event::{
 
 use super::ending::{Action, Ending, Happening, Situation};
 use super::pipe::Pipe;
-use super::pump::Pump;
+use super::pump::{Gauge, Pump};
 use super::{signals, stderr};
 use crate::clock::Clock;
 use crate::record::Recorder;
@@ -68,10 +67,10 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
         limit_bytes: recorder.limit_bytes(),
     };
     let (lane_to_server, lane_to_client) = Conduit::new(settings, policy).split();
-    let writing = Arc::new(AtomicBool::new(false));
+    let gauge = Arc::new(Gauge::default());
     let session = Session { notify, recorder: Arc::clone(recorder), clock };
-    let idle = Arc::new(AtomicBool::new(false));
-    session.pump(lane_to_server, Box::new(client_input), to_server, idle, |reason| match reason {
+    let unwatched = Arc::default();
+    session.pump(lane_to_server, Box::new(client_input), to_server, unwatched, |reason| match reason {
         CloseReason::ReceiverGone => None,
         _ => Some(Happening::ClientDone),
     })?;
@@ -79,16 +78,17 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
         lane_to_client,
         to_client,
         Box::new(client_output),
-        Arc::clone(&writing),
+        Arc::clone(&gauge),
         |reason| Some(if reason == CloseReason::ReceiverGone { Happening::ClientGone } else { Happening::ServerDone }),
     )?;
     let has_log = log.is_some();
+    let log_gauge = Arc::new(Gauge::default());
     if let Some(log) = log {
-        session.log(log)?;
+        session.log(log, Arc::clone(&log_gauge))?;
     }
     session.spawn("wait", |_, _| Some(Happening::Exited(ended().unwrap_or(Exit::Code(1)))))?;
 
-    let exit = session.watch(&notices, Ending::new(has_log), &*life, &writing);
+    let exit = session.watch(&notices, Ending::new(has_log), &*life, [&gauge, &log_gauge]);
     if let Some(exit) = exit {
         note(recorder, clock, Direction::ToClient, EventBody::Exited(exit));
     }
@@ -109,19 +109,19 @@ impl Session {
         lane: Lane<P>,
         source: Box<dyn ChunkSource>,
         sink: Box<dyn ChunkSink>,
-        writing: Arc<AtomicBool>,
+        gauge: Arc<Gauge>,
         tell: fn(CloseReason) -> Option<Happening>,
     ) -> io::Result<()> {
         let forward: Forward = self.recorder.forward();
         self.spawn("pump", move |recorder, clock| {
-            tell(Pump { lane, forward, source, sink, recorder, clock, writing }.run())
+            tell(Pump { lane, forward, source, sink, recorder, clock, gauge }.run())
         })
     }
 
-    fn log(&self, log: Box<dyn ChunkSource>) -> io::Result<()> {
+    fn log(&self, log: Box<dyn ChunkSource>, gauge: Arc<Gauge>) -> io::Result<()> {
         let sink = Pipe::standard_error()?;
         self.spawn("stderr", move |recorder, clock| {
-            stderr::run(log, Box::new(sink), &recorder, clock);
+            stderr::run(log, Box::new(sink), &recorder, clock, &gauge);
             Some(Happening::LogDone)
         })
     }
@@ -147,8 +147,9 @@ impl Session {
         notices: &Receiver<Notice>,
         mut ending: Ending,
         life: &dyn Life,
-        writing: &AtomicBool,
+        [gauge, log_gauge]: [&Gauge; 2],
     ) -> Option<Exit> {
+        let mut moves = 0;
         loop {
             let action = match self.next(notices, ending.deadline()) {
                 Some(Notice::Happened(happening)) => ending.handle(self.clock.elapsed(), happening),
@@ -158,9 +159,11 @@ impl Session {
                     ends.then(|| ending.handle(self.clock.elapsed(), Happening::EndingSignal)).flatten()
                 }
                 None => {
+                    let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
                     let situation = Situation {
                         owed: self.recorder.owed(),
-                        writing: writing.load(Ordering::Relaxed),
+                        writing: gauge.is_writing(),
+                        moved: moves != before,
                     };
                     ending.handle_timeout(self.clock.elapsed(), situation)
                 }

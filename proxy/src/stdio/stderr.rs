@@ -15,6 +15,7 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, LineEnd, SessionKey,
 };
 
+use super::pump::Gauge;
 use crate::clock::Clock;
 use crate::record::Recorder;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
@@ -64,11 +65,13 @@ pub(crate) fn run(
     sink: Box<dyn ChunkSink>,
     recorder: &Arc<Recorder>,
     clock: Clock,
+    gauge: &Arc<Gauge>,
 ) {
     let shared = Arc::new(Shared::default());
     let writer = {
-        let shared = Arc::clone(&shared);
-        thread::Builder::new().name("stderr-out".to_owned()).spawn(move || drain(&shared, sink))
+        let (shared, gauge) = (Arc::clone(&shared), Arc::clone(gauge));
+        let name = "stderr-out".to_owned();
+        thread::Builder::new().name(name).spawn(move || drain(&shared, sink, &gauge))
     };
     let mut lines = Lines { recorder, clock, partial: Vec::new() };
     let mut absent = false;
@@ -80,6 +83,7 @@ pub(crate) fn run(
             Ok(ReadResult::TimedOut) => continue,
             Ok(ReadResult::End) | Err(_) => break,
         }
+        gauge.moved();
         lines.observe(&chunk);
         unsent += pass_on(&shared, chunk, &mut absent);
     }
@@ -121,7 +125,7 @@ fn pass_on(shared: &Shared, chunk: Vec<u8>, absent: &mut bool) -> usize {
     0
 }
 
-fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>) {
+fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>, gauge: &Gauge) {
     loop {
         let mut waiting = shared.lock();
         while waiting.chunks.is_empty() && !waiting.done {
@@ -130,6 +134,7 @@ fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>) {
         let Some(chunk) = waiting.chunks.pop_front() else { return };
         drop(waiting);
         let written = sink.write(&chunk);
+        gauge.moved();
         let mut waiting = shared.lock();
         waiting.bytes -= chunk.len();
         if written.is_err() {
