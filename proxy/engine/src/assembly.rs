@@ -15,10 +15,14 @@ pub(crate) const HEAD_SIZE: usize = 64 * 1024;
 
 /// The unread and unfinished bytes of one direction.
 ///
-/// Invariant: `scanned <= buffer.len()`, and no line feed stands before `scanned`.
+/// Offsets count from the front of the buffer until the next [`compact`](Self::compact).
+/// Invariant: `start <= scanned <= buffer.len()`, and no line feed stands between `start`
+/// and `scanned`.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     buffer: Vec<u8>,
+    // The lines before this were taken, but may still have to be passed on.
+    start: usize,
     scanned: usize,
     // A message that outgrew the limit: what is left of it in memory.
     over: Option<Over>,
@@ -61,8 +65,9 @@ impl Over {
 /// What the buffer holds next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Whole lines, delimiters included.
-    Lines(Bytes),
+    /// Whole lines, delimiters included. A large block of them leaves the buffer, which
+    /// then begins anew with what follows them; `old` is what it held.
+    Lines { lines: Bytes, old: Option<Bytes> },
     /// The end of a message longer than the limit, with its bytes that were still in the
     /// buffer.
     Clipped(Payload, LineEnd, Bytes),
@@ -70,7 +75,7 @@ pub(crate) enum Found {
 
 impl Assembly {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { buffer: Vec::new(), scanned: 0, over: None, limit: limit.max(1) }
+        Self { buffer: Vec::new(), start: 0, scanned: 0, over: None, limit: limit.max(1) }
     }
 
     /// The buffer, with room for one read after its content.
@@ -82,36 +87,54 @@ impl Assembly {
         &mut self.buffer
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Where the buffer ends.
+    pub(crate) fn end(&self) -> usize {
         self.buffer.len()
     }
 
-    /// The bytes from `start` on.
-    pub(crate) fn from(&self, start: usize) -> &[u8] {
-        self.buffer.get(start..).unwrap_or_default()
+    /// Where the unfinished message begins.
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The bytes between two offsets.
+    pub(crate) fn between(&self, from: usize, to: usize) -> &[u8] {
+        self.buffer.get(from..to).unwrap_or_default()
     }
 
     /// How long the unfinished message is by now, in bytes.
     pub(crate) fn unfinished(&self) -> u64 {
-        self.over.as_ref().map_or(0, |over| over.len) + self.buffer.len() as u64
+        let over = self.over.as_ref().map_or(0, |over| over.len);
+        over + (self.buffer.len() - self.start) as u64
     }
 
-    /// Takes the whole lines that stand at the front of the buffer.
+    /// Gives up the room of what was taken; by how much all offsets have moved.
+    pub(crate) fn compact(&mut self) -> usize {
+        let taken = std::mem::take(&mut self.start);
+        if taken > 0 {
+            self.buffer.drain(..taken);
+            self.scanned -= taken;
+        }
+        taken
+    }
+
+    /// Takes the whole lines that come next.
     pub(crate) fn take(&mut self) -> Option<Found> {
         if let Some(mut over) = self.over.take() {
-            let Some(end) = memchr(b'\n', &self.buffer) else {
+            let Some(length) = memchr(b'\n', self.between(self.start, self.end())) else {
                 self.over = Some(over);
                 return None;
             };
-            over.absorb(self.buffer.get(..end).unwrap_or_default());
-            let rest = Bytes::copy_from_slice(self.buffer.get(..=end).unwrap_or_default());
-            self.buffer.drain(..=end);
-            self.scanned = 0;
+            let end = self.start + length;
+            over.absorb(self.between(self.start, end));
+            let rest = Bytes::copy_from_slice(self.between(self.start, end + 1));
+            self.start = end + 1;
+            self.scanned = self.start;
             let (payload, line_end) = over.finish(true);
             return Some(Found::Clipped(payload, line_end, rest));
         }
-        match memrchr(b'\n', self.from(self.scanned)) {
-            Some(last) => Some(Found::Lines(self.split_front(self.scanned + last + 1))),
+        match memrchr(b'\n', self.between(self.scanned, self.end())) {
+            Some(last) => Some(self.take_until(self.scanned + last + 1)),
             None => {
                 self.scanned = self.buffer.len();
                 None
@@ -122,26 +145,27 @@ impl Assembly {
     /// Gives up the bytes of an unfinished message that has outgrown the limit. Only
     /// called when all of them have been passed on.
     pub(crate) fn shed(&mut self) {
+        let message = self.buffer.get(self.start..).unwrap_or_default();
         if let Some(over) = &mut self.over {
-            over.absorb(&self.buffer);
-        } else if self.buffer.len() > self.limit {
-            self.over = Some(Over::start(&self.buffer, self.limit));
+            over.absorb(message);
+            self.buffer.clear();
+        } else {
+            self.over = Some(Over::start(message, self.limit));
             // The room of the largest message is not kept for the rest of the session.
             self.buffer = Vec::new();
-        } else {
-            return;
         }
-        self.buffer.clear();
+        self.start = 0;
         self.scanned = 0;
     }
 
-    /// Whether [`shed`](Self::shed) would give bytes up.
+    /// Whether the unfinished message is too long to be kept.
     pub(crate) fn outgrown(&self) -> bool {
-        self.over.is_some() || self.buffer.len() > self.limit
+        self.over.is_some() || self.buffer.len() - self.start > self.limit
     }
 
     /// The unfinished message at the end of the stream.
     pub(crate) fn finish(&mut self) -> Option<(Payload, LineEnd)> {
+        self.compact();
         let rest = std::mem::take(&mut self.buffer);
         self.scanned = 0;
         if let Some(mut over) = self.over.take() {
@@ -154,22 +178,21 @@ impl Assembly {
         Some((clip(Bytes::from(rest), self.limit), LineEnd::None))
     }
 
-    /// Cuts the first `count` bytes off. A large front takes the buffer with it, a small
-    /// one is copied out of it, so that what is queued never pins much more memory than
-    /// it needs.
-    fn split_front(&mut self, count: usize) -> Bytes {
-        if count < self.buffer.capacity() / 2 {
-            let front = Bytes::copy_from_slice(self.buffer.get(..count).unwrap_or_default());
-            self.buffer.drain(..count);
+    /// Takes the lines up to `end`. A large block takes the buffer with it, a small one is
+    /// copied out of it, so that what is queued never pins much more memory than it needs.
+    fn take_until(&mut self, end: usize) -> Found {
+        if end - self.start < self.buffer.capacity() / 2 {
+            let lines = Bytes::copy_from_slice(self.between(self.start, end));
+            self.start = end;
             self.scanned = self.buffer.len();
-            return front;
+            return Found::Lines { lines, old: None };
         }
-        let mut rest = Vec::with_capacity(READ_SIZE.max(self.buffer.len() - count));
-        rest.extend_from_slice(self.from(count));
+        let mut rest = Vec::with_capacity(READ_SIZE.max(self.buffer.len() - end));
+        rest.extend_from_slice(self.between(end, self.end()));
         self.scanned = rest.len();
-        let mut front = Bytes::from(std::mem::replace(&mut self.buffer, rest));
-        front.truncate(count);
-        front
+        let old = Bytes::from(std::mem::replace(&mut self.buffer, rest));
+        let lines = old.slice(std::mem::take(&mut self.start)..end);
+        Found::Lines { lines, old: Some(old) }
     }
 }
 

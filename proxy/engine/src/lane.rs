@@ -52,12 +52,10 @@ pub struct Lane<P> {
     settings: Settings,
     policy: P,
     input: Assembly,
-    // 0 <= sent <= cleared <= input.len(): how much of the unfinished input has been, and
-    // may be, passed on.
+    // sent <= cleared <= input.end(): how much of the buffer has been, and may be, passed
+    // on.
     sent: usize,
     cleared: usize,
-    // Whether input has arrived that was not cut into lines yet.
-    unframed: bool,
     // Whole lines whose events were not handed out yet.
     lines: Bytes,
     // Bytes to be passed on before the cleared input, which came later.
@@ -81,7 +79,6 @@ impl<P: Policy> Lane<P> {
             input: Assembly::new(settings.limit_bytes),
             sent: 0,
             cleared: 0,
-            unframed: false,
             lines: Bytes::new(),
             ready: VecDeque::new(),
             delayed: Vec::new(),
@@ -102,10 +99,11 @@ impl<P: Policy> Lane<P> {
     /// Bytes were appended to [`space`](Self::space) at `now`.
     pub fn handle_input(&mut self, now: Offset) {
         self.now = now;
+        self.drain_lines();
         if self.flows() {
-            self.cleared = self.input.len();
             self.held_since = None;
-            self.unframed = true;
+            self.cleared = self.input.end();
+            self.frame();
         } else {
             self.cut_and_decide();
         }
@@ -123,14 +121,12 @@ impl<P: Policy> Lane<P> {
             return;
         }
         self.now = now;
+        self.drain_lines();
         if reason == CloseReason::EndOfInput {
             self.release_rest();
         } else {
-            self.sent = self.input.len();
             self.ready.clear();
         }
-        self.frame();
-        self.drain_lines();
         if let Some((payload, end)) = self.input.finish() {
             self.events.push_back(self.message(payload, end));
         }
@@ -155,7 +151,7 @@ impl<P: Policy> Lane<P> {
         if let Some(bytes) = self.ready.front() {
             return Some(bytes);
         }
-        let part = self.input.from(self.sent).get(..self.cleared - self.sent)?;
+        let part = self.input.between(self.sent, self.cleared);
         (!part.is_empty()).then_some(part)
     }
 
@@ -173,24 +169,17 @@ impl<P: Policy> Lane<P> {
 
     /// The next thing that happened.
     pub fn poll_event(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.events.pop_front() {
-                return Some(event);
-            }
-            if let Some((_, payload, end)) = next_line(&mut self.lines, self.settings.limit_bytes) {
-                return Some(self.message(payload, end));
-            }
-            if !std::mem::take(&mut self.unframed) {
-                return None;
-            }
-            self.frame();
+        if let Some(event) = self.events.pop_front() {
+            return Some(event);
         }
+        let (_, payload, end) = next_line(&mut self.lines, self.settings.limit_bytes)?;
+        Some(self.message(payload, end))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     pub fn poll_timeout(&self) -> Option<Offset> {
         let held = self.held_since.map(|since| after(since, HOLD_TIME));
-        let delayed = self.delayed.iter().map(|(at, _)| *at).filter(|_| self.sent == 0);
+        let delayed = self.delayed.iter().map(|(at, _)| *at).filter(|_| !self.amid());
         delayed.chain(held).min()
     }
 
@@ -207,58 +196,70 @@ impl<P: Policy> Lane<P> {
             && self.delayed.is_empty()
     }
 
-    /// Cuts input that has been passed on into lines.
+    /// Whether an unfinished message has been passed on in part.
+    fn amid(&self) -> bool {
+        self.sent > self.input.start() || self.input.outgrown()
+    }
+
+    /// Cuts input that flows into lines, without changing what is to be passed on.
     fn frame(&mut self) {
-        self.drain_lines();
         while let Some(found) = self.input.take() {
             match found {
-                Found::Lines(lines) => {
+                Found::Lines { lines, old } => {
                     self.lines = lines;
-                    break;
+                    if let Some(old) = old {
+                        // What came after the lines leaves in the same write.
+                        self.ready.push_back(old.slice(self.sent..self.cleared));
+                        self.sent = self.input.end();
+                        self.cleared = self.sent;
+                    }
                 }
                 Found::Clipped(payload, end, _) => {
                     self.events.push_back(self.message(payload, end));
                 }
             }
         }
-        // The rest was passed on together with the lines before it.
-        self.sent = self.input.len();
-        self.cleared = self.sent;
     }
 
-    /// Gives up what was passed on of a message that is too long to be kept.
+    /// Gives up what was taken, and what was passed on of a message that is too long to
+    /// be kept.
     fn settle(&mut self) {
-        if self.input.outgrown() && self.sent == self.input.len() {
+        if self.sent < self.input.start() {
+            // The driver has not passed everything on: only then, and never in a loop that
+            // follows the crate's rules.
+            return;
+        }
+        let moved = self.input.compact();
+        self.sent -= moved;
+        self.cleared -= moved.min(self.cleared);
+        if self.input.outgrown() && self.sent == self.input.end() {
             self.input.shed();
-            self.sent = self.input.len();
-            self.cleared = self.sent;
+            self.sent = 0;
+            self.cleared = 0;
         }
     }
 
     /// Cuts input into lines before it is passed on, and lets the policy decide.
     fn cut_and_decide(&mut self) {
-        self.drain_lines();
-        while let Some(found) = self.input.take() {
+        loop {
+            let start = self.input.start();
+            let Some(found) = self.input.take() else { break };
+            let begun = self.sent.saturating_sub(start);
+            self.sent = self.input.start();
+            self.cleared = self.sent;
             match found {
-                Found::Lines(lines) => {
-                    let begun = std::mem::take(&mut self.sent);
-                    self.cleared = 0;
-                    self.decide_lines(lines, begun);
-                }
+                Found::Lines { lines, .. } => self.decide_lines(lines, begun),
                 Found::Clipped(payload, end, rest) => {
-                    let begun = std::mem::take(&mut self.sent);
-                    self.cleared = 0;
                     self.events.push_back(self.message(payload, end));
                     self.ready.push_back(rest.slice(begun.min(rest.len())..));
                 }
             }
         }
         self.release_due();
-        let unfinished = self.input.len();
-        let begun = self.sent > 0 || self.input.outgrown() && self.input.unfinished() > 0;
+        let unfinished = self.input.end() - self.input.start();
         if unfinished == 0 {
             self.held_since = None;
-        } else if begun || unfinished > HOLD_SIZE {
+        } else if self.amid() || unfinished > HOLD_SIZE {
             self.clear_part();
         } else {
             self.held_since.get_or_insert(self.now);
@@ -268,7 +269,7 @@ impl<P: Policy> Lane<P> {
     /// Passes on what there is of an unfinished message, and counts it.
     fn clear_part(&mut self) {
         self.held_since = None;
-        self.cleared = self.input.len();
+        self.cleared = self.input.end();
         let bytes = self.input.unfinished();
         self.events.push_back(self.event(EventBody::Part { bytes }));
     }
@@ -319,7 +320,7 @@ impl<P: Policy> Lane<P> {
     /// Passes on delayed messages whose time has come, but never amid another message.
     fn release_due(&mut self) {
         let now = self.now;
-        while self.sent == 0
+        while !self.amid()
             && let Some(first) = self.delayed.iter().position(|(at, _)| *at <= now)
         {
             let (_, bytes) = self.delayed.remove(first);
@@ -329,15 +330,20 @@ impl<P: Policy> Lane<P> {
 
     /// Passes on whatever is still held, at the end of the stream.
     fn release_rest(&mut self) {
-        let rest = Bytes::copy_from_slice(self.input.from(self.sent));
-        self.sent = self.input.len();
-        self.cleared = self.sent;
+        let rest = Bytes::copy_from_slice(self.input.between(self.sent, self.input.end()));
         self.held_since = None;
-        self.delayed.sort_by_key(|(at, _)| *at);
-        self.ready.extend(self.delayed.drain(..).map(|(_, bytes)| bytes));
-        if !rest.is_empty() {
+        let mut delayed = std::mem::take(&mut self.delayed);
+        delayed.sort_by_key(|(at, _)| *at);
+        let delayed = delayed.into_iter().map(|(_, bytes)| bytes);
+        // A message that was passed on in part is finished first.
+        if self.amid() {
+            self.ready.push_back(rest);
+            self.ready.extend(delayed);
+        } else {
+            self.ready.extend(delayed);
             self.ready.push_back(rest);
         }
+        self.ready.retain(|bytes| !bytes.is_empty());
     }
 
     /// Turns the remaining whole lines into events.

@@ -15,10 +15,10 @@
 //! # Driving a lane
 //!
 //! Read into [`Lane::space`], then call [`Lane::handle_input`]. After each `handle_*`
-//! call drain [`Lane::poll_transmit`] and [`Lane::poll_event`] until both are empty, then
-//! arm [`Lane::poll_timeout`]. Under [`Forward::AtOnce`] transmit first: draining events
-//! first would delay the peer for the sake of the recording. Under [`Forward::Recorded`]
-//! keep the events first: that order is the promise.
+//! call drain [`Lane::poll_event`], then [`Lane::poll_transmit`], until both are empty, and
+//! arm [`Lane::poll_timeout`]. Events come first so that no answer can be on the tape
+//! before its request; a driver hands them over without waiting, and waits, if it must,
+//! after it has passed the bytes on.
 //!
 //! # Elsewhere
 //!

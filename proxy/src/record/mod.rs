@@ -2,9 +2,8 @@
 //!
 //! Under `queue` events go through a bounded queue to a writer with a thread of its own;
 //! under `written` and `synced` the thread that carries the bytes writes the event first.
-//! Which of the two holds is the recorder's business alone: a pump asks
-//! [`Recorder::forward`] in which order to do things, and then calls
-//! [`Recorder::record`].
+//! Which of the two holds is the recorder's business alone: a pump calls
+//! [`Recorder::record`] before it passes bytes on and [`Recorder::keep_pace`] after.
 
 mod finish;
 mod names;
@@ -139,7 +138,7 @@ impl Recorder {
         Ok(Self { durability, limit_bytes, keeper, owed, finished: AtomicBool::new(false), clock })
     }
 
-    /// In which order a pump passes on and records.
+    /// When a lane may pass bytes on.
     #[must_use]
     pub fn forward(&self) -> Forward {
         match self.durability {
@@ -155,7 +154,8 @@ impl Recorder {
     }
 
     /// Keeps what `next` yields until it yields `None`. When it returns, the promise of
-    /// the chosen durability holds for all of it.
+    /// the chosen durability holds for all of it. Never waits for a full queue: that is
+    /// [`keep_pace`](Self::keep_pace).
     pub fn record(&self, mut next: impl FnMut() -> Option<Event>) {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.push(next),
@@ -174,6 +174,14 @@ impl Recorder {
                     gate.wait(&file, written);
                 }
             }
+        }
+    }
+
+    /// Waits while the queue is fuller than it may be. Called after bytes were passed on
+    /// and before the next are read.
+    pub fn keep_pace(&self) {
+        if let Keeper::Queued { queue, .. } = &self.keeper {
+            queue.keep_pace();
         }
     }
 

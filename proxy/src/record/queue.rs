@@ -57,13 +57,13 @@ impl Queue {
         }
     }
 
-    /// Adds what `next` yields until it yields `None`.
+    /// Adds what `next` yields until it yields `None`. Does not wait: a queue that waits
+    /// when full may be overfull until [`keep_pace`](Self::keep_pace).
     pub(crate) fn push(&self, mut next: impl FnMut() -> Option<Event>) {
-        let Some(first) = next() else { return };
+        let Some(mut event) = next() else { return };
         let mut state = self.lock();
-        let mut event = first;
         loop {
-            state = self.push_one(state, event);
+            state.add(event, self.when_full);
             match next() {
                 Some(next) => event = next,
                 None => break,
@@ -72,30 +72,17 @@ impl Queue {
         self.wake(&state);
     }
 
-    fn push_one<'a>(&'a self, mut state: MutexGuard<'a, State>, event: Event) -> MutexGuard<'a, State> {
-        if state.closed {
-            return state;
+    /// Waits while the queue is overfull and the writer is there to empty it.
+    pub(crate) fn keep_pace(&self) {
+        if self.when_full == WhenFull::Gap {
+            return;
         }
-        let cost = cost(&event);
-        while state.bytes + cost > CAPACITY && !state.events.is_empty() {
-            if self.when_full == WhenFull::Gap {
-                state.swallow(&event);
-                return state;
-            }
+        let mut state = self.lock();
+        while state.bytes > CAPACITY && !state.closed {
             state.awaited = true;
             self.filled.notify_one();
             state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
-            if state.closed {
-                return state;
-            }
         }
-        if let Some(gap) = state.gap.take() {
-            let at = event.at;
-            state.events.push(gap_event(gap, at));
-        }
-        state.bytes += cost;
-        state.events.push(event);
-        state
     }
 
     fn wake(&self, state: &State) {
@@ -171,6 +158,22 @@ impl Queue {
 }
 
 impl State {
+    fn add(&mut self, event: Event, when_full: WhenFull) {
+        if self.closed {
+            return;
+        }
+        let cost = cost(&event);
+        let full = self.bytes + cost > CAPACITY && !self.events.is_empty();
+        if full && when_full == WhenFull::Gap {
+            return self.swallow(&event);
+        }
+        if let Some(gap) = self.gap.take() {
+            self.events.push(gap_event(gap, event.at));
+        }
+        self.bytes += cost;
+        self.events.push(event);
+    }
+
     fn swallow(&mut self, event: &Event) {
         let gap = self.gap.get_or_insert_with(|| Gap {
             events: 0,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tapewright_engine::policy::Policy;
-use tapewright_engine::{Forward, Lane};
+use tapewright_engine::Lane;
 use tapewright_schemas::event::CloseReason;
 
 use crate::clock::Clock;
@@ -16,7 +16,6 @@ use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 /// One direction of a session, ready to run on a thread of its own.
 pub(crate) struct Pump<P> {
     pub(crate) lane: Lane<P>,
-    pub(crate) forward: Forward,
     pub(crate) source: Box<dyn ChunkSource>,
     pub(crate) sink: Box<dyn ChunkSink>,
     pub(crate) recorder: Arc<Recorder>,
@@ -53,7 +52,7 @@ impl<P: Policy> Pump<P> {
     pub(crate) fn run(mut self) -> CloseReason {
         loop {
             self.step();
-            if self.pass_on_and_record().is_err() {
+            if self.record_and_pass_on().is_err() {
                 self.lane.handle_close(self.clock.now(), CloseReason::ReceiverGone);
                 self.record();
             }
@@ -78,19 +77,12 @@ impl<P: Policy> Pump<P> {
         }
     }
 
-    fn pass_on_and_record(&mut self) -> io::Result<()> {
-        match self.forward {
-            Forward::AtOnce => {
-                self.pass_on()?;
-                self.record();
-            }
-            Forward::Recorded => {
-                self.record();
-                self.pass_on()?;
-                // A direction may end while it passes on.
-                self.record();
-            }
-        }
+    /// Events first: an answer must not be on the tape before its request. Waiting for a
+    /// full queue comes last, so that it delays the next read and not these bytes.
+    fn record_and_pass_on(&mut self) -> io::Result<()> {
+        self.record();
+        self.pass_on()?;
+        self.recorder.keep_pace();
         Ok(())
     }
 

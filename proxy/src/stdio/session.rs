@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::process::Signal;
 use tapewright_engine::policy::Policy;
-use tapewright_engine::{Conduit, Forward, Lane, Settings};
+use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Exit, SessionKey,
 };
@@ -112,9 +112,8 @@ impl Session {
         gauge: Arc<Gauge>,
         tell: fn(CloseReason) -> Option<Happening>,
     ) -> io::Result<()> {
-        let forward: Forward = self.recorder.forward();
         self.spawn("pump", move |recorder, clock| {
-            tell(Pump { lane, forward, source, sink, recorder, clock, gauge }.run())
+            tell(Pump { lane, source, sink, recorder, clock, gauge }.run())
         })
     }
 

@@ -85,6 +85,7 @@ pub(crate) fn run(
         }
         gauge.moved();
         lines.observe(&chunk);
+        recorder.keep_pace();
         unsent += pass_on(&shared, chunk, &mut absent);
     }
     lines.finish();

@@ -50,13 +50,8 @@ impl<P: Policy> Driven<P> {
     }
 
     pub fn drain(&mut self) {
-        if self.forward == Forward::AtOnce {
-            self.drain_transmit();
-            self.drain_events();
-        } else {
-            self.drain_events();
-            self.drain_transmit();
-        }
+        self.drain_events();
+        self.drain_transmit();
     }
 
     fn drain_transmit(&mut self) {
