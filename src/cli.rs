@@ -6,7 +6,12 @@ use crate::command::{completions, demo, export, inspect, record, scrub};
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
 #[derive(Debug, Parser)]
-#[command(name = "tapewright", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    name = "tapewright",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

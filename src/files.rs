@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use tapewright_schemas::event::Event;
-use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::recording::{self, Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
 
 use crate::report::{self, Mistake};
@@ -30,8 +30,8 @@ pub(crate) struct Recording {
 pub(crate) enum Contents {
     /// A tape, read event by event.
     Tape(Box<Reader<BufReader<File>>>),
-    /// A cassette or a capture, read whole.
-    Document(Document),
+    /// A cassette or a capture, read whole, and what it tells as events.
+    Document(Document, Box<recording::Recording>),
 }
 
 /// What stands around the events of a recording.
@@ -64,7 +64,7 @@ impl Recording {
     pub(crate) fn kind(&self) -> FileKind {
         match &self.contents {
             Contents::Tape(_) => FileKind::Tape,
-            Contents::Document(document) => document.kind(),
+            Contents::Document(document, _) => document.kind(),
         }
     }
 
@@ -72,7 +72,7 @@ impl Recording {
     pub(crate) fn header(&self) -> Header {
         match &self.contents {
             Contents::Tape(reader) => reader.header().clone(),
-            Contents::Document(document) => document.recording().header,
+            Contents::Document(_, recording) => recording.header.clone(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Recording {
     pub(crate) fn timed(&self) -> bool {
         match &self.contents {
             Contents::Tape(_) => true,
-            Contents::Document(document) => document.recording().timed,
+            Contents::Document(_, recording) => recording.timed,
         }
     }
 
@@ -105,8 +105,7 @@ impl Recording {
                     ending,
                 })
             }
-            Contents::Document(document) => {
-                let recording = document.recording();
+            Contents::Document(_, recording) => {
                 recording.events.iter().try_for_each(each)?;
                 Ok(Frame {
                     header: recording.header,
@@ -156,22 +155,30 @@ fn read(path: &Path) -> anyhow::Result<Contents> {
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(io)?;
     match Document::read(text) {
-        Ok(document) => Ok(Contents::Document(document)),
+        Ok(document) => {
+            let recording = Box::new(document.recording());
+            Ok(Contents::Document(document, recording))
+        }
         Err(error) => Err(unreadable(path, &error.to_string(), error.hint())),
     }
 }
 
 fn tape_error(path: &Path, error: &ReadError) -> anyhow::Error {
     let hint = match error {
-        ReadError::TooNew { .. } => "read it with the tapewright that wrote it, or a later one",
-        ReadError::Io { .. } => "see whether the disk is healthy",
-        _ => "everything before that line is intact: keep it with `head -n LINE FILE`",
+        ReadError::TooNew { .. } => {
+            "read it with the tapewright that wrote it, or a later one".to_owned()
+        }
+        ReadError::BadRecord { line, .. } | ReadError::LineTooLong { line } => format!(
+            "everything before that line is intact; keep it with `head -n {} TAPE > NEW.tape.jsonl`",
+            line.saturating_sub(1)
+        ),
+        _ => "see whether the disk is healthy".to_owned(),
     };
     let cause = match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
-    unreadable(path, &cause, hint)
+    unreadable(path, &cause, &hint)
 }
 
 const READ_BYTES: usize = 256 << 10;

@@ -12,7 +12,10 @@ use tapewright_schemas::pending::Pending;
 fuzz_target!(|data: &[u8]| {
     let ours = json::is_valid(data);
     let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(data).is_ok();
-    let depth = data.iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
+    let depth = data
+        .iter()
+        .filter(|byte| matches!(byte, b'[' | b'{'))
+        .count();
     assert!(ours == theirs || depth > json::MAX_DEPTH);
     let envelope = Envelope::parse(data);
     let no_json = matches!(

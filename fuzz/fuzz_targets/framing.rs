@@ -8,8 +8,14 @@ use tapewright_engine::{Forward, Lane, Settings};
 use tapewright_schemas::event::{ConduitId, Direction, EventBody, LineEnd, Offset, SessionKey};
 
 fuzz_target!(|data: &[u8]| {
-    let [control, limit, bytes @ ..] = data else { return };
-    let forward = if control & 1 == 0 { Forward::AtOnce } else { Forward::Recorded };
+    let [control, limit, bytes @ ..] = data else {
+        return;
+    };
+    let forward = if control & 1 == 0 {
+        Forward::AtOnce
+    } else {
+        Forward::Recorded
+    };
     let settings = Settings {
         conduit: ConduitId(0),
         session: SessionKey(0),

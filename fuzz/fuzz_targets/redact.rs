@@ -35,7 +35,12 @@ fuzz_target!(|data: &[u8]| {
     redactor.head(data);
     redactor.findings(data);
     redactor.adopt(data);
-    redactor.argv(&data.split(|byte| *byte == b' ').map(<[u8]>::to_vec).collect::<Vec<_>>());
+    redactor.argv(
+        &data
+            .split(|byte| *byte == b' ')
+            .map(<[u8]>::to_vec)
+            .collect::<Vec<_>>(),
+    );
     let mut state = LineState::default();
     for line in data.split(|byte| *byte == b'\n') {
         redactor.line(&mut state, line);

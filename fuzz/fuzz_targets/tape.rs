@@ -21,11 +21,18 @@ fuzz_target!(|data: &[u8]| {
     drop(Reader::open(data));
 
     // Messages of any bytes, written and read back.
-    let settings = Settings { off: true, ..Settings::default() };
+    let settings = Settings {
+        off: true,
+        ..Settings::default()
+    };
     let rules = Rules::new(&settings).expect("no patterns");
     let mut encoder = Encoder::new(Redactor::new(Arc::new(rules)));
     let mut tape = Vec::new();
-    Header { tape: "1.0".to_owned(), ..Header::default() }.write(&mut tape);
+    Header {
+        tape: "1.0".to_owned(),
+        ..Header::default()
+    }
+    .write(&mut tape);
     let events: Vec<Event> = data
         .split(|byte| *byte == b'\n')
         .enumerate()
@@ -36,8 +43,14 @@ fuzz_target!(|data: &[u8]| {
     }
     let mut reader = Reader::open(tape.as_slice()).expect("our own header");
     for event in &events {
-        let read = reader.next_event().expect("our own line").expect("as many as written");
-        assert_eq!((&read.body, read.dir, read.at), (&event.body, event.dir, event.at));
+        let read = reader
+            .next_event()
+            .expect("our own line")
+            .expect("as many as written");
+        assert_eq!(
+            (&read.body, read.dir, read.at),
+            (&event.body, event.dir, event.at)
+        );
     }
     assert!(matches!(reader.next_event(), Ok(None)));
 });
@@ -45,9 +58,35 @@ fuzz_target!(|data: &[u8]| {
 fn event(at: u64, line: &[u8]) -> Event {
     let line = Bytes::copy_from_slice(line);
     let (dir, body) = match at % 3 {
-        0 => (Direction::ToServer, EventBody::Message { payload: Payload::Whole(line), end: LineEnd::Lf }),
-        1 => (Direction::ToClient, EventBody::Message { payload: Payload::Whole(line), end: LineEnd::CrLf }),
-        _ => (Direction::ToClient, EventBody::Stderr { line, end: LineEnd::None }),
+        0 => (
+            Direction::ToServer,
+            EventBody::Message {
+                payload: Payload::Whole(line),
+                end: LineEnd::Lf,
+            },
+        ),
+        1 => (
+            Direction::ToClient,
+            EventBody::Message {
+                payload: Payload::Whole(line),
+                end: LineEnd::CrLf,
+            },
+        ),
+        _ => (
+            Direction::ToClient,
+            EventBody::Stderr {
+                line,
+                end: LineEnd::None,
+            },
+        ),
     };
-    Event { conduit: ConduitId(0), seq: 0, at: Offset(at), session: SessionKey(0), dir, era: None, body }
+    Event {
+        conduit: ConduitId(0),
+        seq: 0,
+        at: Offset(at),
+        session: SessionKey(0),
+        dir,
+        era: None,
+        body,
+    }
 }

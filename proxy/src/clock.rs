@@ -15,9 +15,15 @@ pub struct Clock {
 impl Clock {
     /// A clock that starts now.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "the one reading that starts a recording")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one reading that starts a recording"
+    )]
     pub fn start() -> Self {
-        Self { start: Instant::now(), created: SystemTime::now() }
+        Self {
+            start: Instant::now(),
+            created: SystemTime::now(),
+        }
     }
 
     /// The time since the start.

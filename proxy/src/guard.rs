@@ -22,7 +22,9 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, getpgrp, getpid, kill_process, kill_process_group, test_kill_process_group,
+};
 use signal_hook::consts::signal::{
     SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
 };
@@ -37,8 +39,9 @@ const LAST_WORDS: Duration = Duration::from_millis(700);
 const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 
 /// Signals that are meant for the group and must not stop its guard.
-const IGNORED: [i32; 8] =
-    [SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+const IGNORED: [i32; 8] = [
+    SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+];
 
 /// The group that the child of a session lives in, and its guard.
 #[derive(Debug)]
@@ -59,13 +62,19 @@ impl Group {
             .current_dir("/")
             .process_group(0)
             .spawn()?;
-        Ok(Self { id: Pid::from_child(&guard), guard: Some(guard) })
+        Ok(Self {
+            id: Pid::from_child(&guard),
+            guard: Some(guard),
+        })
     }
 
     /// The group that a child leads which was started without a guard.
     #[must_use]
     pub fn led_by(child: &Child) -> Self {
-        Self { id: Pid::from_child(child), guard: None }
+        Self {
+            id: Pid::from_child(child),
+            guard: None,
+        }
     }
 
     /// The number to start processes of the group with.

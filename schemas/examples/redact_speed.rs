@@ -6,14 +6,19 @@ use std::time::Instant;
 
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 
-#[expect(clippy::disallowed_methods, reason = "a measuring program needs the clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a measuring program needs the clock"
+)]
 fn now() -> Instant {
     Instant::now()
 }
 
 /// The best of several rounds, in nanoseconds per payload.
 fn measure(redactor: &mut Redactor, payload: &[u8]) -> f64 {
-    let rounds = u32::try_from(2_000_000 / payload.len().max(20)).unwrap_or(u32::MAX).max(20);
+    let rounds = u32::try_from(2_000_000 / payload.len().max(20))
+        .unwrap_or(u32::MAX)
+        .max(20);
     let mut best = f64::MAX;
     for _ in 0..20 {
         let start = now();
@@ -25,18 +30,36 @@ fn measure(redactor: &mut Redactor, payload: &[u8]) -> f64 {
     best
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures are what this program is for"
+)]
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 fn main() {
     let values = vec![("GITHUB_TOKEN".to_owned(), "hunter2-hunter2".to_owned())];
-    for (title, settings) in [("no secrets configured", Settings::default()), ("one value configured", Settings { values, ..Settings::default() })] {
-        let Ok(rules) = Rules::new(&settings) else { return };
+    for (title, settings) in [
+        ("no secrets configured", Settings::default()),
+        (
+            "one value configured",
+            Settings {
+                values,
+                ..Settings::default()
+            },
+        ),
+    ] {
+        let Ok(rules) = Rules::new(&settings) else {
+            return;
+        };
         let mut redactor = Redactor::new(Arc::new(rules));
         println!("{title}");
         for (name, payload) in payloads() {
             let ns = measure(&mut redactor, payload.as_bytes());
             let len = payload.len() as f64;
-            println!("  {name:28} {:8} bytes {ns:12.1} ns {:7.2} GB/s", payload.len(), len / ns);
+            println!(
+                "  {name:28} {:8} bytes {ns:12.1} ns {:7.2} GB/s",
+                payload.len(),
+                len / ns
+            );
         }
     }
 }
@@ -44,7 +67,11 @@ fn main() {
 fn payloads() -> Vec<(&'static str, String)> {
     let word = "the quick brown fox, who was 3 years old, jumped over https://example.com/a-b_c; ";
     let base64 = "iVBORw0KGgoAAAANSUhEUgAAAAUA/+AAFCAYAAACNbyblAAAAHElEQVQI12P4";
-    let text = |text: String| format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}");
+    let text = |text: String| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}"
+        )
+    };
     let tool = r#"{"name":"get_weather","description":"Current weather for a city","inputSchema":{"type":"object","properties":{"city":{"type":"string","description":"City name"}},"required":["city"]}},"#;
     let tools = tool.repeat(20);
     vec![

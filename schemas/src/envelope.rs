@@ -130,7 +130,10 @@ impl<'a> Envelope<'a> {
     }
 
     fn malformed(why: Malformed) -> Self {
-        Envelope { kind: Kind::Malformed(why), repeated_member: false }
+        Envelope {
+            kind: Kind::Malformed(why),
+            repeated_member: false,
+        }
     }
 
     fn parse_utf8(message: &'a [u8]) -> Result<Self, Invalid> {
@@ -138,11 +141,19 @@ impl<'a> Envelope<'a> {
         match scanner.next_token()? {
             Some(Token::Open { object: true, .. }) => {
                 let members = Members::read(&mut scanner, message)?;
-                Ok(Envelope { repeated_member: members.repeated, kind: members.kind(message) })
+                Ok(Envelope {
+                    repeated_member: members.repeated,
+                    kind: members.kind(message),
+                })
             }
             Some(Token::Open { object: false, .. }) => {
-                let kind = Kind::Batch { members: count_members(&mut scanner)? };
-                Ok(Envelope { kind, repeated_member: false })
+                let kind = Kind::Batch {
+                    members: count_members(&mut scanner)?,
+                };
+                Ok(Envelope {
+                    kind,
+                    repeated_member: false,
+                })
             }
             _ => {
                 while scanner.next_token()?.is_some() {}
@@ -165,7 +176,10 @@ impl<'a> Envelope<'a> {
 /// batch, or the payload itself.
 pub fn for_each_message<'a>(payload: &'a [u8], mut each: impl FnMut(&'a [u8])) {
     let mut scanner = Scanner::new(payload);
-    if !matches!(scanner.next_token(), Ok(Some(Token::Open { object: false, .. }))) {
+    if !matches!(
+        scanner.next_token(),
+        Ok(Some(Token::Open { object: false, .. }))
+    ) {
         return each(payload);
     }
     let mut spans: Vec<Span> = Vec::new();
@@ -181,7 +195,10 @@ pub fn for_each_message<'a>(payload: &'a [u8], mut each: impl FnMut(&'a [u8])) {
             }
             Ok(Some(Token::Number(span) | Token::Literal(span))) if depth == 1 => spans.push(span),
             Ok(Some(Token::String(text))) if depth == 1 => {
-                spans.push(Span { start: text.span.start - 1, end: text.span.end + 1 });
+                spans.push(Span {
+                    start: text.span.start - 1,
+                    end: text.span.end + 1,
+                });
             }
             Ok(Some(_)) => {}
             Ok(None) => break,
@@ -213,11 +230,17 @@ fn count_members(scanner: &mut Scanner<'_>) -> Result<usize, Invalid> {
 #[derive(Default)]
 struct Members {
     id: Option<Id>,
-    method: Option<Option<Text>>,
+    method: Option<Method>,
     params: Option<Span>,
     result: Option<Span>,
     error: Option<Span>,
     repeated: bool,
+}
+
+/// A `method` member: a string, or something that names nothing.
+enum Method {
+    Named(Text),
+    Nameless,
 }
 
 enum Id {
@@ -255,7 +278,8 @@ impl Members {
             b"id" => self.id.replace(read_id(scanner, message)?).is_some(),
             b"method" => {
                 let value = scanner.skip_value()?;
-                self.method.replace(as_text(value, message)).is_some()
+                let method = as_text(value, message).map_or(Method::Nameless, Method::Named);
+                self.method.replace(method).is_some()
             }
             b"params" => self.params.replace(scanner.skip_value()?).is_some(),
             b"result" => self.result.replace(scanner.skip_value()?).is_some(),
@@ -272,16 +296,16 @@ impl Members {
     fn kind(self, message: &[u8]) -> Kind<'_> {
         let part = |span: Option<Span>| span.map(|span| span.of(message));
         match (self.method, self.id) {
-            (Some(Some(method)), None) => {
-                Kind::Notification { method: meaning(method, message), params: part(self.params) }
-            }
-            (Some(Some(method)), Some(id)) => Kind::Request {
+            (Some(Method::Named(method)), None) => Kind::Notification {
+                method: meaning(method, message),
+                params: part(self.params),
+            },
+            (Some(Method::Named(method)), Some(id)) => Kind::Request {
                 id: id.view(message),
                 method: meaning(method, message),
                 params: part(self.params),
             },
-            // A `method` that is no string names nothing.
-            (Some(None), _) => Kind::Malformed(Malformed::NotAnEnvelope),
+            (Some(Method::Nameless), _) => Kind::Malformed(Malformed::NotAnEnvelope),
             (None, None) if self.result.is_none() && self.error.is_none() => {
                 Kind::Malformed(Malformed::NotAnEnvelope)
             }
@@ -324,8 +348,14 @@ fn as_text(value: Span, message: &[u8]) -> Option<Text> {
     if source.first() != Some(&b'"') {
         return None;
     }
-    let span = Span { start: value.start + 1, end: value.end - 1 };
-    Some(Text { span, escaped: memchr::memchr(b'\\', source).is_some() })
+    let span = Span {
+        start: value.start + 1,
+        end: value.end - 1,
+    };
+    Some(Text {
+        span,
+        escaped: memchr::memchr(b'\\', source).is_some(),
+    })
 }
 
 fn meaning(text: Text, message: &[u8]) -> Cow<'_, str> {
@@ -350,21 +380,39 @@ mod tests {
     fn tells_the_four_kinds_apart() {
         assert_eq!(
             kind(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}"#),
-            Kind::Request { id: RequestId::Number("1"), method: "ping".into(), params: Some(b"{}") }
+            Kind::Request {
+                id: RequestId::Number("1"),
+                method: "ping".into(),
+                params: Some(b"{}")
+            }
         );
         assert_eq!(
             kind(r#"{"method":"notifications/initialized"}"#),
-            Kind::Notification { method: "notifications/initialized".into(), params: None }
+            Kind::Notification {
+                method: "notifications/initialized".into(),
+                params: None
+            }
         );
         assert_eq!(
             kind(r#"{"id":"a","result":null}"#),
-            Kind::Response { id: RequestId::Text("a".into()), result: Some(b"null"), error: None }
+            Kind::Response {
+                id: RequestId::Text("a".into()),
+                result: Some(b"null"),
+                error: None
+            }
         );
         assert_eq!(
             kind(r#"{"error":{"code":1}}"#),
-            Kind::Response { id: RequestId::Null, result: None, error: Some(br#"{"code":1}"#) }
+            Kind::Response {
+                id: RequestId::Null,
+                result: None,
+                error: Some(br#"{"code":1}"#)
+            }
         );
-        assert_eq!(kind(r#"[{"id":1,"method":"a"},[],1, "x"]"#), Kind::Batch { members: 4 });
+        assert_eq!(
+            kind(r#"[{"id":1,"method":"a"},[],1, "x"]"#),
+            Kind::Batch { members: 4 }
+        );
         assert_eq!(kind("[]"), Kind::Batch { members: 0 });
     }
 
@@ -384,7 +432,16 @@ mod tests {
             }
             key
         };
-        let all = ["1", "1.0", "\"1\"", "1e0", "true", "[1]", "9007199254740993", "null"];
+        let all = [
+            "1",
+            "1.0",
+            "\"1\"",
+            "1e0",
+            "true",
+            "[1]",
+            "9007199254740993",
+            "null",
+        ];
         for (at, one) in all.iter().enumerate() {
             for (other_at, other) in all.iter().enumerate() {
                 assert_eq!(id(one) == id(other), at == other_at, "{one} {other}");
@@ -397,7 +454,13 @@ mod tests {
     fn the_last_of_two_members_counts() {
         let envelope = Envelope::parse(br#"{"id":6,"id":7,"method":"ping"}"#);
         assert!(envelope.repeated_member);
-        assert!(matches!(envelope.kind, Kind::Request { id: RequestId::Number("7"), .. }));
+        assert!(matches!(
+            envelope.kind,
+            Kind::Request {
+                id: RequestId::Number("7"),
+                ..
+            }
+        ));
     }
 
     #[test]
@@ -413,7 +476,10 @@ mod tests {
             assert_eq!(kind(text), Kind::Malformed(why), "{text}");
         }
         let bytes = b"{\"id\":\"\xff\"}";
-        assert_eq!(Envelope::parse(bytes).kind, Kind::Malformed(Malformed::NotUtf8));
+        assert_eq!(
+            Envelope::parse(bytes).kind,
+            Kind::Malformed(Malformed::NotUtf8)
+        );
     }
 
     #[test]
@@ -425,7 +491,10 @@ mod tests {
             });
             found
         };
-        assert_eq!(collect(r#"[{"a":[1]}, 2,"x" ]"#), [r#"{"a":[1]}"#, "2", "\"x\""]);
+        assert_eq!(
+            collect(r#"[{"a":[1]}, 2,"x" ]"#),
+            [r#"{"a":[1]}"#, "2", "\"x\""]
+        );
         assert_eq!(collect(r#"{"a":[1]}"#), [r#"{"a":[1]}"#]);
         assert_eq!(collect("[{"), ["[{"]);
         assert!(collect("[]").is_empty());

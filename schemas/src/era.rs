@@ -33,7 +33,9 @@ impl Era {
     /// The era of a word on the tape.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Handshake, Self::Stateless].into_iter().find(|era| era.name() == name)
+        [Self::Handshake, Self::Stateless]
+            .into_iter()
+            .find(|era| era.name() == name)
     }
 }
 

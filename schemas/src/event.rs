@@ -14,7 +14,10 @@ pub struct Offset(pub u64);
 impl Offset {
     /// In milliseconds, as cassettes count.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "an offset of 2^53 µs is 285 years")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "an offset of 2^53 µs is 285 years"
+    )]
     pub fn millis(self) -> f64 {
         self.0 as f64 / 1_000.0
     }
@@ -58,7 +61,9 @@ impl Direction {
     /// The direction of a word on the tape.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::ToServer, Self::ToClient].into_iter().find(|dir| dir.name() == name)
+        [Self::ToServer, Self::ToClient]
+            .into_iter()
+            .find(|dir| dir.name() == name)
     }
 
     /// Who sent what travels this way, in the words of a cassette.
@@ -213,7 +218,12 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
-    const ALL: [Self; 4] = [Self::EndOfInput, Self::ReceiverGone, Self::Failed, Self::Policy];
+    const ALL: [Self; 4] = [
+        Self::EndOfInput,
+        Self::ReceiverGone,
+        Self::Failed,
+        Self::Policy,
+    ];
 
     /// The words on the tape.
     #[must_use]

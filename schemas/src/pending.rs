@@ -38,7 +38,8 @@ impl Pending {
                 self.key.push(dir as u8);
                 id.write_key(&mut self.key);
                 if self.waiting.len() < LIMIT {
-                    self.waiting.insert(self.key.clone(), Waiting { dir, at, seq });
+                    self.waiting
+                        .insert(self.key.clone(), Waiting { dir, at, seq });
                 }
             }
             Kind::Response { id, .. } if id.pairs() => {
@@ -54,6 +55,9 @@ impl Pending {
     /// How many requests in this direction await their response.
     #[must_use]
     pub fn count(&self, dir: Direction) -> usize {
-        self.waiting.values().filter(|waiting| waiting.dir == dir).count()
+        self.waiting
+            .values()
+            .filter(|waiting| waiting.dir == dir)
+            .count()
     }
 }

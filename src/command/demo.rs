@@ -43,7 +43,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("the folder `{}` could not be created", folder.display()))?;
-    let stage = Stage { program: std::env::current_exe()?, folder };
+    let stage = Stage {
+        program: std::env::current_exe()?,
+        folder,
+    };
     stage.play()?;
     Ok(Exit::Pass)
 }
@@ -64,9 +67,19 @@ impl Stage {
         )?;
         self.show(
             "The tape keeps more than the cassette; either is projected from it at any time:",
-            &["export", "demo.tape.jsonl", "--as", "capture", "-o", "again.capture.json"],
+            &[
+                "export",
+                "demo.tape.jsonl",
+                "--as",
+                "capture",
+                "-o",
+                "again.capture.json",
+            ],
         )?;
-        self.show("No secret has reached the disk:", &["scrub", "--check", "demo.json", "demo.tape.jsonl"])?;
+        self.show(
+            "No secret has reached the disk:",
+            &["scrub", "--check", "demo.json", "demo.tape.jsonl"],
+        )?;
         report::out(&format!(
             "The files are in {}\nTo record your own server, put this in place of its command:\n\n  tapewright record -o session.json -- YOUR-SERVER ITS-ARGUMENTS\n",
             self.folder.display()
@@ -74,8 +87,19 @@ impl Stage {
     }
 
     fn record(&self) -> anyhow::Result<()> {
-        let arguments = ["record", "-o", "demo.json", "--capture", "demo.capture.json", "--"];
-        say("A client and a server talk, with the recorder between them:", &arguments, " tapewright demo --serve")?;
+        let arguments = [
+            "record",
+            "-o",
+            "demo.json",
+            "--capture",
+            "demo.capture.json",
+            "--",
+        ];
+        say(
+            "A client and a server talk, with the recorder between them:",
+            &arguments,
+            " tapewright demo --serve",
+        )?;
         let mut child = Command::new(&self.program)
             .args(arguments)
             .arg(&self.program)
@@ -111,7 +135,11 @@ impl Stage {
         report::out(&String::from_utf8_lossy(&output.stdout))?;
         report::out(&String::from_utf8_lossy(&output.stderr))?;
         if !output.status.success() {
-            bail!("`tapewright {}` ended with {}", arguments.join(" "), output.status);
+            bail!(
+                "`tapewright {}` ended with {}",
+                arguments.join(" "),
+                output.status
+            );
         }
         report::out("\n")
     }
@@ -125,5 +153,8 @@ impl Stage {
 }
 
 fn say(why: &str, arguments: &[&str], more: &str) -> anyhow::Result<()> {
-    report::out(&format!("# {why}\n$ tapewright {}{more}\n", arguments.join(" ")))
+    report::out(&format!(
+        "# {why}\n$ tapewright {}{more}\n",
+        arguments.join(" ")
+    ))
 }

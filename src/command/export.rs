@@ -18,12 +18,8 @@ use crate::report::{self, Mistake};
 ///
 /// TAPE is a tape, a cassette or a capture. When a cassette was never finished, the tape
 /// beside it is read.
-///
-/// Examples:
-///   tapewright export fs.tape.jsonl --as cassette -o fs.json
-///   tapewright export fs.json --as capture > fs.capture.json
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The recording
     tape: PathBuf,
@@ -80,7 +76,7 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
             if let (FileKind::Tape, Some(name)) = (kind, &name) {
                 projector = projector.with_meta("tape", name);
             }
-            if let Contents::Document(Document::Cassette(cassette)) = &recording.contents {
+            if let Contents::Document(Document::Cassette(cassette), _) = &recording.contents {
                 for (name, value) in &cassette.meta {
                     projector = projector.with_meta(name, value);
                 }
@@ -91,7 +87,7 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
         }
         Format::Capture => {
             let mut projector = capture::Projector::new(&recording.header(), spool()?, spool()?);
-            if let Contents::Document(Document::Capture(capture)) = &recording.contents {
+            if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
                 for (key, session) in (0..).zip(&capture.sessions) {
                     let capabilities = session.capabilities.as_deref();
                     projector = projector.with_session(key, &session.label, capabilities);
@@ -134,3 +130,8 @@ fn tape(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
     out.flush()?;
     Ok(frame)
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright export fs.tape.jsonl --as cassette -o fs.json
+  tapewright export fs.json --as capture > fs.capture.json";

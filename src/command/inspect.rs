@@ -13,12 +13,8 @@ use crate::report;
 ///
 /// Who spoke, which requests were made and how they were answered, which never were, what
 /// was no message at all, and how the recording ends.
-///
-/// Examples:
-///   tapewright inspect fs.json
-///   tapewright inspect --json fs.tape.jsonl | jq '.unanswered'
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The recording
     #[arg(value_name = "TAPE")]
@@ -48,3 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     Ok(Exit::Pass)
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright inspect fs.json
+  tapewright inspect --json fs.tape.jsonl | jq '.unanswered'";

@@ -88,7 +88,10 @@ enum WhenFullArgument {
 
 /// Records one session.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let label = arguments.label.clone().unwrap_or_else(|| config::label(&arguments.command));
+    let label = arguments
+        .label
+        .clone()
+        .unwrap_or_else(|| config::label(&arguments.command));
     if arguments.print_config {
         report::out(&config::entry(&label)?)?;
         return Ok(Exit::Pass);
@@ -110,7 +113,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Err(error) => {
             recorder.abandon();
             let hint = "check the command after `--`; it is started without a shell, as the client would start it";
-            return Err(anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint)));
+            return Err(
+                anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint))
+            );
         }
     };
     let finished = recorder.finish();
@@ -166,8 +171,9 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
         WhenFullArgument::Gap => WhenFull::Gap,
         WhenFullArgument::Wait => WhenFull::Wait,
     };
-    let mut env_names: Vec<String> =
-        std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    let mut env_names: Vec<String> = std::env::vars_os()
+        .map(|(name, _)| name.to_string_lossy().into_owned())
+        .collect();
     env_names.sort();
     let header = Header {
         tape: VERSION.to_owned(),
@@ -176,7 +182,10 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
         transport: "stdio".to_owned(),
         label: label.to_owned(),
         command: Vec::new(),
-        cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+        cwd: std::env::current_dir()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
         env_names,
         pid: std::process::id(),
         durability: durability.name().to_owned(),
@@ -190,7 +199,11 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
         when_full,
         limit_bytes: arguments.max_message,
         header,
-        command: arguments.command.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        command: arguments
+            .command
+            .iter()
+            .map(|word| word.as_bytes().to_vec())
+            .collect(),
         rules: rules(&arguments.redaction)?,
     })
 }

@@ -20,12 +20,8 @@ use crate::report::{self, Mistake};
 ///
 /// Every file is replaced by one without secrets, in one step; every byte that is no
 /// secret stays. The same secret gets the same placeholder across one file.
-///
-/// Examples:
-///   tapewright scrub fs.json fs.tape.jsonl
-///   tapewright scrub --check --redact-env TOKEN cassettes/*.json
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, mut_arg("no_redact", |option| option.hide(true)))]
+#[command(after_long_help = EXAMPLES, mut_arg("no_redact", |option| option.hide(true)))]
 pub(crate) struct Arguments {
     /// The files
     #[arg(required = true, value_name = "FILE")]
@@ -211,3 +207,8 @@ fn document(path: &Path, mut redactor: Redactor, check: bool) -> anyhow::Result<
     }
     Ok(found)
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright scrub fs.json fs.tape.jsonl
+  tapewright scrub --check --redact-env TOKEN cassettes/*.json";

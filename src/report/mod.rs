@@ -1,6 +1,5 @@
 //! Everything that is said to people. The only room that may print.
 #![expect(
-    clippy::print_stdout,
     clippy::print_stderr,
     reason = "this is where results and errors become text; `record` never comes here while a session runs, except to say on stderr what `-v` asked for"
 )]
@@ -25,14 +24,19 @@ pub(crate) struct Mistake {
 impl Mistake {
     /// A mistake and its remedy.
     pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { what: what.into(), hint: Some(hint.into()) }
+        Self {
+            what: what.into(),
+            hint: Some(hint.into()),
+        }
     }
 }
 
 /// Prints an error with its causes on one line, and the remedy below.
 pub(crate) fn error(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Mistake>()?.hint.as_ref());
+    let hint = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<Mistake>()?.hint.as_ref());
     if let Some(hint) = hint {
         eprintln!("\nhint: {hint}");
     }
@@ -42,7 +46,11 @@ pub(crate) fn error(error: &anyhow::Error) {
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     // A closed terminal cannot be told about it.
     drop(error.print());
-    if error.use_stderr() { Exit::Unusable } else { Exit::Pass }
+    if error.use_stderr() {
+        Exit::Unusable
+    } else {
+        Exit::Pass
+    }
 }
 
 /// Writes a result to standard output.
@@ -64,6 +72,8 @@ pub(crate) fn note(text: &str) {
 /// Whether the reader of our output went away, which is no failure of ours.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
 }

@@ -2,6 +2,9 @@
 //!
 //! Built as an example so that it is never installed with the product.
 
+#![expect(clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(clippy::print_stdout, reason = "a server speaks on standard output")]
+
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::thread;
@@ -48,11 +51,19 @@ fn answer(log: &str) -> io::Result<()> {
         log.write_all(&line)?;
         log.flush()?;
         let text = String::from_utf8_lossy(&line);
-        let id = text.split("\"id\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
+        let id = text
+            .split("\"id\":")
+            .nth(1)
+            .and_then(|rest| rest.split([',', '}']).next());
         let pad = "z".repeat(id.map_or(0, |id| id.len() * 37 % 200));
         let id = id.unwrap_or("null");
-        let reply = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"pad\":\"{pad}\"}}}}\n");
-        if output.write_all(reply.as_bytes()).and_then(|()| output.flush()).is_err() {
+        let reply =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"pad\":\"{pad}\"}}}}\n");
+        if output
+            .write_all(reply.as_bytes())
+            .and_then(|()| output.flush())
+            .is_err()
+        {
             return Ok(());
         }
     }
@@ -75,7 +86,10 @@ fn slow_answers(millis: u64) -> io::Result<()> {
     io::stdin().read_to_string(&mut all)?;
     thread::sleep(std::time::Duration::from_millis(millis));
     for line in all.lines() {
-        let id = line.split("\"id\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
+        let id = line
+            .split("\"id\":")
+            .nth(1)
+            .and_then(|rest| rest.split([',', '}']).next());
         if let Some(id) = id {
             println!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
         }

@@ -14,7 +14,10 @@ struct Server {
 #[tool_router]
 impl Server {
     #[tool(description = "Counts to three, with progress")]
-    async fn count(meta: RequestMetaObject, client: Peer<RoleServer>) -> Result<String, rmcp::ErrorData> {
+    async fn count(
+        meta: RequestMetaObject,
+        client: Peer<RoleServer>,
+    ) -> Result<String, rmcp::ErrorData> {
         if let Some(token) = meta.get_progress_token() {
             for step in 1..=3_u8 {
                 let progress = ProgressNotificationParam::new(token.clone(), f64::from(step));
@@ -40,11 +43,19 @@ impl Server {
 impl ServerHandler for Server {}
 
 /// Serves until the end of input.
-pub fn serve() -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+pub(crate) fn serve() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
-        let server = Server { tool_router: Server::tool_router() };
-        let service = server.serve(rmcp::transport::stdio()).await.map_err(io::Error::other)?;
+        let server = Server {
+            tool_router: Server::tool_router(),
+        };
+        let service = server
+            .serve(rmcp::transport::stdio())
+            .await
+            .map_err(io::Error::other)?;
         service.waiting().await.map_err(io::Error::other)?;
         Ok(())
     })

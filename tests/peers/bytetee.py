@@ -53,6 +53,13 @@ def pump(source, target, log_path):
                 pass
 
 
+def given_environment():
+    """What the tee was started with: Python itself may have added LC_CTYPE to what os.environ shows."""
+    with open("/proc/self/environ", "rb") as file:
+        pairs = [entry.partition(b"=") for entry in file.read().split(b"\0") if b"=" in entry]
+    return {name: value for name, _, value in pairs}
+
+
 def die_with_parent():
     """In the child, before exec: default signal handling, and no life after the tee's own."""
     for number in FORWARDED:
@@ -74,6 +81,7 @@ def main():
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
+            env=given_environment(),
             restore_signals=True,
             preexec_fn=lambda: (die_with_parent(), signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)),
         )

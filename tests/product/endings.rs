@@ -21,7 +21,10 @@ struct Scene {
 impl Scene {
     fn new(name: &str) -> Self {
         let mark = format!("TAPEWRIGHT_TEST_MARK={name}-{}", std::process::id());
-        Self { folder: tempfile::tempdir().unwrap(), mark }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            mark,
+        }
     }
 
     fn start(&self, server: &[&str]) -> Session {
@@ -49,7 +52,8 @@ const STUBBORN: &str = "trap '' TERM HUP INT; echo ready; while :; do sleep 0.05
 /// Ends on SIGTERM only, as `server-everything` does.
 const DEAF: &str = "echo ready; while :; do sleep 0.05; done";
 /// Leaves a process behind and answers from a grandchild, as `npx` does.
-const FORKER: &str = "sleep 1000 & echo ready; sh -c 'echo from the grandchild; cat; sleep 1000'; true";
+const FORKER: &str =
+    "sleep 1000 & echo ready; sh -c 'echo from the grandchild; cat; sleep 1000'; true";
 
 #[test]
 fn the_status_of_the_server_is_ours() {
@@ -57,7 +61,13 @@ fn the_status_of_the_server_is_ours() {
         let scene = Scene::new("status");
         let session = scene.start(&["sh", "-c", &format!("exit {code}")]);
         assert_eq!(session.finish(LIMIT).code(), Some(code));
-        assert!(scene.tape().events.iter().any(|e| e.body == EventBody::Exited(Exit::Code(code))));
+        assert!(
+            scene
+                .tape()
+                .events
+                .iter()
+                .any(|e| e.body == EventBody::Exited(Exit::Code(code)))
+        );
     }
 }
 
@@ -80,7 +90,9 @@ fn replies_in_flight_still_come_through_after_the_end_of_input() {
     // Answers long after the grace that a server gets which owes nothing.
     let mut session = scene.start(&[peer.to_str().unwrap(), "slow-answers", "2500"]);
     for id in 0..3 {
-        session.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call"}}"#));
+        session.send(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call"}}"#
+        ));
     }
     session.close_input();
     let mut rest = String::new();
@@ -122,7 +134,15 @@ fn signals_reach_the_server_once_and_the_recording_is_finished() {
         assert_eq!(std::fs::read_to_string(&log).unwrap(), "got\n", "{name}");
         assert!(scene.tape().is_complete());
         let told = EventBody::Signal(format!("SIG{name}"));
-        assert_eq!(scene.tape().events.iter().filter(|event| event.body == told).count(), 1);
+        assert_eq!(
+            scene
+                .tape()
+                .events
+                .iter()
+                .filter(|event| event.body == told)
+                .count(),
+            1
+        );
     }
 }
 
@@ -158,13 +178,20 @@ fn a_killed_group_leaves_nobody_behind() {
     let cassette = scene.folder.path().join("s.json");
     let mut command = Command::new("setsid");
     let (name, value) = scene.mark.split_once('=').unwrap();
-    command.args([env!("CARGO_BIN_EXE_tapewright"), "record", "-o"]).arg(&cassette);
+    command
+        .args([env!("CARGO_BIN_EXE_tapewright"), "record", "-o"])
+        .arg(&cassette);
     command.args(["--", "sh", "-c", FORKER]).env(name, value);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut session = Session::start(command);
     assert_eq!(session.line(), "ready");
     let group = session.child.id();
-    let killed = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+    let killed = Command::new("kill")
+        .args(["-KILL", "--", &format!("-{group}")])
+        .status();
     assert!(killed.unwrap().success());
     wait(&mut session.child, LIMIT);
     scene.assert_nobody_left();
@@ -177,7 +204,11 @@ fn a_client_that_died_leaves_nobody_behind() {
         let mut session = scene.start(&["sh", "-c", server]);
         assert_eq!(session.line(), "ready");
         // All ends of its pipes close at once, as when a process dies.
-        let Session { mut child, input, output } = session;
+        let Session {
+            mut child,
+            input,
+            output,
+        } = session;
         let pipes = (input, output, child.stderr.take());
         drop(pipes);
         wait(&mut child, LIMIT);
@@ -217,7 +248,10 @@ fn a_server_that_closes_its_input_ends_the_clients_pipe() {
     assert_eq!(session.line(), "ready");
     let mut input = session.input.take().unwrap();
     let broken = eventually(LIMIT, || input.write_all(b"{}\n").is_err());
-    assert!(broken, "writing to a server that does not read must fail, as it does without us");
+    assert!(
+        broken,
+        "writing to a server that does not read must fail, as it does without us"
+    );
     assert_eq!(wait(&mut session.child, LIMIT).code(), Some(4));
 }
 
@@ -237,7 +271,11 @@ fn a_slow_client_gets_everything_that_an_ended_server_had_said() {
 #[test]
 fn signals_meant_for_the_server_alone_do_not_end_it() {
     let scene = Scene::new("usr1");
-    let mut session = scene.start(&["sh", "-c", "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.05; done"]);
+    let mut session = scene.start(&[
+        "sh",
+        "-c",
+        "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.05; done",
+    ]);
     assert_eq!(session.line(), "ready");
     signal(session.child.id(), "USR1");
     assert_eq!(session.line(), "usr1");

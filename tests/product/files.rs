@@ -17,7 +17,10 @@ const LIMIT: Duration = Duration::from_secs(10);
 const ANSWER: &str = r#"while read line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done"#;
 
 fn pings(output: &Path, count: usize) -> std::process::ExitStatus {
-    let mut session = Session::start(record(&["-o", output.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    let mut session = Session::start(record(
+        &["-o", output.to_str().unwrap()],
+        &["sh", "-c", ANSWER],
+    ));
     for _ in 0..count {
         session.send(PING);
         session.line();
@@ -36,8 +39,9 @@ fn exchanges(cassette: &Path) -> usize {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -47,15 +51,26 @@ fn files_are_for_their_owner_alone_and_nothing_else_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("new/deep/fs.json");
     let capture = folder.path().join("new/deep/fs.capture.json");
-    let options = ["-o", cassette.to_str().unwrap(), "--capture", capture.to_str().unwrap()];
+    let options = [
+        "-o",
+        cassette.to_str().unwrap(),
+        "--capture",
+        capture.to_str().unwrap(),
+    ];
     let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
     session.send(PING);
     session.line();
     assert!(session.finish(LIMIT).success());
     let folder = folder.path().join("new/deep");
-    assert_eq!(names(&folder), ["fs.capture.json", "fs.json", "fs.tape.jsonl"]);
+    assert_eq!(
+        names(&folder),
+        ["fs.capture.json", "fs.json", "fs.tape.jsonl"]
+    );
     for name in names(&folder) {
-        let mode = std::fs::metadata(folder.join(&name)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(folder.join(&name))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
     assert_eq!(exchanges(&cassette), 1);
@@ -68,8 +83,16 @@ fn a_second_recording_replaces_the_cassette_and_keeps_the_first_tape() {
     assert!(pings(&cassette, 1).success());
     assert!(pings(&cassette, 3).success());
     assert_eq!(exchanges(&cassette), 3);
-    assert_eq!(names(folder.path()), ["fs.2.tape.jsonl", "fs.json", "fs.tape.jsonl"]);
-    assert_eq!(Tape::read(&folder.path().join("fs.tape.jsonl")).messages(Direction::ToServer).len(), 1);
+    assert_eq!(
+        names(folder.path()),
+        ["fs.2.tape.jsonl", "fs.json", "fs.tape.jsonl"]
+    );
+    assert_eq!(
+        Tape::read(&folder.path().join("fs.tape.jsonl"))
+            .messages(Direction::ToServer)
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -85,7 +108,10 @@ fn an_empty_recording_never_replaces_a_cassette() {
 fn a_recording_that_never_began_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
-    let mut session = Session::start(record(&["-o", cassette.to_str().unwrap()], &["/no/such/command"]));
+    let mut session = Session::start(record(
+        &["-o", cassette.to_str().unwrap()],
+        &["/no/such/command"],
+    ));
     assert_eq!(session.line(), "");
     assert_eq!(session.finish(LIMIT).code(), Some(2));
     assert!(names(folder.path()).is_empty());
@@ -95,7 +121,12 @@ fn a_recording_that_never_began_leaves_no_file() {
 fn recorders_of_one_name_lose_and_mix_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
-    let start = || Session::start(record(&["-o", cassette.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    let start = || {
+        Session::start(record(
+            &["-o", cassette.to_str().unwrap()],
+            &["sh", "-c", ANSWER],
+        ))
+    };
     let mut sessions = [start(), start(), start()];
     for (number, session) in sessions.iter_mut().enumerate() {
         for _ in 0..=number {
@@ -116,7 +147,11 @@ fn recorders_of_one_name_lose_and_mix_nothing() {
     found.sort_unstable();
     assert_eq!(found, [1, 2, 3], "{:?}", names(folder.path()));
     let mut tapes: Vec<usize> = ["fs.tape.jsonl", "fs.2.tape.jsonl", "fs.3.tape.jsonl"]
-        .map(|name| Tape::read(&folder.path().join(name)).messages(Direction::ToServer).len())
+        .map(|name| {
+            Tape::read(&folder.path().join(name))
+                .messages(Direction::ToServer)
+                .len()
+        })
         .to_vec();
     tapes.sort_unstable();
     assert_eq!(tapes, [1, 2, 3]);
@@ -127,7 +162,12 @@ fn a_probe_gives_way_to_the_session_that_follows() {
     // The TypeScript client starts its server twice at once to find out the era.
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
-    let start = || Session::start(record(&["-o", cassette.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    let start = || {
+        Session::start(record(
+            &["-o", cassette.to_str().unwrap()],
+            &["sh", "-c", ANSWER],
+        ))
+    };
     let (mut probe, mut session) = (start(), start());
     session.send(PING);
     session.line();
@@ -147,7 +187,10 @@ fn a_symbolic_link_is_followed() {
     std::os::unix::fs::symlink("real/fs.json", &link).unwrap();
     assert!(pings(&link, 1).success());
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert_eq!(names(&folder.path().join("real")), ["fs.json", "fs.tape.jsonl"]);
+    assert_eq!(
+        names(&folder.path().join("real")),
+        ["fs.json", "fs.tape.jsonl"]
+    );
 }
 
 #[test]
@@ -175,10 +218,18 @@ fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
         // A limit on the size of files stands in for a full disk: writes begin to fail.
         let mut command = Command::new("sh");
         let script = "ulimit -f 16; exec \"$@\"";
-        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tapewright"), "record"]);
+        command.args([
+            "-c",
+            script,
+            "sh",
+            env!("CARGO_BIN_EXE_tapewright"),
+            "record",
+        ]);
         command.args(["--durability", durability, "-o", output.to_str().unwrap()]);
         command.args(["--", "sh", "-c", ANSWER]);
-        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        command
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
         let mut session = Session::start(command);
         for _ in 0..400 {
             session.send(PING);
@@ -201,7 +252,10 @@ fn without_a_name_the_tape_goes_to_the_state_folder() {
         assert!(Session::start(command).finish(LIMIT).success());
         let found = names(&home.join(below));
         assert_eq!(found.len(), 1);
-        assert!(found[0].contains("-my_server-") && found[0].ends_with(".tape.jsonl"), "{found:?}");
+        assert!(
+            found[0].contains("-my_server-") && found[0].ends_with(".tape.jsonl"),
+            "{found:?}"
+        );
     }
 }
 
@@ -209,12 +263,18 @@ fn without_a_name_the_tape_goes_to_the_state_folder() {
 fn what_was_asked_for_and_what_came_are_on_the_tape() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("fs.tape.jsonl");
-    let mut command = record(&["-o", output.to_str().unwrap()], &["sh", "-c", "echo up >&2; printf 'no end' >&2"]);
+    let mut command = record(
+        &["-o", output.to_str().unwrap()],
+        &["sh", "-c", "echo up >&2; printf 'no end' >&2"],
+    );
     command.current_dir(folder.path());
     assert!(Session::start(command).finish(LIMIT).success());
     let tape = Tape::read(&output);
     assert_eq!(tape.header.command[..2], ["sh", "-c"]);
-    assert_eq!(tape.header.cwd, folder.path().canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(
+        tape.header.cwd,
+        folder.path().canonicalize().unwrap().to_str().unwrap()
+    );
     assert!(tape.header.env_names.iter().any(|name| name == "PATH"));
     let stderr: Vec<_> = tape
         .events
@@ -231,7 +291,10 @@ fn what_was_asked_for_and_what_came_are_on_the_tape() {
 fn a_recorder_that_was_killed_leaves_a_tape_that_is_found_in_the_cassettes_place() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
-    let mut session = Session::start(record(&["-o", cassette.to_str().unwrap()], &["sh", "-c", ANSWER]));
+    let mut session = Session::start(record(
+        &["-o", cassette.to_str().unwrap()],
+        &["sh", "-c", ANSWER],
+    ));
     session.send(PING);
     session.line();
     let tape = folder.path().join("fs.tape.jsonl");
@@ -243,8 +306,16 @@ fn a_recorder_that_was_killed_leaves_a_tape_that_is_found_in_the_cassettes_place
     assert!(!cassette.exists());
     let output = tapewright().arg("inspect").arg(&cassette).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("fs.tape.jsonl"), "{output:?}");
-    let output = tapewright().arg("export").arg(&cassette).args(["--as", "cassette"]).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("fs.tape.jsonl"),
+        "{output:?}"
+    );
+    let output = tapewright()
+        .arg("export")
+        .arg(&cassette)
+        .args(["--as", "cassette"])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""method":"ping""#));
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use tapewright_schemas::event::Direction;
-use tapewright_schemas::tape::Ending;
+use tapewright_schemas::tape::{Ending, Header};
 
 use crate::support::{Tape, peer, record, wait};
 
@@ -23,7 +23,10 @@ fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
     let log = folder.join(format!("{round}.log"));
     let peer = peer();
     let server = [peer.to_str().unwrap(), "answer", log.to_str().unwrap()];
-    let mut command = record(&["--durability", durability, "-o", tape.to_str().unwrap()], &server);
+    let mut command = record(
+        &["--durability", durability, "-o", tape.to_str().unwrap()],
+        &server,
+    );
     let mut recorder = command.spawn().unwrap();
     let mut input = recorder.stdin.take().unwrap();
     let output = BufReader::new(recorder.stdout.take().unwrap());
@@ -54,22 +57,42 @@ fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
     sender.join().unwrap();
     let mut client_received = receiver.join().unwrap();
     // The last line may have been cut by the kill, and then nobody received it.
-    if client_received.last().is_some_and(|line| !line.ends_with('}')) {
+    if client_received
+        .last()
+        .is_some_and(|line| !line.ends_with('}'))
+    {
         client_received.pop();
     }
     let logged = std::fs::read_to_string(&log).unwrap_or_default();
-    let whole = logged.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let whole = logged
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
     let server_received = whole.map(|line| line.trim_end().to_owned()).collect();
     // Killed before the tape was begun: nothing can have crossed.
     let text = std::fs::read(&tape).unwrap_or_default();
-    let tape = if text.contains(&b'\n') { Tape::read(&tape) } else { Tape::nothing() };
-    Truth { client_received, server_received, tape }
+    let tape = if text.contains(&b'\n') {
+        Tape::read(&tape)
+    } else {
+        Tape::nothing()
+    };
+    Truth {
+        client_received,
+        server_received,
+        tape,
+    }
 }
 
 impl Tape {
     fn nothing() -> Self {
-        let ending = Ending::CutShort { last_seq: 0, torn: true };
-        Self { events: Vec::new(), ending, header: Default::default() }
+        let ending = Ending::CutShort {
+            last_seq: 0,
+            torn: true,
+        };
+        Self {
+            events: Vec::new(),
+            ending,
+            header: Header::default(),
+        }
     }
 }
 
@@ -103,7 +126,10 @@ fn written_never_misses_a_message_that_a_peer_received() {
             assert_eq!(&on_tape[..received.len()], &received[..], "round {round}");
         }
     });
-    assert!(crossed > 10_000, "only {crossed} messages crossed: the kills came too early");
+    assert!(
+        crossed > 10_000,
+        "only {crossed} messages crossed: the kills came too early"
+    );
 }
 
 #[test]
@@ -122,5 +148,8 @@ fn queue_leaves_a_readable_tape_that_lacks_at_most_the_last_instants() {
         let expected: Vec<u64> = (1..=seqs.len() as u64).collect();
         assert_eq!(seqs, expected, "round {round}");
     });
-    assert!(crossed > 5_000, "only {crossed} messages crossed: the kills came too early");
+    assert!(
+        crossed > 5_000,
+        "only {crossed} messages crossed: the kills came too early"
+    );
 }

@@ -24,14 +24,26 @@ fn lines_of_every_length_pass_both_ways(options: &[&str]) {
     sender.join().unwrap().expect("the server read everything");
     received.expect("the server's bytes arrived unchanged");
     let mut complaint = String::new();
-    session.child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    session
+        .child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut complaint)
+        .unwrap();
     // The peer itself checks what it received.
-    assert!(wait(&mut session.child, Duration::from_secs(60)).success(), "{complaint}");
+    assert!(
+        wait(&mut session.child, Duration::from_secs(60)).success(),
+        "{complaint}"
+    );
 
     let tape = Tape::read(&folder.path().join("law.tape.jsonl"));
     assert!(tape.is_complete());
     for dir in [Direction::ToServer, Direction::ToClient] {
-        assert_eq!(wire_lengths(&tape.events, dir), stream::lengths());
+        assert_eq!(
+            wire_lengths(&tape.events, dir),
+            stream::LENGTHS.map(|length| length as u64)
+        );
     }
 }
 
@@ -81,8 +93,10 @@ fn awkward_lines_pass_unchanged_and_stand_on_the_tape() {
     let sent: Vec<u8> = awkward.concat();
     for durability in ["queue", "written", "synced"] {
         let cassette = folder.path().join(format!("{durability}.json"));
-        let mut command =
-            record(&["--durability", durability, "-o", cassette.to_str().unwrap()], &["cat"]);
+        let mut command = record(
+            &["--durability", durability, "-o", cassette.to_str().unwrap()],
+            &["cat"],
+        );
         let input = std::fs::File::from(memory_file(&folder, &sent));
         let output = command.stdin(input).output().unwrap();
         assert_eq!(output.stdout, sent, "{durability}");
@@ -151,16 +165,32 @@ fn a_blocked_direction_does_not_block_the_other() {
         marker.display()
     );
     let mut command = tapewright();
-    command.args(["record", "-o", tape.to_str().unwrap(), "--", "sh", "-c", &script]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.args([
+        "record",
+        "-o",
+        tape.to_str().unwrap(),
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut session = Session::start(command);
     let mut input = session.input.take().unwrap();
     let sender = thread::spawn(move || {
         use std::io::Write as _;
         input.write_all(&vec![b'x'; 4 << 20])
     });
-    sender.join().unwrap().expect("the server took everything while its output was blocked");
-    assert!(crate::support::eventually(Duration::from_secs(20), || marker.exists()));
+    sender
+        .join()
+        .unwrap()
+        .expect("the server took everything while its output was blocked");
+    assert!(crate::support::eventually(Duration::from_secs(20), || {
+        marker.exists()
+    }));
     let mut rest = Vec::new();
     session.output.read_to_end(&mut rest).unwrap();
     assert_eq!(rest.len(), 8_000_000);
@@ -180,7 +210,10 @@ fn an_unread_standard_error_never_stops_the_session() {
     let status = wait(&mut session.child, Duration::from_secs(20));
     assert!(status.success());
     let tape = Tape::read(&tape);
-    let lines = tape.events.iter().filter(|event| matches!(event.body, EventBody::Stderr { .. }));
+    let lines = tape
+        .events
+        .iter()
+        .filter(|event| matches!(event.body, EventBody::Stderr { .. }));
     assert_eq!(lines.count(), 120_000);
     // What was not passed on is told.
     assert!(tape.is_complete());

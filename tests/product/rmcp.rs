@@ -19,24 +19,37 @@ struct Client {
 }
 
 impl ClientHandler for Client {
-    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
         let mut seen = self.progress.lock().unwrap();
-        seen.push(format!("{} of {:?}: {:?}", progress.progress, progress.total, progress.message));
+        seen.push(format!(
+            "{} of {:?}: {:?}",
+            progress.progress, progress.total, progress.message
+        ));
     }
 }
 
 /// Talks with a server and tells what the client saw.
 async fn transcript(command: Command) -> Vec<String> {
     let client = Client::default();
-    let service = client.clone().serve(TokioChildProcess::new(command).unwrap()).await.unwrap();
+    let service = client
+        .clone()
+        .serve(TokioChildProcess::new(command).unwrap())
+        .await
+        .unwrap();
     let mut said = vec![format!("{:?}", service.peer_info())];
     let mut tools = service.list_all_tools().await.unwrap();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     said.push(format!("{tools:?}"));
     for tool in ["count", "large", "fail", "no-such-tool"] {
         let call = ClientRequest::CallToolRequest(Request::new(CallToolRequestParams::new(tool)));
-        let handle =
-            service.send_cancellable_request(call, PeerRequestOptions::no_options()).await.unwrap();
+        let handle = service
+            .send_cancellable_request(call, PeerRequestOptions::no_options())
+            .await
+            .unwrap();
         said.push(format!("{tool}: {:?}", handle.await_response().await));
     }
     let many = (0..40).map(|_| service.call_tool(CallToolRequestParams::new("count")));
@@ -53,7 +66,9 @@ async fn transcript(command: Command) -> Vec<String> {
 }
 
 /// Calls at the same time, answers in order.
-async fn futures_join<T: std::fmt::Debug>(calls: impl Iterator<Item = impl Future<Output = T>>) -> Vec<String> {
+async fn futures_join<T: std::fmt::Debug>(
+    calls: impl Iterator<Item = impl Future<Output = T>>,
+) -> Vec<String> {
     let mut answers = Vec::new();
     for call in calls {
         answers.push(format!("{:?}", call.await));
@@ -63,7 +78,12 @@ async fn futures_join<T: std::fmt::Debug>(calls: impl Iterator<Item = impl Futur
 
 fn recorded(cassette: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright"));
-    command.args(["record", "-o"]).arg(cassette).arg("--").arg(peer()).arg("rmcp");
+    command
+        .args(["record", "-o"])
+        .arg(cassette)
+        .arg("--")
+        .arg(peer())
+        .arg("rmcp");
     command
 }
 
@@ -76,12 +96,27 @@ async fn a_session_through_the_recorder_is_the_session_without_it() {
     let alone = transcript(direct).await;
     let through = transcript(recorded(&cassette)).await;
     assert_eq!(alone, through);
-    assert!(alone.iter().any(|line| line.contains("counting")), "{alone:?}");
+    assert!(
+        alone.iter().any(|line| line.contains("counting")),
+        "{alone:?}"
+    );
 
     let tape = Tape::read(&folder.path().join("rmcp.tape.jsonl"));
     let calls = tape.messages(Direction::ToServer);
-    assert_eq!(calls.iter().filter(|call| call.contains("\"tools/call\"")).count(), 44);
+    assert_eq!(
+        calls
+            .iter()
+            .filter(|call| call.contains("\"tools/call\""))
+            .count(),
+        44
+    );
     let results = tape.messages(Direction::ToClient);
-    assert_eq!(results.iter().filter(|result| result.contains("drei")).count(), 41);
+    assert_eq!(
+        results
+            .iter()
+            .filter(|result| result.contains("drei"))
+            .count(),
+        41
+    );
     assert!(results.iter().any(|result| result.len() > 1 << 20));
 }

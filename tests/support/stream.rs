@@ -3,16 +3,16 @@
 use std::io::{self, Read, Write};
 
 /// What the client sends.
-pub const CLIENT: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const CLIENT: u64 = 0x9e37_79b9_7f4a_7c15;
 /// What the server sends.
-pub const SERVER: u64 = 0xd1b5_4a32_d192_ed03;
+pub(crate) const SERVER: u64 = 0xd1b5_4a32_d192_ed03;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 /// The lengths of the lines, without their line feeds: around the size of a pipe, around
 /// the largest line that the SDKs take, and far beyond.
-const LENGTHS: [usize; 16] = [
+pub(crate) const LENGTHS: [usize; 16] = [
     1,
     64 * KIB - 1,
     0,
@@ -41,12 +41,18 @@ fn pieces(seed: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Resul
             let size = left.min(block.len());
             let piece = &mut block[..size];
             for chunk in piece.chunks_mut(8) {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 chunk.copy_from_slice(&state.to_le_bytes()[..chunk.len()]);
             }
             // Half of the lines are bytes of any kind, half could be text.
             for byte in piece.iter_mut() {
-                *byte = if line % 2 == 0 { b'!' + (*byte & 63) } else { *byte };
+                *byte = if line % 2 == 0 {
+                    b'!' + (*byte & 63)
+                } else {
+                    *byte
+                };
                 if *byte == b'\n' {
                     *byte = b'\r';
                 }
@@ -62,20 +68,26 @@ fn pieces(seed: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Resul
 }
 
 /// Writes a stream.
-pub fn write(seed: u64, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(seed: u64, out: &mut impl Write) -> io::Result<()> {
     pieces(seed, |piece| out.write_all(piece))?;
     out.flush()
 }
 
 /// Reads to the end and fails at the first byte that is not of the stream.
-pub fn check(seed: u64, input: &mut impl Read) -> io::Result<()> {
+pub(crate) fn check(seed: u64, input: &mut impl Read) -> io::Result<()> {
     let mut got = vec![0; 64 * KIB];
     let mut offset = 0;
     pieces(seed, |piece| {
         let got = &mut got[..piece.len()];
-        input.read_exact(got).map_err(|error| io::Error::other(format!("at byte {offset}: {error}")))?;
+        input
+            .read_exact(got)
+            .map_err(|error| io::Error::other(format!("at byte {offset}: {error}")))?;
         if got != piece {
-            let at = got.iter().zip(piece).position(|(a, b)| a != b).unwrap_or_default();
+            let at = got
+                .iter()
+                .zip(piece)
+                .position(|(a, b)| a != b)
+                .unwrap_or_default();
             return Err(io::Error::other(format!("byte {} differs", offset + at)));
         }
         offset += piece.len();
@@ -83,12 +95,8 @@ pub fn check(seed: u64, input: &mut impl Read) -> io::Result<()> {
     })?;
     match input.read(&mut got)? {
         0 => Ok(()),
-        _ => Err(io::Error::other(format!("more than the {offset} bytes of the stream"))),
+        _ => Err(io::Error::other(format!(
+            "more than the {offset} bytes of the stream"
+        ))),
     }
-}
-
-/// The number and the lengths of the lines, as a tape tells them: without line ends.
-#[must_use]
-pub fn lengths() -> Vec<u64> {
-    LENGTHS.into_iter().map(|length| length as u64).collect()
 }

@@ -40,7 +40,11 @@ struct Over {
 impl Over {
     fn start(begin: &[u8], limit: usize) -> Self {
         let head = begin.get(..HEAD_SIZE.min(limit)).unwrap_or(begin);
-        let mut over = Self { len: 0, head: Bytes::copy_from_slice(head), last: 0 };
+        let mut over = Self {
+            len: 0,
+            head: Bytes::copy_from_slice(head),
+            last: 0,
+        };
         over.absorb(begin);
         over
     }
@@ -52,7 +56,10 @@ impl Over {
 
     fn finish(self, ended: bool) -> (Payload, LineEnd) {
         let crlf = ended && self.last == b'\r';
-        let payload = Payload::Clipped { len: self.len - u64::from(crlf), head: self.head };
+        let payload = Payload::Clipped {
+            len: self.len - u64::from(crlf),
+            head: self.head,
+        };
         let end = match (ended, crlf) {
             (false, _) => LineEnd::None,
             (true, true) => LineEnd::CrLf,
@@ -75,7 +82,13 @@ pub(crate) enum Found {
 
 impl Assembly {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, scanned: 0, over: None, limit: limit.max(1) }
+        Self {
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            over: None,
+            limit: limit.max(1),
+        }
     }
 
     /// The buffer, with room for one read after its content.
@@ -133,13 +146,10 @@ impl Assembly {
             let (payload, line_end) = over.finish(true);
             return Some(Found::Clipped(payload, line_end, rest));
         }
-        match memrchr(b'\n', self.between(self.scanned, self.end())) {
-            Some(last) => Some(self.take_until(self.scanned + last + 1)),
-            None => {
-                self.scanned = self.buffer.len();
-                None
-            }
-        }
+        let last = memrchr(b'\n', self.between(self.scanned, self.end()));
+        let end = last.map(|last| self.scanned + last + 1);
+        self.scanned = self.buffer.len();
+        end.map(|end| self.take_until(end))
     }
 
     /// Gives up the bytes of an unfinished message that has outgrown the limit. Only
@@ -192,7 +202,10 @@ impl Assembly {
         self.scanned = rest.len();
         let old = Bytes::from(std::mem::replace(&mut self.buffer, rest));
         let lines = old.slice(std::mem::take(&mut self.start)..end);
-        Found::Lines { lines, old: Some(old) }
+        Found::Lines {
+            lines,
+            old: Some(old),
+        }
     }
 }
 
@@ -213,5 +226,8 @@ fn clip(message: Bytes, limit: usize) -> Payload {
     }
     // A copy, so that the head does not pin the whole message.
     let head = message.get(..HEAD_SIZE.min(limit)).unwrap_or(&message);
-    Payload::Clipped { len: message.len() as u64, head: Bytes::copy_from_slice(head) }
+    Payload::Clipped {
+        len: message.len() as u64,
+        head: Bytes::copy_from_slice(head),
+    }
 }

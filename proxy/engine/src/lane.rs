@@ -140,7 +140,10 @@ impl<P: Policy> Lane<P> {
     pub fn handle_timeout(&mut self, now: Offset) {
         self.now = now;
         self.release_due();
-        if self.held_since.is_some_and(|since| after(since, HOLD_TIME) <= now) {
+        if self
+            .held_since
+            .is_some_and(|since| after(since, HOLD_TIME) <= now)
+        {
             self.clear_part();
         }
     }
@@ -179,7 +182,11 @@ impl<P: Policy> Lane<P> {
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     pub fn poll_timeout(&self) -> Option<Offset> {
         let held = self.held_since.map(|since| after(since, HOLD_TIME));
-        let delayed = self.delayed.iter().map(|(at, _)| *at).filter(|_| !self.amid());
+        let delayed = self
+            .delayed
+            .iter()
+            .map(|(at, _)| *at)
+            .filter(|_| !self.amid());
         delayed.chain(held).min()
     }
 
@@ -243,7 +250,9 @@ impl<P: Policy> Lane<P> {
     fn cut_and_decide(&mut self) {
         loop {
             let start = self.input.start();
-            let Some(found) = self.input.take() else { break };
+            let Some(found) = self.input.take() else {
+                break;
+            };
             let begun = self.sent.saturating_sub(start);
             self.sent = self.input.start();
             self.cleared = self.sent;
@@ -293,7 +302,8 @@ impl<P: Policy> Lane<P> {
             };
             self.events.push_back(self.message(payload, end));
             if let Some(effect) = verdict.effect() {
-                self.events.push_back(self.event(EventBody::Faulted { effect }));
+                self.events
+                    .push_back(self.event(EventBody::Faulted { effect }));
             }
             let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
             self.carry_out(verdict, rest);
@@ -311,7 +321,8 @@ impl<P: Policy> Lane<P> {
             Verdict::Drop => {}
             Verdict::Pass => self.ready.push_back(message),
             Verdict::Repeat(times) => {
-                self.ready.extend(std::iter::repeat_n(message, usize::from(times) + 1));
+                self.ready
+                    .extend(std::iter::repeat_n(message, usize::from(times) + 1));
             }
             Verdict::Replace(other) => self.ready.push_back(other),
         }

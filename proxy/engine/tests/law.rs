@@ -1,9 +1,11 @@
 //! The law of transparency: with no policy in force, bytes out equal bytes in.
 
+#![expect(clippy::indexing_slicing, reason = "a test may fail")]
+
 mod support;
 
 use proptest::prelude::*;
-use support::{Driven, expected};
+use support::Driven;
 use tapewright_engine::Forward;
 use tapewright_engine::policy::Transparent;
 use tapewright_schemas::event::{CloseReason, EventBody, LineEnd};
@@ -30,7 +32,29 @@ fn cut(bytes: &[u8], cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();
-    places.windows(2).map(|pair| bytes[pair[0]..pair[1]].to_vec()).collect()
+    places
+        .windows(2)
+        .map(|pair| bytes[pair[0]..pair[1]].to_vec())
+        .collect()
+}
+
+/// What a stream of bytes holds, by the plainest means.
+fn expected(bytes: &[u8], limit: usize) -> Vec<(u64, Vec<u8>, LineEnd)> {
+    let mut found = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let (line, end) = match line {
+            [line @ .., b'\r', b'\n'] => (line, LineEnd::CrLf),
+            [line @ .., b'\n'] => (line, LineEnd::Lf),
+            line => (line, LineEnd::None),
+        };
+        let kept = if line.len() > limit {
+            &line[..limit.min(64 * 1024)]
+        } else {
+            line
+        };
+        found.push((line.len() as u64, kept.to_vec(), end));
+    }
+    found
 }
 
 fn run(forward: Forward, limit: usize, chunks: &[Vec<u8>]) -> Driven<Transparent> {
@@ -102,7 +126,11 @@ fn a_large_message_flows_while_it_grows() {
         for at in 0..64 {
             driven.input(at, &chunk);
         }
-        assert!(driven.out.len() >= 3 << 20, "{forward:?} held {} bytes back", driven.out.len());
+        assert!(
+            driven.out.len() >= 3 << 20,
+            "{forward:?} held {} bytes back",
+            driven.out.len()
+        );
         driven.input(100, b"\n");
         assert_eq!(driven.out.len(), (4 << 20) + 1);
         assert_eq!(driven.messages()[0].0, 4 << 20);

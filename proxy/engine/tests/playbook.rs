@@ -1,5 +1,7 @@
 //! Scripts of what happens to a lane and what it must do: policies, delays, endings.
 
+#![expect(clippy::indexing_slicing, reason = "a test may fail")]
+
 mod support;
 
 use std::time::Duration;
@@ -21,7 +23,10 @@ impl Policy for Script {
     }
 
     fn decide(&mut self, _: Offset, _: Direction, message: &Envelope<'_>) -> Verdict {
-        let rule = self.0.iter().find(|(method, _)| message.method() == Some(method));
+        let rule = self
+            .0
+            .iter()
+            .find(|(method, _)| message.method() == Some(method));
         rule.map_or(Verdict::Pass, |(_, verdict)| verdict.clone())
     }
 }
@@ -35,11 +40,13 @@ fn call(method: &str) -> Vec<u8> {
 }
 
 fn effects<P: Policy>(driven: &Driven<P>) -> Vec<&str> {
-    let effect = |body| match body {
-        &EventBody::Faulted { ref effect } => Some(effect.as_str()),
-        _ => None,
-    };
-    driven.events.iter().filter_map(|event| effect(&event.body)).collect()
+    let mut effects = Vec::new();
+    for event in &driven.events {
+        if let EventBody::Faulted { effect } = &event.body {
+            effects.push(effect.as_str());
+        }
+    }
+    effects
 }
 
 #[test]
@@ -86,7 +93,14 @@ fn replaced_repeated_and_answered() {
     driven.input(0, &[call("a"), call("b"), call("c")].concat());
     assert_eq!(driven.out, [other.to_vec(), call("b").repeat(3)].concat());
     assert_eq!(driven.lane.poll_answer(), Some(answer));
-    assert_eq!(effects(&driven), ["replaced", "repeated 2 times", "answered in the server's place"]);
+    assert_eq!(
+        effects(&driven),
+        [
+            "replaced",
+            "repeated 2 times",
+            "answered in the server's place"
+        ]
+    );
 }
 
 #[test]
@@ -126,7 +140,9 @@ fn when_the_receiver_is_gone_what_arrived_is_still_told() {
     let mut driven = scripted(&[]);
     driven.lane.space().extend_from_slice(b"{}\nhalf");
     driven.lane.handle_input(Offset(1));
-    driven.lane.handle_close(Offset(2), CloseReason::ReceiverGone);
+    driven
+        .lane
+        .handle_close(Offset(2), CloseReason::ReceiverGone);
     driven.drain();
     assert!(driven.out.is_empty());
     assert_eq!(driven.messages().len(), 2);

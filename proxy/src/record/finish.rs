@@ -66,7 +66,10 @@ impl Finished {
     }
 
     pub(crate) fn writer_failed() -> Self {
-        Self { lost: Some("the writer stopped unexpectedly".to_owned()), ..Self::default() }
+        Self {
+            lost: Some("the writer stopped unexpectedly".to_owned()),
+            ..Self::default()
+        }
     }
 }
 
@@ -165,7 +168,10 @@ impl Projection<'_> {
             None => Ok(None),
             Some(_) if content.exchanges == 0 => {
                 let why = "nothing was recorded that could replace it";
-                finished.problems.push(Problem::Kept { path: path.to_path_buf(), why });
+                finished.problems.push(Problem::Kept {
+                    path: path.to_path_buf(),
+                    why,
+                });
                 Ok(None)
             }
             Some(_) if whole && (now == before || is_probe(path)) => {
@@ -180,7 +186,10 @@ impl Projection<'_> {
                 } else {
                     "another recorder wrote it; this recording stands beside it"
                 };
-                finished.problems.push(Problem::Kept { path: path.to_path_buf(), why });
+                finished.problems.push(Problem::Kept {
+                    path: path.to_path_buf(),
+                    why,
+                });
                 Ok(Some(other))
             }
         }
@@ -202,7 +211,10 @@ fn write_cassette(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<C
     let ending = feed(&mut reader, |event| projector.observe(event))?;
     let summary = projector.finish(&ending, out)?;
     let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
-    Ok(Content { exchanges: summary.exchanges, anything })
+    Ok(Content {
+        exchanges: summary.exchanges,
+        anything,
+    })
 }
 
 fn write_capture(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<Content> {
@@ -212,7 +224,10 @@ fn write_capture(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<Co
     let ending = feed(&mut reader, |event| projector.observe(event))?;
     let summary = projector.finish(&ending, out)?;
     let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
-    Ok(Content { exchanges: summary.exchanges, anything })
+    Ok(Content {
+        exchanges: summary.exchanges,
+        anything,
+    })
 }
 
 fn open(tape: &Path) -> io::Result<Reader<BufReader<File>>> {
@@ -226,15 +241,19 @@ fn feed(
     while let Some(event) = reader.next_event().map_err(io::Error::other)? {
         observe(&event)?;
     }
-    Ok(reader.ending().cloned().unwrap_or(Ending::CutShort { last_seq: 0, torn: false }))
+    Ok(reader.ending().cloned().unwrap_or(Ending::CutShort {
+        last_seq: 0,
+        torn: false,
+    }))
 }
 
 /// Writes a new file and puts it on the disk.
-fn write_new<T>(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
-) -> io::Result<T> {
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+fn write_new<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     let mut out = BufWriter::with_capacity(1 << 18, file);
     let result = write(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -245,19 +264,30 @@ fn write_new<T>(
 /// A file without a name, beside `near`.
 fn spool(near: &Path, kind: &str) -> io::Result<File> {
     let path = beside(near, kind);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
     fs::remove_file(&path)?;
     Ok(file)
 }
 
 /// A name that no other process uses: `.fs.json.4711.new`.
 fn beside(path: &Path, kind: &str) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     path.with_file_name(format!(".{name}.{}.{kind}", std::process::id()))
 }
 
 fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// Whether a cassette holds nothing but `server/discover`: the probe of a client that
@@ -265,8 +295,12 @@ fn folder_of(path: &Path) -> &Path {
 fn is_probe(path: &Path) -> bool {
     const LARGEST_PROBE: u64 = 64 * 1024;
     let small = fs::metadata(path).is_ok_and(|data| data.len() <= LARGEST_PROBE);
-    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
-    let Some(exchanges) = json::find(&text, &["exchanges"]) else { return false };
+    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else {
+        return false;
+    };
+    let Some(exchanges) = json::find(&text, &["exchanges"]) else {
+        return false;
+    };
     let mut probes = true;
     for_each_message(exchanges, |exchange| {
         let method = json::find(exchange, &["request", "method"]);

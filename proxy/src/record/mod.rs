@@ -97,7 +97,9 @@ pub struct Settings {
 impl fmt::Debug for Settings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Neither the command nor the rules may be printed: both can hold secrets.
-        out.debug_struct("Settings").field("target", &self.target).finish_non_exhaustive()
+        out.debug_struct("Settings")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
     }
 }
 
@@ -116,26 +118,50 @@ pub struct Recorder {
 #[derive(Debug)]
 enum Keeper {
     /// Across the path: whoever carries the bytes writes.
-    Direct { tape: Mutex<TapeWriter>, gate: Option<SyncGate> },
+    Direct {
+        tape: Box<Mutex<TapeWriter>>,
+        gate: Option<SyncGate>,
+    },
     /// Beside the path.
-    Queued { queue: Arc<Queue>, writer: Mutex<Option<JoinHandle<TapeWriter>>> },
+    Queued {
+        queue: Arc<Queue>,
+        writer: Mutex<Option<JoinHandle<TapeWriter>>>,
+    },
 }
 
 impl Recorder {
     /// Begins a tape. That it cannot be created stops nothing: it is told at the end.
     pub fn start(settings: Settings, clock: Clock) -> io::Result<Self> {
-        let Settings { durability, limit_bytes, when_full, .. } = settings;
+        let Settings {
+            durability,
+            limit_bytes,
+            when_full,
+            ..
+        } = settings;
         let owed = Arc::new(AtomicUsize::new(0));
         let keeper = if durability == Durability::Queue {
             let queue = Arc::new(Queue::new(when_full));
             let writer = writer::spawn(settings, Arc::clone(&queue), Arc::clone(&owed))?;
-            Keeper::Queued { queue, writer: Mutex::new(Some(writer)) }
+            Keeper::Queued {
+                queue,
+                writer: Mutex::new(Some(writer)),
+            }
         } else {
             let tape = TapeWriter::create(settings);
             let gate = (durability == Durability::Synced).then(SyncGate::default);
-            Keeper::Direct { tape: Mutex::new(tape), gate }
+            Keeper::Direct {
+                tape: Box::new(Mutex::new(tape)),
+                gate,
+            }
         };
-        Ok(Self { durability, limit_bytes, keeper, owed, finished: AtomicBool::new(false), clock })
+        Ok(Self {
+            durability,
+            limit_bytes,
+            keeper,
+            owed,
+            finished: AtomicBool::new(false),
+            clock,
+        })
     }
 
     /// When a lane may pass bytes on.

@@ -28,7 +28,11 @@ impl Target {
     /// A tape alone.
     #[must_use]
     pub fn tape_only(tape: &Path) -> Self {
-        Self { tape: resolve(tape), cassette: None, capture: None }
+        Self {
+            tape: resolve(tape),
+            cassette: None,
+            capture: None,
+        }
     }
 
     /// A cassette, with its tape beside it. A symbolic link is followed: the files stand
@@ -36,9 +40,17 @@ impl Target {
     #[must_use]
     pub fn cassette(cassette: &Path) -> Self {
         let cassette = resolve(cassette);
-        let stem = cassette.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = cassette
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let tape = cassette.with_file_name(format!("{stem}{TAPE_ENDING}"));
-        Self { tape, cassette: Some(cassette), capture: None }
+        Self {
+            tape,
+            cassette: Some(cassette),
+            capture: None,
+        }
     }
 
     /// Also writes a capture.
@@ -54,7 +66,9 @@ fn resolve(path: &Path) -> PathBuf {
     let mut here = path.to_path_buf();
     // As many links as the system itself would follow.
     for _ in 0..40 {
-        let Ok(next) = fs::read_link(&here) else { break };
+        let Ok(next) = fs::read_link(&here) else {
+            break;
+        };
         here = here.parent().unwrap_or(Path::new("")).join(next);
     }
     here
@@ -63,7 +77,10 @@ fn resolve(path: &Path) -> PathBuf {
 /// Creates the tape, under its own name or the first free number. Missing folders are
 /// created.
 pub(crate) fn create_tape(wanted: &Path) -> io::Result<(File, PathBuf, u32)> {
-    if let Some(folder) = wanted.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+    if let Some(folder) = wanted
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
         fs::create_dir_all(folder)?;
     }
     for number in 1..=LAST_NUMBER {
@@ -79,7 +96,11 @@ pub(crate) fn create_tape(wanted: &Path) -> io::Result<(File, PathBuf, u32)> {
 
 /// Creates a file that must not exist, for its owner alone.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+    OpenOptions::new()
+        .append(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
 }
 
 const LAST_NUMBER: u32 = 100_000;
@@ -89,9 +110,16 @@ pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_path_buf();
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let endings = [TAPE_ENDING, ".capture.json"];
-    let ending = endings.into_iter().find(|ending| name.ends_with(ending)).map(str::to_owned);
+    let ending = endings
+        .into_iter()
+        .find(|ending| name.ends_with(ending))
+        .map(str::to_owned);
     let ending = ending.or_else(|| Some(format!(".{}", path.extension()?.to_string_lossy())));
     let ending = ending.unwrap_or_default();
     let stem = name.strip_suffix(&ending).unwrap_or(&name);

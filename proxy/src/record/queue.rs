@@ -3,9 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, Payload, SessionKey,
-};
+use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Gap, Payload, SessionKey};
 
 use super::WhenFull;
 
@@ -34,6 +32,10 @@ pub(crate) struct Queue {
 }
 
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four facts that hold in any combination"
+)]
 struct State {
     events: Vec<Event>,
     bytes: usize,
@@ -81,7 +83,10 @@ impl Queue {
         while state.bytes > CAPACITY && !state.closed {
             state.awaited = true;
             self.filled.notify_one();
-            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .drained
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -116,7 +121,10 @@ impl Queue {
                 nap.unwrap_or_else(PoisonError::into_inner).0
             } else {
                 state.asleep = true;
-                let mut woken = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+                let mut woken = self
+                    .filled
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 woken.asleep = false;
                 woken
             };
@@ -204,7 +212,10 @@ fn cost(event: &Event) -> usize {
 /// How many bytes of payload an event holds.
 pub(crate) fn payload_bytes(event: &Event) -> usize {
     match &event.body {
-        EventBody::Message { payload: Payload::Whole(bytes), .. } => bytes.len(),
+        EventBody::Message {
+            payload: Payload::Whole(bytes),
+            ..
+        } => bytes.len(),
         EventBody::Message { payload, .. } => payload.kept().len(),
         EventBody::Stderr { line, .. } => line.len(),
         _ => 0,

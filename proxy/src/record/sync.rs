@@ -29,7 +29,10 @@ impl SyncGate {
         state.written = state.written.max(written);
         while state.synced < written {
             if state.syncing.is_some() {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             let goal = state.written;

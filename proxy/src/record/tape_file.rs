@@ -5,9 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, Offset, SessionKey,
-};
+use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Gap, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::{Encoder, Header};
 
@@ -47,7 +45,13 @@ impl TapeWriter {
     /// Creates the file and writes the header. That it cannot be created is kept as a
     /// problem.
     pub(crate) fn create(settings: Settings) -> Self {
-        let Settings { target, mut header, command, rules, .. } = settings;
+        let Settings {
+            target,
+            mut header,
+            command,
+            rules,
+            ..
+        } = settings;
         let mut redactor = Redactor::new(rules());
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         header.command = redactor.argv(&command).into_iter().map(text).collect();
@@ -202,5 +206,9 @@ impl TapeWriter {
 }
 
 fn no_gap() -> Gap {
-    Gap { events: 0, bytes: 0, why: String::new() }
+    Gap {
+        events: 0,
+        bytes: 0,
+        why: String::new(),
+    }
 }

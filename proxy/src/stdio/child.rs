@@ -28,7 +28,10 @@ impl ChildProcess {
     }
 
     fn error(&self, source: io::Error) -> OpenError {
-        OpenError::Spawn { command: self.program.to_string_lossy().into_owned(), source }
+        OpenError::Spawn {
+            command: self.program.to_string_lossy().into_owned(),
+            source,
+        }
     }
 }
 

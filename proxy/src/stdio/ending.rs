@@ -19,7 +19,7 @@ use std::time::Duration;
 use tapewright_schemas::event::Exit;
 
 /// From the client's end of input to SIGTERM, when the server owes no answer.
-pub(crate) const GRACE: Duration = Duration::from_millis(1_000);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 /// From that SIGTERM to SIGKILL.
 pub(crate) const TERM_GRACE: Duration = Duration::from_millis(400);
 /// From a signal that was passed on to SIGKILL.
@@ -119,7 +119,9 @@ impl Ending {
             Happening::ClientDone if self.pressure == Pressure::None => {
                 self.pressure = Pressure::Grace(now + GRACE);
             }
-            Happening::ClientGone if matches!(self.pressure, Pressure::None | Pressure::Grace(_)) => {
+            Happening::ClientGone
+                if matches!(self.pressure, Pressure::None | Pressure::Grace(_)) =>
+            {
                 self.pressure = Pressure::Terminate(now + GRACE);
             }
             Happening::ClientDone | Happening::ClientGone => {}
@@ -193,7 +195,11 @@ impl Ending {
 mod tests {
     use super::*;
 
-    const IDLE: Situation = Situation { owed: 0, writing: false, moved: false };
+    const IDLE: Situation = Situation {
+        owed: 0,
+        writing: false,
+        moved: false,
+    };
 
     fn ms(time: u64) -> Duration {
         Duration::from_millis(time)
@@ -218,7 +224,14 @@ mod tests {
         let mut ending = Ending::new(true);
         assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
         let done = play(&mut ending, IDLE, 10_000);
-        assert_eq!(done, [(1_000, Action::Terminate), (1_400, Action::Kill), (1_650, Action::Finish)]);
+        assert_eq!(
+            done,
+            [
+                (1_000, Action::Terminate),
+                (1_400, Action::Kill),
+                (1_650, Action::Finish)
+            ]
+        );
     }
 
     #[test]
@@ -226,7 +239,10 @@ mod tests {
         let mut ending = Ending::new(false);
         ending.handle(ms(0), Happening::ClientDone);
         assert!(play(&mut ending, Situation { owed: 1, ..IDLE }, 60_000).is_empty());
-        assert_eq!(play(&mut ending, IDLE, 60_100).first(), Some(&(60_050, Action::Terminate)));
+        assert_eq!(
+            play(&mut ending, IDLE, 60_100).first(),
+            Some(&(60_050, Action::Terminate))
+        );
     }
 
     #[test]
@@ -235,7 +251,15 @@ mod tests {
         ending.handle(ms(0), Happening::ClientDone);
         ending.handle(ms(2_000), Happening::EndingSignal);
         ending.handle(ms(2_500), Happening::EndingSignal);
-        let done = play(&mut ending, Situation { owed: 1, writing: true, moved: true }, 10_000);
+        let done = play(
+            &mut ending,
+            Situation {
+                owed: 1,
+                writing: true,
+                moved: true,
+            },
+            10_000,
+        );
         assert_eq!(done, [(3_200, Action::Kill), (3_450, Action::Finish)]);
     }
 
@@ -254,19 +278,37 @@ mod tests {
     fn a_pipe_held_open_by_a_grandchild_is_not_waited_for() {
         let mut ending = Ending::new(true);
         ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
-        assert_eq!(play(&mut ending, IDLE, 1_000), [(250, Action::Kill), (500, Action::Finish)]);
+        assert_eq!(
+            play(&mut ending, IDLE, 1_000),
+            [(250, Action::Kill), (500, Action::Finish)]
+        );
     }
 
     #[test]
     fn a_slow_client_still_gets_what_an_ended_server_had_said() {
         let mut ending = Ending::new(true);
         ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
-        for slow in [Situation { writing: true, ..IDLE }, Situation { moved: true, ..IDLE }] {
+        for slow in [
+            Situation {
+                writing: true,
+                ..IDLE
+            },
+            Situation {
+                moved: true,
+                ..IDLE
+            },
+        ] {
             assert!(play(&mut ending, slow, 60_000).is_empty());
         }
         ending.handle(ms(60_000), Happening::EndingSignal);
-        let slow = Situation { writing: true, ..IDLE };
-        assert_eq!(play(&mut ending, slow, 70_000).last().unwrap().1, Action::Finish);
+        let slow = Situation {
+            writing: true,
+            ..IDLE
+        };
+        assert_eq!(
+            play(&mut ending, slow, 70_000).last().unwrap().1,
+            Action::Finish
+        );
     }
 
     #[test]

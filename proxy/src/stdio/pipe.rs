@@ -17,6 +17,9 @@ use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
+/// How long one wait on a descriptor that somebody made non-blocking takes at most.
+const LONG: Duration = Duration::from_secs(60);
+
 /// One end of a pipe, socket, file or terminal.
 #[derive(Debug)]
 pub(crate) struct Pipe(OwnedFd);
@@ -69,15 +72,14 @@ impl ChunkSource for Pipe {
         }
         loop {
             match read(self.0.as_fd(), spare_capacity(space)) {
-                Ok(0) => return Ok(ReadResult::End),
+                // Or a terminal or socket whose other end is gone.
+                Ok(0) | Err(Errno::IO | Errno::CONNRESET) => return Ok(ReadResult::End),
                 Ok(count) => return Ok(ReadResult::Bytes(count)),
                 Err(Errno::INTR) => {}
                 // Somebody else made the shared description non-blocking.
                 Err(Errno::AGAIN) => {
-                    self.wait(PollFlags::IN, Duration::from_secs(3_600))?;
+                    self.wait(PollFlags::IN, LONG)?;
                 }
-                // A terminal or socket whose other end is gone.
-                Err(Errno::IO | Errno::CONNRESET) => return Ok(ReadResult::End),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -91,7 +93,7 @@ impl ChunkSink for Pipe {
                 Ok(count) => chunk = chunk.get(count..).unwrap_or_default(),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    self.wait(PollFlags::OUT, Duration::from_secs(3_600))?;
+                    self.wait(PollFlags::OUT, LONG)?;
                 }
                 Err(error) => return Err(error.into()),
             }

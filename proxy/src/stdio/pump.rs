@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use tapewright_engine::policy::Policy;
 use tapewright_engine::Lane;
+use tapewright_engine::policy::Policy;
 use tapewright_schemas::event::CloseReason;
 
 use crate::clock::Clock;
@@ -53,7 +53,8 @@ impl<P: Policy> Pump<P> {
         loop {
             self.step();
             if self.record_and_pass_on().is_err() {
-                self.lane.handle_close(self.clock.now(), CloseReason::ReceiverGone);
+                self.lane
+                    .handle_close(self.clock.now(), CloseReason::ReceiverGone);
                 self.record();
             }
             if let Some(reason) = self.lane.closed() {
@@ -63,9 +64,10 @@ impl<P: Policy> Pump<P> {
     }
 
     fn step(&mut self) {
-        let timeout = self.lane.poll_timeout().map(|at| {
-            Duration::from_micros(at.since(self.clock.now()).0)
-        });
+        let timeout = self
+            .lane
+            .poll_timeout()
+            .map(|at| Duration::from_micros(at.since(self.clock.now()).0));
         let space = self.lane.space();
         let read = self.source.read(space, timeout);
         self.gauge.moved();
@@ -73,7 +75,9 @@ impl<P: Policy> Pump<P> {
             Ok(ReadResult::Bytes(_)) => self.lane.handle_input(self.clock.now()),
             Ok(ReadResult::TimedOut) => self.lane.handle_timeout(self.clock.now()),
             Ok(ReadResult::End) => self.lane.handle_eof(self.clock.now()),
-            Err(_) => self.lane.handle_close(self.clock.now(), CloseReason::Failed),
+            Err(_) => self
+                .lane
+                .handle_close(self.clock.now(), CloseReason::Failed),
         }
     }
 

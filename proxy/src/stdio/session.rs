@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use rustix::process::Signal;
@@ -57,8 +57,20 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
     let (notify, notices) = sync_channel(64);
     signals::forward(notify.clone(), Notice::Signal)?;
     let (client_input, client_output) = Pipe::take_standard()?;
-    let Link { peer, to_server, to_client, log, ended, life } = upstream.open()?;
-    note(recorder, clock, Direction::ToServer, EventBody::Opened(peer));
+    let Link {
+        peer,
+        to_server,
+        to_client,
+        log,
+        ended,
+        life,
+    } = upstream.open()?;
+    note(
+        recorder,
+        clock,
+        Direction::ToServer,
+        EventBody::Opened(peer),
+    );
 
     let settings = Settings {
         conduit: ConduitId::default(),
@@ -68,29 +80,52 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
     };
     let (lane_to_server, lane_to_client) = Conduit::new(settings, policy).split();
     let gauge = Arc::new(Gauge::default());
-    let session = Session { notify, recorder: Arc::clone(recorder), clock };
+    let session = Session {
+        notify,
+        recorder: Arc::clone(recorder),
+        clock,
+    };
     let unwatched = Arc::default();
-    session.pump(lane_to_server, Box::new(client_input), to_server, unwatched, |reason| match reason {
-        CloseReason::ReceiverGone => None,
-        _ => Some(Happening::ClientDone),
-    })?;
+    session.pump(
+        lane_to_server,
+        Box::new(client_input),
+        to_server,
+        unwatched,
+        |reason| match reason {
+            CloseReason::ReceiverGone => None,
+            _ => Some(Happening::ClientDone),
+        },
+    )?;
     session.pump(
         lane_to_client,
         to_client,
         Box::new(client_output),
         Arc::clone(&gauge),
-        |reason| Some(if reason == CloseReason::ReceiverGone { Happening::ClientGone } else { Happening::ServerDone }),
+        |reason| {
+            Some(if reason == CloseReason::ReceiverGone {
+                Happening::ClientGone
+            } else {
+                Happening::ServerDone
+            })
+        },
     )?;
     let has_log = log.is_some();
     let log_gauge = Arc::new(Gauge::default());
     if let Some(log) = log {
         session.log(log, Arc::clone(&log_gauge))?;
     }
-    session.spawn("wait", |_, _| Some(Happening::Exited(ended().unwrap_or(Exit::Code(1)))))?;
+    session.spawn("wait", |_, _| {
+        Some(Happening::Exited(ended().unwrap_or(Exit::Code(1))))
+    })?;
 
     let exit = session.watch(&notices, Ending::new(has_log), &*life, [&gauge, &log_gauge]);
     if let Some(exit) = exit {
-        note(recorder, clock, Direction::ToClient, EventBody::Exited(exit));
+        note(
+            recorder,
+            clock,
+            Direction::ToClient,
+            EventBody::Exited(exit),
+        );
     }
     life.finish();
     Ok(Outcome { exit })
@@ -113,7 +148,17 @@ impl Session {
         tell: fn(CloseReason) -> Option<Happening>,
     ) -> io::Result<()> {
         self.spawn("pump", move |recorder, clock| {
-            tell(Pump { lane, source, sink, recorder, clock, gauge }.run())
+            tell(
+                Pump {
+                    lane,
+                    source,
+                    sink,
+                    recorder,
+                    clock,
+                    gauge,
+                }
+                .run(),
+            )
         })
     }
 
@@ -130,13 +175,16 @@ impl Session {
         name: &str,
         work: impl FnOnce(Arc<Recorder>, Clock) -> Option<Happening> + Send + 'static,
     ) -> io::Result<()> {
-        let (notify, recorder, clock) = (self.notify.clone(), Arc::clone(&self.recorder), self.clock);
-        thread::Builder::new().name(name.to_owned()).spawn(move || {
-            if let Some(happening) = work(recorder, clock) {
-                // Nobody listens any more once the session has ended.
-                drop(notify.send(Notice::Happened(happening)));
-            }
-        })?;
+        let (notify, recorder, clock) =
+            (self.notify.clone(), Arc::clone(&self.recorder), self.clock);
+        thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                if let Some(happening) = work(recorder, clock) {
+                    // Nobody listens any more once the session has ended.
+                    drop(notify.send(Notice::Happened(happening)));
+                }
+            })?;
         Ok(())
     }
 
@@ -155,7 +203,8 @@ impl Session {
                 Some(Notice::Signal(signal)) => {
                     self.pass_on(signal, life);
                     let ends = signals::is_ending(signal);
-                    ends.then(|| ending.handle(self.clock.elapsed(), Happening::EndingSignal)).flatten()
+                    ends.then(|| ending.handle(self.clock.elapsed(), Happening::EndingSignal))
+                        .flatten()
                 }
                 None => {
                     let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
@@ -181,16 +230,22 @@ impl Session {
         notices: &Receiver<Notice>,
         deadline: Option<std::time::Duration>,
     ) -> Option<Notice> {
-        let Some(deadline) = deadline else { return notices.recv().ok() };
-        match notices.recv_timeout(deadline.saturating_sub(self.clock.elapsed())) {
-            Ok(notice) => Some(notice),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        let Some(deadline) = deadline else {
+            return notices.recv().ok();
+        };
+        notices
+            .recv_timeout(deadline.saturating_sub(self.clock.elapsed()))
+            .ok()
     }
 
     fn pass_on(&self, signal: i32, life: &dyn Life) {
         let name = signals::name(signal);
-        note(&self.recorder, self.clock, Direction::ToServer, EventBody::Signal(name));
+        note(
+            &self.recorder,
+            self.clock,
+            Direction::ToServer,
+            EventBody::Signal(name),
+        );
         if let Some(signal) = Signal::from_named_raw(signal) {
             life.signal(signal);
         }

@@ -21,22 +21,27 @@ pub(crate) fn forward<T: Send + 'static>(
     wrap: fn(i32) -> T,
 ) -> io::Result<()> {
     let ignored = ignored_at_start();
-    let wanted = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let wanted = PASSED_ON
+        .into_iter()
+        .filter(|signal| ignored & (1 << (signal - 1)) == 0);
     let mut signals = Signals::new(wanted.chain([SIGXFSZ]))?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in signals.forever() {
-            // Caught only so that a write beyond a file size limit fails like any other.
-            if signal != SIGXFSZ && notify.send(wrap(signal)).is_err() {
-                return;
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for signal in signals.forever() {
+                // Caught only so that a write beyond a file size limit fails like any other.
+                if signal != SIGXFSZ && notify.send(wrap(signal)).is_err() {
+                    return;
+                }
             }
-        }
-    })?;
+        })?;
     Ok(())
 }
 
 /// The name of a signal, such as `SIGTERM`.
 pub(crate) fn name(signal: i32) -> String {
-    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+    signal_hook::low_level::signal_name(signal)
+        .map_or_else(|| format!("signal {signal}"), str::to_owned)
 }
 
 /// Whether dying by this signal is how a server is stopped, rather than how it fails.
@@ -48,7 +53,10 @@ pub(crate) fn is_ending(signal: i32) -> bool {
 /// raised, or whose default is to leave a core file, which would be ours and not the
 /// child's.
 pub fn die_by(signal: i32) {
-    if matches!(signal, SIGHUP | SIGINT | SIGTERM | SIGKILL | SIGUSR1 | SIGUSR2) {
+    if matches!(
+        signal,
+        SIGHUP | SIGINT | SIGTERM | SIGKILL | SIGUSR1 | SIGUSR2
+    ) {
         // Nothing is left to be done if it fails: the caller returns 128 + signal.
         drop(signal_hook::low_level::emulate_default_handler(signal));
     }
@@ -58,5 +66,6 @@ pub fn die_by(signal: i32) {
 fn ignored_at_start() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
 }

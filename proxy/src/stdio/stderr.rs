@@ -11,9 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, LineEnd, SessionKey,
-};
+use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, LineEnd, SessionKey};
 
 use super::pump::Gauge;
 use crate::clock::Clock;
@@ -55,7 +53,9 @@ impl Shared {
     }
 
     fn wait<'a>(&self, guard: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
-        self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        self.changed
+            .wait(guard)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,9 +71,15 @@ pub(crate) fn run(
     let writer = {
         let (shared, gauge) = (Arc::clone(&shared), Arc::clone(gauge));
         let name = "stderr-out".to_owned();
-        thread::Builder::new().name(name).spawn(move || drain(&shared, sink, &gauge))
+        thread::Builder::new()
+            .name(name)
+            .spawn(move || drain(&shared, sink, &gauge))
     };
-    let mut lines = Lines { recorder, clock, partial: Vec::new() };
+    let mut lines = Lines {
+        recorder,
+        clock,
+        partial: Vec::new(),
+    };
     let mut absent = false;
     let mut unsent = 0;
     loop {
@@ -132,7 +138,9 @@ fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>, gauge: &Gauge) {
         while waiting.chunks.is_empty() && !waiting.done {
             waiting = shared.wait(waiting);
         }
-        let Some(chunk) = waiting.chunks.pop_front() else { return };
+        let Some(chunk) = waiting.chunks.pop_front() else {
+            return;
+        };
         drop(waiting);
         let written = sink.write(&chunk);
         gauge.moved();
@@ -180,7 +188,10 @@ impl Lines<'_> {
                 end = LineEnd::CrLf;
             }
         }
-        self.record(EventBody::Stderr { line: Bytes::from(line), end });
+        self.record(EventBody::Stderr {
+            line: Bytes::from(line),
+            end,
+        });
     }
 
     fn finish(&mut self) {

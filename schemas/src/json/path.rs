@@ -26,7 +26,10 @@ pub fn find<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 pub fn members<'a>(text: &'a [u8], mut each: impl FnMut(&[u8], &'a [u8])) -> Option<()> {
     let mut scanner = Scanner::new(text);
     let mut name = Vec::new();
-    if !matches!(scanner.next_token(), Ok(Some(Token::Open { object: true, .. }))) {
+    if !matches!(
+        scanner.next_token(),
+        Ok(Some(Token::Open { object: true, .. }))
+    ) {
         return None;
     }
     loop {

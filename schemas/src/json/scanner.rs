@@ -104,7 +104,12 @@ impl<'a> Scanner<'a> {
     /// A scanner at the start of `text`.
     #[must_use]
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, open: Vec::new(), expect: Expect::Value }
+        Self {
+            text,
+            at: 0,
+            open: Vec::new(),
+            expect: Expect::Value,
+        }
     }
 
     /// How many containers are open.
@@ -123,7 +128,11 @@ impl<'a> Scanner<'a> {
     pub fn next_token(&mut self) -> Result<Option<Token>, Invalid> {
         loop {
             let Some(byte) = self.skip_space() else {
-                return if self.expect == Expect::End { Ok(None) } else { Err(Invalid::Cut) };
+                return if self.expect == Expect::End {
+                    Ok(None)
+                } else {
+                    Err(Invalid::Cut)
+                };
             };
             let at = self.at;
             match (self.expect, byte) {
@@ -179,7 +188,10 @@ impl<'a> Scanner<'a> {
         loop {
             self.next_token()?.ok_or(Invalid::Cut)?;
             if self.open.len() == depth {
-                return Ok(Span { start, end: self.at });
+                return Ok(Span {
+                    start,
+                    end: self.at,
+                });
             }
         }
     }
@@ -191,7 +203,11 @@ impl<'a> Scanner<'a> {
         let at = self.at;
         self.at += 1;
         self.open.push(object);
-        self.expect = if object { Expect::KeyOrClose } else { Expect::ValueOrClose };
+        self.expect = if object {
+            Expect::KeyOrClose
+        } else {
+            Expect::ValueOrClose
+        };
         Ok(Token::Open { object, at })
     }
 
@@ -204,7 +220,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn after_value(&mut self) {
-        self.expect = if self.open.is_empty() { Expect::End } else { Expect::CommaOrClose };
+        self.expect = if self.open.is_empty() {
+            Expect::End
+        } else {
+            Expect::CommaOrClose
+        };
     }
 
     fn peek(&self) -> Option<u8> {
@@ -240,7 +260,10 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 None => return Err(Invalid::Cut),
                 Some(b'"') => {
-                    let span = Span { start, end: self.at };
+                    let span = Span {
+                        start,
+                        end: self.at,
+                    };
                     self.at += 1;
                     return Ok(Text { span, escaped });
                 }
@@ -261,14 +284,17 @@ impl<'a> Scanner<'a> {
                 Ok(())
             }
             Some(b'u') => {
-                let digits = self.text.get(self.at + 2..self.at + 6).ok_or(Invalid::Cut)?;
-                match digits.iter().position(|digit| !digit.is_ascii_hexdigit()) {
-                    Some(bad) => Err(Invalid::Syntax { at: self.at + 2 + bad }),
-                    None => {
-                        self.at += 6;
-                        Ok(())
-                    }
+                let digits = self
+                    .text
+                    .get(self.at + 2..self.at + 6)
+                    .ok_or(Invalid::Cut)?;
+                if let Some(bad) = digits.iter().position(|digit| !digit.is_ascii_hexdigit()) {
+                    return Err(Invalid::Syntax {
+                        at: self.at + 2 + bad,
+                    });
                 }
+                self.at += 6;
+                Ok(())
             }
             Some(_) => Err(Invalid::Syntax { at: self.at + 1 }),
         }
@@ -307,7 +333,10 @@ impl<'a> Scanner<'a> {
             }
             self.digits()?;
         }
-        Ok(Span { start, end: self.at })
+        Ok(Span {
+            start,
+            end: self.at,
+        })
     }
 
     fn literal(&mut self, first: u8) -> Result<Span, Invalid> {
@@ -320,7 +349,10 @@ impl<'a> Scanner<'a> {
         let rest = self.text.get(start..).unwrap_or_default();
         if rest.starts_with(word) {
             self.at += word.len();
-            Ok(Span { start, end: self.at })
+            Ok(Span {
+                start,
+                end: self.at,
+            })
         } else if word.starts_with(rest) {
             Err(Invalid::Cut)
         } else {
@@ -351,6 +383,10 @@ pub fn is_valid(text: &[u8]) -> bool {
 ///
 /// Whole blocks are tested without a branch per byte, which the compiler turns into
 /// vector code: a megabyte of base64 is one such run.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch per byte would keep the loop scalar"
+)]
 fn plain_run(text: &[u8]) -> usize {
     let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
     // Member names and most values end within a few bytes.
@@ -367,7 +403,10 @@ fn plain_run(text: &[u8]) -> usize {
         run += BLOCK;
         rest = tail;
     }
-    run + rest.iter().position(|byte| special(*byte)).unwrap_or(rest.len())
+    run + rest
+        .iter()
+        .position(|byte| special(*byte))
+        .unwrap_or(rest.len())
 }
 
 const BLOCK: usize = 32;
@@ -385,8 +424,18 @@ mod tests {
     #[test]
     fn accepts_what_the_grammar_allows() {
         for text in [
-            "null", " true ", "-0", "1e400", "0.1E-9", "123456789012345678901234567890",
-            "\"\\ud83d\"", "{}", "[]", "[[],{}]", "{\"a\":{\"b\":[1,2,\"\"]}}", "\"\u{7f}é\"",
+            "null",
+            " true ",
+            "-0",
+            "1e400",
+            "0.1E-9",
+            "123456789012345678901234567890",
+            "\"\\ud83d\"",
+            "{}",
+            "[]",
+            "[[],{}]",
+            "{\"a\":{\"b\":[1,2,\"\"]}}",
+            "\"\u{7f}é\"",
         ] {
             assert!(verdict(text.as_bytes()), "{text}");
         }
@@ -395,9 +444,33 @@ mod tests {
     #[test]
     fn refuses_what_it_does_not() {
         for text in [
-            "", " ", "nul", "nulL", "01", "1.", ".5", "+1", "-", "1e", "\"", "\"\\x\"", "\"\\u12g4\"",
-            "\"a\nb\"", "{", "}", "[1,]", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "[1 2]", "{1:2}",
-            "1 2", "[}", "{]", "\u{feff}{}",
+            "",
+            " ",
+            "nul",
+            "nulL",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "-",
+            "1e",
+            "\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "\"a\nb\"",
+            "{",
+            "}",
+            "[1,]",
+            "{,}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "[1 2]",
+            "{1:2}",
+            "1 2",
+            "[}",
+            "{]",
+            "\u{feff}{}",
         ] {
             assert!(!verdict(text.as_bytes()), "{text}");
         }
@@ -419,7 +492,13 @@ mod tests {
         for length in 0..130 {
             let text = format!("\"{}\"", "y".repeat(length));
             let mut scanner = Scanner::new(text.as_bytes());
-            let expected = Token::String(Text { span: Span { start: 1, end: length + 1 }, escaped: false });
+            let expected = Token::String(Text {
+                span: Span {
+                    start: 1,
+                    end: length + 1,
+                },
+                escaped: false,
+            });
             assert_eq!(scanner.next_token(), Ok(Some(expected)));
             assert_eq!(scanner.next_token(), Ok(None));
         }

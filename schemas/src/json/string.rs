@@ -66,12 +66,17 @@ pub fn escape(text: &str, out: &mut Vec<u8>) {
         };
         out.extend_from_slice(bytes.get(plain..at).unwrap_or_default());
         plain = at + 1;
-        match short {
-            Some(letter) => out.extend_from_slice(&[b'\\', letter]),
-            None => {
-                let hex = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 0xf)]);
-            }
+        if let Some(letter) = short {
+            out.extend_from_slice(&[b'\\', letter]);
+        } else {
+            let hex = |nibble: u8| {
+                if nibble < 10 {
+                    b'0' + nibble
+                } else {
+                    b'a' + nibble - 10
+                }
+            };
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 0xf)]);
         }
     }
     out.extend_from_slice(bytes.get(plain..).unwrap_or_default());
@@ -94,7 +99,9 @@ fn one_escape(text: &[u8]) -> (usize, char, bool) {
 }
 
 fn unicode(text: &[u8]) -> (usize, char, bool) {
-    let Some(first) = hex4(text.get(2..6)) else { return (2, 'u', false) };
+    let Some(first) = hex4(text.get(2..6)) else {
+        return (2, 'u', false);
+    };
     if let Some(char) = char::from_u32(first) {
         return (6, char, false);
     }
@@ -104,13 +111,19 @@ fn unicode(text: &[u8]) -> (usize, char, bool) {
     };
     if let (0xd800..0xdc00, Some(low @ 0xdc00..0xe000)) = (first, second) {
         let code = 0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00);
-        return (12, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), false);
+        return (
+            12,
+            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+            false,
+        );
     }
     (6, char::REPLACEMENT_CHARACTER, true)
 }
 
 fn hex4(digits: Option<&[u8]>) -> Option<u32> {
-    digits?.iter().try_fold(0, |code, digit| Some(code << 4 | char::from(*digit).to_digit(16)?))
+    digits?.iter().try_fold(0, |code, digit| {
+        Some(code << 4 | char::from(*digit).to_digit(16)?)
+    })
 }
 
 #[cfg(test)]
@@ -135,7 +148,10 @@ mod tests {
     #[test]
     fn a_lone_surrogate_is_told() {
         assert_eq!(meaning(r"x\ud83dy"), ("x\u{fffd}y".to_owned(), true));
-        assert_eq!(meaning(r"\ud83d\ud83d\ude00"), ("\u{fffd}😀".to_owned(), true));
+        assert_eq!(
+            meaning(r"\ud83d\ud83d\ude00"),
+            ("\u{fffd}😀".to_owned(), true)
+        );
         assert_eq!(meaning(r"\udc00"), ("\u{fffd}".to_owned(), true));
     }
 

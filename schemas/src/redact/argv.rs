@@ -26,10 +26,13 @@ impl Finder {
     /// Notes the secrets of one argument and tells what the next one is.
     pub(super) fn argument(&mut self, rules: &Rules, argument: &[u8], expect: Expect) -> Expect {
         let from = self.edits.len();
-        let next = self.whole_argument(rules, argument, expect).unwrap_or_else(|| {
+        let next = if let Some(next) = self.whole_argument(rules, argument, expect) {
+            self.tokens(rules, argument);
+            next
+        } else {
             self.free_text(rules, argument, 0);
             after(self, rules, argument)
-        });
+        };
         self.edits.settle(argument, from);
         next
     }
@@ -51,7 +54,11 @@ impl Finder {
             }
             _ => {}
         }
-        let separator = if matches!(expect, Expect::Header) { b':' } else { b'=' };
+        let separator = if matches!(expect, Expect::Header) {
+            b':'
+        } else {
+            b'='
+        };
         let at = memchr::memchr(separator, argument)?;
         let name = argument.get(..at)?;
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
@@ -75,7 +82,11 @@ fn after(finder: &mut Finder, rules: &Rules, argument: &[u8]) -> Expect {
         b"-u" | b"--user" | b"-U" | b"--proxy-user" => Expect::User,
         [b'-', name @ ..] if !name.contains(&b'=') && !name.contains(&b' ') => {
             let name = finder.names.classify(name, &rules.custom);
-            if name.class == Class::Secret { Expect::Secret(name.kind) } else { Expect::Any }
+            if name.class == Class::Secret {
+                Expect::Secret(name.kind)
+            } else {
+                Expect::Any
+            }
         }
         _ => Expect::Any,
     }
@@ -85,6 +96,9 @@ fn after(finder: &mut Finder, rules: &Rules, argument: &[u8]) -> Expect {
 fn user_password(argument: &[u8]) -> Option<Range<usize>> {
     let colon = memchr::memchr(b':', argument)?;
     let password = argument.get(colon + 1..)?;
-    let ids = argument.iter().all(|byte| byte.is_ascii_digit() || *byte == b':');
-    (!ids && !password.is_empty() && !password.starts_with(b"//")).then_some(colon + 1..argument.len())
+    let ids = argument
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b':');
+    (!ids && !password.is_empty() && !password.starts_with(b"//"))
+        .then_some(colon + 1..argument.len())
 }

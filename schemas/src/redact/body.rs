@@ -62,7 +62,16 @@ impl Finder {
     pub(super) fn walk(&mut self, rules: &Rules, text: &[u8], depth: usize) -> Result<(), Invalid> {
         let (from, base) = (self.edits.len(), self.frames.len());
         let lexer = Lexer { text, at: 0 };
-        let mut walk = Walk { finder: self, rules, lexer, depth, base, member: 0, name: Name::NONE, capture: None };
+        let mut walk = Walk {
+            finder: self,
+            rules,
+            lexer,
+            depth,
+            base,
+            member: 0,
+            name: Name::NONE,
+            capture: None,
+        };
         let verdict = walk.run();
         self.frames.truncate(base);
         self.edits.seal(text, from);
@@ -73,11 +82,22 @@ impl Finder {
     pub(super) fn walk_head(&mut self, rules: &Rules, text: &[u8]) -> usize {
         let (from, base) = (self.edits.len(), self.frames.len());
         let lexer = Lexer { text, at: 0 };
-        let mut walk = Walk { finder: self, rules, lexer, depth: 0, base, member: 0, name: Name::NONE, capture: None };
+        let mut walk = Walk {
+            finder: self,
+            rules,
+            lexer,
+            depth: 0,
+            base,
+            member: 0,
+            name: Name::NONE,
+            capture: None,
+        };
         let whole = walk.run().is_ok();
         let mut reached = if whole { text.len() } else { walk.member };
         if let Some(capture) = walk.capture.take() {
-            walk.finder.edits.value(capture.start..text.len(), capture.kind, 0);
+            walk.finder
+                .edits
+                .value(capture.start..text.len(), capture.kind, 0);
             reached = text.len();
         }
         self.frames.truncate(base);
@@ -126,10 +146,19 @@ impl Walk<'_, '_, '_> {
     #[inline]
     fn after_value(&mut self) -> Result<bool, Invalid> {
         loop {
-            let object = match self.finder.frames.get(self.base..).and_then(<[Frame]>::last) {
+            let object = match self
+                .finder
+                .frames
+                .get(self.base..)
+                .and_then(<[Frame]>::last)
+            {
                 Some(frame) => frame.object,
                 None => {
-                    return if self.lexer.next().is_none() { Ok(true) } else { Err(self.lexer.refuse()) };
+                    return if self.lexer.next().is_none() {
+                        Ok(true)
+                    } else {
+                        Err(self.lexer.refuse())
+                    };
                 }
             };
             match self.lexer.next() {
@@ -159,7 +188,10 @@ impl Walk<'_, '_, '_> {
         let close = if object { b'}' } else { b']' };
         let empty = self.lexer.next() == Some(close);
         let frame = if self.capture.is_some() || empty {
-            Frame { object, ..Frame::default() }
+            Frame {
+                object,
+                ..Frame::default()
+            }
         } else {
             self.frame(object, start)
         };
@@ -180,7 +212,10 @@ impl Walk<'_, '_, '_> {
     fn frame(&mut self, object: bool, start: usize) -> Frame {
         let name = self.name;
         let parent = self.parent();
-        let mut frame = Frame { object, ..Frame::default() };
+        let mut frame = Frame {
+            object,
+            ..Frame::default()
+        };
         let (mut schema, mut all, mut secret, mut pair) = (None, None, None, false);
         if let Some(parent) = parent {
             schema = parent.schema;
@@ -214,17 +249,29 @@ impl Walk<'_, '_, '_> {
 
     /// Whether the object whose first member comes next is a JSON Schema.
     fn begins_schema(&mut self) -> bool {
-        let mut ahead = Lexer { text: self.lexer.text, at: self.lexer.at };
+        let mut ahead = Lexer {
+            text: self.lexer.text,
+            at: self.lexer.at,
+        };
         let Ok(key) = ahead.key() else { return false };
-        let name = self.finder.names.classify(key.span.of(ahead.text), &self.rules.custom);
-        matches!(name.role, Role::SchemaWord | Role::SchemaMap) || key.span.of(ahead.text) == b"default"
+        let name = self
+            .finder
+            .names
+            .classify(key.span.of(ahead.text), &self.rules.custom);
+        matches!(name.role, Role::SchemaWord | Role::SchemaMap)
+            || key.span.of(ahead.text) == b"default"
     }
 
     fn close(&mut self) {
         self.lexer.at += 1;
         let end = self.lexer.at;
-        let Some(frame) = self.finder.frames.pop() else { return };
-        if let Some(capture) = self.capture.take_if(|capture| capture.depth == self.finder.frames.len()) {
+        let Some(frame) = self.finder.frames.pop() else {
+            return;
+        };
+        if let Some(capture) = self
+            .capture
+            .take_if(|capture| capture.depth == self.finder.frames.len())
+        {
             self.finder.edits.value(capture.start..end, capture.kind, 0);
         }
         if let Some(start) = frame.pair_start
@@ -257,7 +304,11 @@ impl Walk<'_, '_, '_> {
             let from = finder.edits.len();
             finder.tokens(rules, meaning);
             let plain = finder.edits.len() == from;
-            if plain { finder.names.classify(meaning, &rules.custom) } else { Name::NONE }
+            if plain {
+                finder.names.classify(meaning, &rules.custom)
+            } else {
+                Name::NONE
+            }
         });
         self.name = name;
     }
@@ -284,7 +335,9 @@ impl Walk<'_, '_, '_> {
         }
         if source.len() >= self.rules.shortest {
             let (rules, depth) = (self.rules, self.depth + 1);
-            self.with_meaning(text, |finder, meaning| finder.free_text(rules, meaning, depth));
+            self.with_meaning(text, |finder, meaning| {
+                finder.free_text(rules, meaning, depth)
+            });
         }
     }
 
@@ -310,13 +363,22 @@ impl Walk<'_, '_, '_> {
         self.with_meaning(text, |finder, meaning| {
             let from = finder.edits.len();
             finder.named(rules, meaning, 0..meaning.len(), kind);
+            // A scheme word, or the name of a cookie, is still text.
+            finder.tokens(rules, meaning);
             finder.edits.settle(meaning, from);
         });
     }
 
     /// `"--name"` in an array: the string after it is its value.
     fn flag(&mut self, source: &[u8]) {
-        let Some(parent) = self.finder.frames.get_mut(self.base..).and_then(<[Frame]>::last_mut) else { return };
+        let Some(parent) = self
+            .finder
+            .frames
+            .get_mut(self.base..)
+            .and_then(<[Frame]>::last_mut)
+        else {
+            return;
+        };
         let name = self.finder.names.classify(source, &self.rules.custom);
         if !parent.object && name.class == Class::Secret && !source.contains(&b'=') {
             parent.flag = Some(name.kind);
@@ -333,7 +395,9 @@ impl Walk<'_, '_, '_> {
         if name.class != Class::Secret {
             return;
         }
-        let Some(parent) = self.parent_mut() else { return };
+        let Some(parent) = self.parent_mut() else {
+            return;
+        };
         parent.pair_name = Some(name.kind);
         match parent.pair_value.take() {
             Some(Value::Text(value)) => self.secret_string(value, name.kind),
@@ -349,14 +413,19 @@ impl Walk<'_, '_, '_> {
         }
         let name = self.name;
         let Span { start, end } = span;
-        if name.class == Class::Open && name.role == Role::Other && !(number && self.rules.has_numbers) {
+        if name.class == Class::Open
+            && name.role == Role::Other
+            && !(number && self.rules.has_numbers)
+        {
             return;
         }
         let source = span.of(self.lexer.text);
         if source == b"null" {
             return;
         }
-        let Some(parent) = self.parent_mut() else { return };
+        let Some(parent) = self.parent_mut() else {
+            return;
+        };
         let schema = parent.schema_map && !number;
         let paired = parent.pair_name.filter(|_| name.role == Role::PairValue);
         if name.role == Role::PairValue {
@@ -365,7 +434,11 @@ impl Walk<'_, '_, '_> {
         let data = number && name.numbers_are_data || schema;
         let named = name.class == Class::Secret && !data;
         let weak = name.class == Class::Weak && number && is_opaque(source);
-        let kind = if named || weak { Some(name.kind) } else { paired };
+        let kind = if named || weak {
+            Some(name.kind)
+        } else {
+            paired
+        };
         let configured = || self.rules.is_number(source).then_some("env");
         if let Some(kind) = kind.or_else(configured) {
             self.finder.edits.value(start..end, kind, 0);
@@ -386,7 +459,9 @@ impl Walk<'_, '_, '_> {
         let mut meaning = self.finder.buffer(level);
         unescape(source, &mut meaning);
         let found = search(self.finder, &meaning);
-        self.finder.edits.lift(from, source, Some(&meaning), text.span.start);
+        self.finder
+            .edits
+            .lift(from, source, Some(&meaning), text.span.start);
         self.finder.give_back(level, meaning);
         found
     }

@@ -27,18 +27,33 @@ struct Print {
 impl Default for NameCache {
     fn default() -> Self {
         // No name has this print: names of no bytes are not kept.
-        let empty = Place { print: Print { words: [0; 4], len: 0 }, name: Name::NONE };
-        Self { places: vec![empty; PLACES].into_boxed_slice() }
+        let empty = Place {
+            print: Print {
+                words: [0; 4],
+                len: 0,
+            },
+            name: Name::NONE,
+        };
+        Self {
+            places: vec![empty; PLACES].into_boxed_slice(),
+        }
     }
 }
 
 impl NameCache {
     #[inline]
     pub(super) fn classify(&mut self, name: &[u8], custom: &[Vec<Vec<u8>>]) -> Name {
-        let Some(print) = Print::of(name) else { return classify(name, custom) };
-        let Some(place) = self.places.get_mut(print.place()) else { return classify(name, custom) };
+        let Some(print) = Print::of(name) else {
+            return classify(name, custom);
+        };
+        let Some(place) = self.places.get_mut(print.place()) else {
+            return classify(name, custom);
+        };
         if place.print != print {
-            *place = Place { print, name: classify(name, custom) };
+            *place = Place {
+                print,
+                name: classify(name, custom),
+            };
         }
         place.name
     }
@@ -60,9 +75,12 @@ impl Print {
                 [u64::from(first) | u64::from(last) << 32, 0, 0, 0]
             }
             8..=16 => [word(name, 0)?, word(name, len - 8)?, 0, 0],
-            17..=LONGEST => {
-                [word(name, 0)?, word(name, len - 8)?, word(name, 8)?, word(name, len - 16)?]
-            }
+            17..=LONGEST => [
+                word(name, 0)?,
+                word(name, len - 8)?,
+                word(name, 8)?,
+                word(name, len - 16)?,
+            ],
             _ => return None,
         };
         Some(Self { words, len })

@@ -57,20 +57,55 @@ impl Edits {
     /// Notes a secret inside a string or a free text.
     pub(super) fn text(&mut self, span: Range<usize>, kind: &'static str, rank: Rank) {
         let Range { start, end } = span;
-        self.list.push(Edit { start, end, kind, rank, quote: None, mark: 0 });
+        self.list.push(Edit {
+            start,
+            end,
+            kind,
+            rank,
+            quote: None,
+            mark: 0,
+        });
     }
 
     /// Notes a secret that is a whole JSON value other than a string.
     pub(super) fn value(&mut self, span: Range<usize>, kind: &'static str, backslashes: u32) {
         let Range { start, end } = span;
         let quote = Some(backslashes);
-        self.list.push(Edit { start, end, kind, rank: Rank::Name, quote, mark: 0 });
+        self.list.push(Edit {
+            start,
+            end,
+            kind,
+            rank: Rank::Name,
+            quote,
+            mark: 0,
+        });
+    }
+
+    /// Whether a text may read otherwise once its edits are made: something beside one
+    /// gets a word's edge, where white space and quotes are edges already, or the user's
+    /// own value or pattern took a quote or a separator with it.
+    pub(super) fn makes_edges(&self, text: &[u8]) -> bool {
+        let soft = |at: Option<usize>| {
+            let byte = at.and_then(|at| text.get(at)).copied().unwrap_or(b' ');
+            !matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n')
+        };
+        let any = |edit: &Edit| matches!(edit.rank, Rank::Env | Rank::Pattern);
+        self.list
+            .iter()
+            .any(|edit| any(edit) || soft(edit.start.checked_sub(1)) || soft(Some(edit.end)))
     }
 
     /// Notes a secret whose mark is known.
     pub(super) fn marked(&mut self, span: Range<usize>, kind: &'static str, mark: u128) {
         let Range { start, end } = span;
-        self.list.push(Edit { start, end, kind, rank: Rank::Shape, quote: None, mark });
+        self.list.push(Edit {
+            start,
+            end,
+            kind,
+            rank: Rank::Shape,
+            quote: None,
+            mark,
+        });
         self.join(0);
     }
 
@@ -106,7 +141,9 @@ impl Edits {
     pub(super) fn seal(&mut self, text: &[u8], from: usize) {
         self.join(from);
         for at in from..self.list.len() {
-            let Some(edit) = self.list.get(at) else { continue };
+            let Some(edit) = self.list.get(at) else {
+                continue;
+            };
             if edit.mark == 0 {
                 let mark = self.mark_of(&text.get(edit.start..edit.end).unwrap_or_default());
                 if let Some(edit) = self.list.get_mut(at) {
@@ -123,7 +160,9 @@ impl Edits {
         }
         let mut kept = from;
         for at in from..self.list.len() {
-            let Some(mut edit) = self.list.get(at).copied() else { continue };
+            let Some(mut edit) = self.list.get(at).copied() else {
+                continue;
+            };
             let first = known.partition_point(|known| known.end <= edit.start);
             let mut covered = 0;
             for known in known.get(first..).unwrap_or_default() {
@@ -145,15 +184,21 @@ impl Edits {
     }
 
     fn join(&mut self, from: usize) {
-        let Some(fresh) = self.list.get_mut(from..) else { return };
+        let Some(fresh) = self.list.get_mut(from..) else {
+            return;
+        };
         if fresh.len() < 2 {
             return;
         }
         fresh.sort_unstable_by_key(|edit| (edit.start, Reverse(edit.end), Reverse(edit.rank)));
         let mut last = from;
         for at in from + 1..self.list.len() {
-            let Some(next) = self.list.get(at).copied() else { continue };
-            let Some(kept) = self.list.get_mut(last) else { continue };
+            let Some(next) = self.list.get(at).copied() else {
+                continue;
+            };
+            let Some(kept) = self.list.get_mut(last) else {
+                continue;
+            };
             if next.start >= kept.end {
                 last += 1;
                 if let Some(slot) = self.list.get_mut(last) {
@@ -184,12 +229,17 @@ impl Edits {
     pub(super) fn lift(&mut self, from: usize, content: &[u8], meaning: Option<&[u8]>, by: usize) {
         let (mut raw, mut decoded) = (0, 0);
         for edit in self.list.get_mut(from..).unwrap_or_default() {
-            edit.quote = edit.quote.map(|backslashes| (2 * backslashes + 1).min(MOST_BACKSLASHES));
+            edit.quote = edit
+                .quote
+                .map(|backslashes| (2 * backslashes + 1).min(MOST_BACKSLASHES));
             if let Some(meaning) = meaning {
                 for (bound, forward) in [(&mut edit.start, false), (&mut edit.end, true)] {
                     let at = char_boundary(meaning, *bound, forward);
                     // Each step starts where the last one ended, so that the whole is linear.
-                    raw += raw_offset(content.get(raw..).unwrap_or_default(), at.saturating_sub(decoded));
+                    raw += raw_offset(
+                        content.get(raw..).unwrap_or_default(),
+                        at.saturating_sub(decoded),
+                    );
                     decoded = decoded.max(at);
                     *bound = raw;
                 }
@@ -202,7 +252,11 @@ impl Edits {
 
 fn char_boundary(text: &[u8], mut at: usize, forward: bool) -> usize {
     while text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
-        at = if forward { at + 1 } else { at.saturating_sub(1) };
+        at = if forward {
+            at + 1
+        } else {
+            at.saturating_sub(1)
+        };
     }
     at
 }
@@ -215,7 +269,11 @@ mod tests {
     use super::*;
 
     fn spans(edits: &Edits) -> Vec<(usize, usize)> {
-        edits.as_slice().iter().map(|edit| (edit.start, edit.end)).collect()
+        edits
+            .as_slice()
+            .iter()
+            .map(|edit| (edit.start, edit.end))
+            .collect()
     }
 
     #[test]
@@ -262,6 +320,9 @@ mod tests {
         let mut edits = Edits::default();
         edits.text(4..10, "token", Rank::Name);
         edits.lift(0, content, Some(meaning), 100);
-        assert_eq!(&content[edits.as_slice()[0].start - 100..edits.as_slice()[0].end - 100], br"se\u0063ret");
+        assert_eq!(
+            &content[edits.as_slice()[0].start - 100..edits.as_slice()[0].end - 100],
+            br"se\u0063ret"
+        );
     }
 }

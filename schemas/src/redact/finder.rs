@@ -22,14 +22,20 @@ impl Finder {
     /// Borrows the buffer for decoded strings at `depth`; it is given back by
     /// [`Finder::give_back`].
     pub(super) fn buffer(&mut self, depth: usize) -> Vec<u8> {
-        let mut buffer = self.scratch.get_mut(depth).map(std::mem::take).unwrap_or_default();
+        let mut buffer = self
+            .scratch
+            .get_mut(depth)
+            .map(std::mem::take)
+            .unwrap_or_default();
         buffer.clear();
         buffer
     }
 
     pub(super) fn give_back(&mut self, depth: usize, buffer: Vec<u8>) {
         // One huge string must not hold its memory for the rest of the tape.
-        if buffer.capacity() <= LARGEST_KEPT && let Some(place) = self.scratch.get_mut(depth) {
+        if buffer.capacity() <= LARGEST_KEPT
+            && let Some(place) = self.scratch.get_mut(depth)
+        {
             *place = buffer;
         }
     }

@@ -24,28 +24,47 @@ impl Finder {
 fn kept(head: &[u8]) -> usize {
     let mut end = whole_chars(head);
     let head = head.get(..end).unwrap_or_default();
-    let run = head.iter().rev().take_while(|byte| is_token_byte(**byte)).count();
+    let run = head
+        .iter()
+        .rev()
+        .take_while(|byte| is_token_byte(**byte))
+        .count();
     let start = end - run;
     let begins = |prefix: &[u8]| head.get(start..).is_some_and(|run| run.starts_with(prefix));
-    end -= if begins(b"eyJ") { run } else { run.min(LONGEST_RUN) };
+    end -= if begins(b"eyJ") {
+        run
+    } else {
+        run.min(LONGEST_RUN)
+    };
     end.min(url_password(head).unwrap_or(end))
 }
 
 /// The length without a character that was split.
 fn whole_chars(head: &[u8]) -> usize {
     let tail = head.len().saturating_sub(3);
-    let start = head.iter().rposition(|byte| byte & 0xc0 != 0x80).unwrap_or(head.len());
+    let start = head
+        .iter()
+        .rposition(|byte| byte & 0xc0 != 0x80)
+        .unwrap_or(head.len());
     let width = match head.get(start) {
         Some(0xf0..=0xf7) => 4,
         Some(0xe0..=0xef) => 3,
         Some(0xc0..=0xdf) => 2,
         _ => 1,
     };
-    if start >= tail && head.len() - start < width { start } else { head.len() }
+    if start >= tail && head.len() - start < width {
+        start
+    } else {
+        head.len()
+    }
 }
 
 fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~' | b'%' | b'\\')
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~' | b'%' | b'\\'
+        )
 }
 
 /// Where the password of a URL without its `@` starts, when the head ends inside it.

@@ -25,12 +25,21 @@ struct PrivateKey {
 impl LineState {
     /// The part of `line` that belongs to a private key which spans lines. `fresh` makes
     /// the mark of a new one.
-    pub(super) fn part_of_key(&mut self, line: &[u8], fresh: impl FnOnce() -> u128) -> Option<(Range<usize>, u128)> {
+    pub(super) fn part_of_key(
+        &mut self,
+        line: &[u8],
+        fresh: impl FnOnce() -> u128,
+    ) -> Option<(Range<usize>, u128)> {
         let content = line.trim_ascii_end().len();
         if let Some(mut key) = self.key.take() {
             if let Some(last) = memmem::find(line, b"-----END ") {
-                let close = line.get(last + 9..).and_then(|rest| memmem::find(rest, b"-----"));
-                return Some((indent(line)..close.map_or(content, |close| last + 9 + close + 5), key.mark));
+                let close = line
+                    .get(last + 9..)
+                    .and_then(|rest| memmem::find(rest, b"-----"));
+                return Some((
+                    indent(line)..close.map_or(content, |close| last + 9 + close + 5),
+                    key.mark,
+                ));
             }
             key.lines += 1;
             if key.lines < MOST_LINES && is_body(line.get(..content)?, key.prefix) {
@@ -46,7 +55,11 @@ impl LineState {
             return None;
         }
         let mark = fresh();
-        self.key = Some(PrivateKey { mark, prefix: start, lines: 0 });
+        self.key = Some(PrivateKey {
+            mark,
+            prefix: start,
+            lines: 0,
+        });
         Some((start..content, mark))
     }
 }
@@ -61,7 +74,12 @@ fn is_body(line: &[u8], prefix: usize) -> bool {
     let long = line.split(|byte| !base64(byte)).any(|run| run.len() >= 40);
     let is_whole = |text: &[u8]| {
         let text = text.trim_ascii();
-        let header = [b"Proc-Type:".as_slice(), b"DEK-Info:", b"Comment:", b"Version:"];
+        let header = [
+            b"Proc-Type:".as_slice(),
+            b"DEK-Info:",
+            b"Comment:",
+            b"Version:",
+        ];
         text.iter().all(base64) || header.iter().any(|header| text.starts_with(header))
     };
     long || is_whole(line) || line.get(prefix..).is_some_and(is_whole)

@@ -34,14 +34,17 @@ mod cache;
 mod edits;
 mod finder;
 mod head;
+mod header;
 mod lexer;
 mod lines;
 mod named;
 mod names;
 mod placeholders;
+mod regions;
 mod rules;
 mod shapes;
 mod text;
+mod url;
 mod value;
 mod vocabulary;
 
@@ -79,7 +82,12 @@ impl Redactor {
     /// A redactor that has seen nothing yet.
     #[must_use]
     pub fn new(rules: Arc<Rules>) -> Self {
-        Self { rules, finder: Finder::default(), table: Table::default(), counts: BTreeMap::new() }
+        Self {
+            rules,
+            finder: Finder::default(),
+            table: Table::default(),
+            counts: BTreeMap::new(),
+        }
     }
 
     /// Proves that `text` is one JSON value in UTF-8, by the grammar of
@@ -88,18 +96,22 @@ impl Redactor {
     /// Borrowed when nothing changed. Bytes that are not UTF-8 are an [`Invalid::Syntax`].
     pub fn json<'t>(&mut self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, Invalid> {
         if let Err(error) = std::str::from_utf8(text) {
-            return Err(Invalid::Syntax { at: error.valid_up_to() });
+            return Err(Invalid::Syntax {
+                at: error.valid_up_to(),
+            });
         }
         self.finder.edits.clear();
         self.finder.walk(&self.rules, text, 0)?;
-        Ok(self.replace(text))
+        Ok(self.settle(text, |finder, rules, text| {
+            finder.walk(rules, text, 0).is_ok()
+        }))
     }
 
     /// Redacts free text of any bytes: noise, a URL, malformed JSON.
     pub fn text<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
         self.finder.edits.clear();
         self.finder.free_text(&self.rules, text, 0);
-        self.replace(text)
+        self.settle(text, read_text)
     }
 
     /// Redacts one line of a stream; `state` carries a private key from line to line.
@@ -110,14 +122,16 @@ impl Redactor {
             return self.text(line);
         };
         let (before, after) = (line.get(..span.start), line.get(span.end..));
-        self.finder.free_text(&self.rules, before.unwrap_or_default(), 0);
+        self.finder
+            .free_text(&self.rules, before.unwrap_or_default(), 0);
         let from = self.finder.edits.len();
-        self.finder.free_text(&self.rules, after.unwrap_or_default(), 0);
+        self.finder
+            .free_text(&self.rules, after.unwrap_or_default(), 0);
         self.finder.edits.shift(from, span.end);
         if !span.is_empty() && !placeholders::is_whole(line.get(span.clone()).unwrap_or_default()) {
             self.finder.edits.marked(span, "private-key", mark);
         }
-        self.replace(line)
+        self.settle(line, read_text)
     }
 
     /// Redacts the kept head of a message that was cut at an arbitrary byte: as
@@ -130,7 +144,8 @@ impl Redactor {
         self.finder.edits.clear();
         let kept = self.finder.head(&self.rules, head);
         self.finder.edits.cut(kept);
-        self.replace(head.get(..kept).unwrap_or(head)).into_owned()
+        self.settle(head.get(..kept).unwrap_or(head), read_text)
+            .into_owned()
     }
 
     /// Redacts a command line: `--api-key VALUE`, `--token=VALUE`, `KEY=value`, headers
@@ -141,7 +156,7 @@ impl Redactor {
         for argument in argv {
             self.finder.edits.clear();
             expect = self.finder.argument(&self.rules, argument, expect);
-            redacted.push(self.replace(argument).into_owned());
+            redacted.push(self.settle(argument, read_text).into_owned());
         }
         redacted
     }
@@ -165,15 +180,47 @@ impl Redactor {
         self.finder.edits.clear();
         self.finder.free_text(&self.rules, text, 0);
         let edits = self.finder.edits.as_slice().iter();
-        edits.map(|edit| Finding { span: Span { start: edit.start, end: edit.end }, kind: edit.kind.to_owned() }).collect()
+        edits
+            .map(|edit| Finding {
+                span: Span {
+                    start: edit.start,
+                    end: edit.end,
+                },
+                kind: edit.kind.to_owned(),
+            })
+            .collect()
+    }
+
+    /// Puts placeholders where the edits are. Where one of them stands beside other
+    /// letters, these may be a token now that they have an edge, so that the result is
+    /// read again.
+    fn settle<'t>(
+        &mut self,
+        text: &'t [u8],
+        read: fn(&mut Finder, &Rules, &[u8]) -> bool,
+    ) -> Cow<'t, [u8]> {
+        if self.finder.edits.len() == 0 || self.rules.off {
+            return Cow::Borrowed(text);
+        }
+        let mut again = self.finder.edits.makes_edges(text);
+        let mut out = self.replace(text);
+        for _ in 0..MOST_ROUNDS {
+            if !again {
+                break;
+            }
+            self.finder.edits.clear();
+            if !read(&mut self.finder, &self.rules, &out) || self.finder.edits.len() == 0 {
+                break;
+            }
+            again = self.finder.edits.makes_edges(&out);
+            out = self.replace(&out);
+        }
+        Cow::Owned(out)
     }
 
     /// Puts placeholders where the edits are.
-    fn replace<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
+    fn replace(&mut self, text: &[u8]) -> Vec<u8> {
         let edits = self.finder.edits.as_slice();
-        if edits.is_empty() || self.rules.off {
-            return Cow::Borrowed(text);
-        }
         let mut out = Vec::with_capacity(text.len() + 32);
         let mut at = 0;
         for edit in edits {
@@ -196,6 +243,14 @@ impl Redactor {
             at = edit.end;
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
-        Cow::Owned(out)
+        out
     }
 }
+
+fn read_text(finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {
+    finder.free_text(rules, text, 0);
+    true
+}
+
+/// More rounds than one are the work of a strange pattern.
+const MOST_ROUNDS: usize = 4;

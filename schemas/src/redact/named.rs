@@ -12,14 +12,22 @@ impl Finder {
     ///
     /// White space around it, a scheme word and the names of cookies stay, and so does a
     /// value that is a placeholder already.
-    pub(super) fn named(&mut self, rules: &Rules, text: &[u8], span: Range<usize>, kind: &'static str) {
-        let Some(value) = text.get(span.clone()) else { return };
+    pub(super) fn named(
+        &mut self,
+        rules: &Rules,
+        text: &[u8],
+        span: Range<usize>,
+        kind: &'static str,
+    ) {
+        let Some(value) = text.get(span.clone()) else {
+            return;
+        };
         let start = span.start + (value.len() - value.trim_ascii_start().len());
         let value = value.trim_ascii();
         if value.is_empty() || placeholders::is_whole(value) {
             return;
         }
-        if kind == "cookie" && value.contains(&b'=') {
+        if kind == "cookie" && cookie_value(value).is_some() {
             return self.cookies(rules, value, start);
         }
         let (skip, kind) = match scheme(value) {
@@ -27,7 +35,9 @@ impl Finder {
             Some((scheme_kind, length)) => (length, scheme_kind.unwrap_or(kind)),
             None => (0, kind),
         };
-        let Some(secret) = value.get(skip..) else { return };
+        let Some(secret) = value.get(skip..) else {
+            return;
+        };
         if !placeholders::is_whole(secret) {
             self.secret(rules, secret, start + skip, kind);
         }
@@ -45,11 +55,16 @@ impl Finder {
     fn cookies(&mut self, rules: &Rules, value: &[u8], start: usize) {
         let mut at = 0;
         for part in value.split(|byte| *byte == b';') {
-            let equals = memchr::memchr(b'=', part).map_or(0, |equals| equals + 1);
+            let equals = cookie_value(part).unwrap_or_default();
             let (name, secret) = part.split_at(equals);
             let name = name.trim_ascii().strip_suffix(b"=").unwrap_or_default();
-            let attribute = COOKIE_ATTRIBUTES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
-            let flag = equals == 0 && COOKIE_FLAGS.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(part.trim_ascii()));
+            let attribute = COOKIE_ATTRIBUTES
+                .iter()
+                .any(|known| known.as_bytes().eq_ignore_ascii_case(name));
+            let flag = equals == 0
+                && COOKIE_FLAGS
+                    .iter()
+                    .any(|known| known.as_bytes().eq_ignore_ascii_case(part.trim_ascii()));
             let lead = secret.len() - secret.trim_ascii_start().len();
             let secret = secret.trim_ascii();
             if !(attribute || flag || secret.is_empty() || placeholders::is_whole(secret)) {
@@ -60,12 +75,34 @@ impl Finder {
     }
 }
 
+/// Where the value of the cookie at the start of `text` begins, when it has a name.
+pub(super) fn cookie_value(text: &[u8]) -> Option<usize> {
+    let spaces = text
+        .iter()
+        .take(LONGEST_COOKIE_NAME)
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
+    let token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"!#$%&*+-.^_|~".contains(byte);
+    let name = text
+        .get(spaces..)?
+        .iter()
+        .take(LONGEST_COOKIE_NAME)
+        .take_while(token)
+        .count();
+    (name > 0 && text.get(spaces + name) == Some(&b'=')).then_some(spaces + name + 1)
+}
+
 /// The scheme word at the start of a credential: the kind it implies, and its length with
 /// the space after it.
 pub(super) fn scheme(value: &[u8]) -> Option<(Option<&'static str>, usize)> {
-    let length = value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let length = value
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+        .count();
     let word = value.get(..length)?;
-    let (_, kind) = SCHEMES.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word))?;
+    let (_, kind) = SCHEMES
+        .iter()
+        .find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word))?;
     let rest = value.get(length..)?;
     if !rest.is_empty() && !rest.starts_with(b" ") {
         return None;
@@ -76,7 +113,9 @@ pub(super) fn scheme(value: &[u8]) -> Option<(Option<&'static str>, usize)> {
 /// Whether the scheme word at the start of a credential takes a list of parameters.
 pub(super) fn has_parameters(value: &[u8]) -> bool {
     PARAMETERS.iter().any(|known| {
-        value.get(..known.len()).is_some_and(|word| word.eq_ignore_ascii_case(known.as_bytes()))
+        value
+            .get(..known.len())
+            .is_some_and(|word| word.eq_ignore_ascii_case(known.as_bytes()))
     })
 }
 
@@ -100,10 +139,21 @@ const SCHEMES: &[(&str, Option<&str>)] = &[
 ];
 
 /// Schemes whose credential is a list of parameters.
-const PARAMETERS: &[&str] = &["aws4-hmac-sha256", "digest", "hawk", "hmac", "oauth", "signature"];
+const PARAMETERS: &[&str] = &[
+    "aws4-hmac-sha256",
+    "digest",
+    "hawk",
+    "hmac",
+    "oauth",
+    "signature",
+];
+
+const LONGEST_COOKIE_NAME: usize = 256;
 
 /// What `Set-Cookie` says about a cookie (RFC 6265 §4.1).
-const COOKIE_ATTRIBUTES: &[&str] = &["domain", "expires", "max-age", "path", "priority", "samesite"];
+const COOKIE_ATTRIBUTES: &[&str] = &[
+    "domain", "expires", "max-age", "path", "priority", "samesite",
+];
 
 /// Attributes without a value.
 const COOKIE_FLAGS: &[&str] = &["httponly", "partitioned", "secure"];

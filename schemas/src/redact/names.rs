@@ -45,11 +45,19 @@ pub(super) struct Name {
 }
 
 impl Name {
-    pub(super) const NONE: Self =
-        Self { class: Class::Open, role: Role::Other, kind: "", numbers_are_data: false };
+    pub(super) const NONE: Self = Self {
+        class: Class::Open,
+        role: Role::Other,
+        kind: "",
+        numbers_are_data: false,
+    };
 
     fn of(class: Class, kind: &'static str) -> Self {
-        Self { class, kind, ..Self::NONE }
+        Self {
+            class,
+            kind,
+            ..Self::NONE
+        }
     }
 }
 
@@ -65,7 +73,10 @@ pub(super) fn classify(name: &[u8], custom: &[Vec<Vec<u8>>]) -> Name {
     let mut letters = [0; LONGEST_NAME];
     let words = Words::of(name, &mut letters);
     let mut found = by_words(words.as_slice());
-    if custom.iter().any(|custom| is_custom(custom, words.as_slice(), name)) {
+    if custom
+        .iter()
+        .any(|custom| is_custom(custom, words.as_slice(), name))
+    {
         found = Name::of(Class::Secret, "custom");
     }
     if found.class != Class::Open && !placeholders::spans(name).is_empty() {
@@ -90,20 +101,33 @@ fn is_custom(custom: &[Vec<u8>], words: &[&[u8]], name: &[u8]) -> bool {
     if words.is_empty() {
         return custom.len() == 1 && custom.first().is_some_and(|custom| custom == name);
     }
-    let Some(start) = words.len().checked_sub(custom.len()) else { return false };
-    words.get(start..).is_some_and(|end| end.iter().zip(custom).all(|(a, b)| a == b))
+    let Some(start) = words.len().checked_sub(custom.len()) else {
+        return false;
+    };
+    words
+        .get(start..)
+        .is_some_and(|end| end.iter().zip(custom).all(|(a, b)| a == b))
 }
 
 fn by_words(words: &[&[u8]]) -> Name {
     let mut best = Name::NONE;
     for at in 0..words.len() {
-        let Some((name, end)) = secret_at(words, at) else { continue };
+        let Some((name, end)) = secret_at(words, at) else {
+            continue;
+        };
         let last = words.last().copied().unwrap_or_default();
         if end < words.len() && has(words::DESCRIPTORS, last) {
             return Name::NONE;
         }
         let asked = at > 0 && words.first().is_some_and(|first| has(words::ASKING, first));
-        let name = if asked { Name { class: Class::Weak, ..name } } else { name };
+        let name = if asked {
+            Name {
+                class: Class::Weak,
+                ..name
+            }
+        } else {
+            name
+        };
         if name.class == Class::Secret {
             return name;
         }
@@ -116,7 +140,11 @@ fn by_words(words: &[&[u8]]) -> Name {
 fn secret_at(words: &[&[u8]], at: usize) -> Option<(Name, usize)> {
     let word = *words.get(at)?;
     let next = words.get(at + 1).copied().unwrap_or_default();
-    let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
+    let before = at
+        .checked_sub(1)
+        .and_then(|at| words.get(at))
+        .copied()
+        .unwrap_or_default();
     if let Some((kind, mut end)) = pair(word, next).map(|kind| (kind, at + 2)) {
         if next == b"key" && words.get(end).copied() == Some(b"id") && word == b"access" {
             end += 1;
@@ -124,7 +152,10 @@ fn secret_at(words: &[&[u8]], at: usize) -> Option<(Name, usize)> {
         return Some((Name::of(Class::Secret, kind), end));
     }
     if word == b"tokens" {
-        let name = Name { numbers_are_data: true, ..Name::of(Class::Secret, "token") };
+        let name = Name {
+            numbers_are_data: true,
+            ..Name::of(Class::Secret, "token")
+        };
         return has(words::TOKENS_OWNERS, before).then_some((name, at + 1));
     }
     if word == b"token" && has(words::HARMLESS_TOKENS, before) {
@@ -138,10 +169,17 @@ fn secret_at(words: &[&[u8]], at: usize) -> Option<(Name, usize)> {
         return Some((Name::of(Class::Secret, kind), at + 1));
     }
     if let Some(kind) = kind_of(words::STRONG_AT_END, word) {
-        let class = if last || next == b"value" { Class::Secret } else { Class::Weak };
+        let class = if last || next == b"value" {
+            Class::Secret
+        } else {
+            Class::Weak
+        };
         return Some((Name::of(class, kind), at + 1));
     }
-    if let Some((_, kind)) = words::ENDINGS.iter().find(|(end, _)| word.ends_with(end.as_bytes())) {
+    if let Some((_, kind)) = words::ENDINGS
+        .iter()
+        .find(|(end, _)| word.ends_with(end.as_bytes()))
+    {
         return Some((Name::of(Class::Secret, kind), at + 1));
     }
     if last && let Some(kind) = kind_of(words::WEAK_AT_END, word) {
@@ -151,16 +189,22 @@ fn secret_at(words: &[&[u8]], at: usize) -> Option<(Name, usize)> {
 }
 
 fn pair(word: &[u8], next: &[u8]) -> Option<&'static str> {
-    if matches!(next, b"key" | b"keys") && let Some(kind) = kind_of(words::KEY_OWNERS, word) {
+    if matches!(next, b"key" | b"keys")
+        && let Some(kind) = kind_of(words::KEY_OWNERS, word)
+    {
         return Some(kind);
     }
-    let same = |(first, second, _): &&(&str, &str, &str)| first.as_bytes() == word && second.as_bytes() == next;
+    let same = |(first, second, _): &&(&str, &str, &str)| {
+        first.as_bytes() == word && second.as_bytes() == next
+    };
     words::PAIRS.iter().find(same).map(|(_, _, kind)| *kind)
 }
 
 fn role(name: &[u8]) -> Role {
     let mut letters = [0; 24];
-    let Some(lower) = letters.get_mut(..name.len()) else { return Role::Other };
+    let Some(lower) = letters.get_mut(..name.len()) else {
+        return Role::Other;
+    };
     lower.copy_from_slice(name);
     lower.make_ascii_lowercase();
     let lower = &*lower;
@@ -171,7 +215,10 @@ fn role(name: &[u8]) -> Role {
         (words::SCHEMA_VALUES, Role::SchemaValue),
         (words::SCHEMA_WORDS, Role::SchemaWord),
     ];
-    let found = lists.iter().find(|(list, _)| has(list, lower)).map(|(_, role)| *role);
+    let found = lists
+        .iter()
+        .find(|(list, _)| has(list, lower))
+        .map(|(_, role)| *role);
     match found {
         None if lower.starts_with(b"x-") => Role::SchemaWord,
         found => found.unwrap_or(Role::Other),
@@ -183,7 +230,9 @@ fn has(list: &[&str], word: &[u8]) -> bool {
 }
 
 fn kind_of(list: &[(&'static str, &'static str)], word: &[u8]) -> Option<&'static str> {
-    list.iter().find(|(known, _)| known.as_bytes() == word).map(|(_, kind)| *kind)
+    list.iter()
+        .find(|(known, _)| known.as_bytes() == word)
+        .map(|(_, kind)| *kind)
 }
 
 /// The words of a name, in lower case and without digits at their ends.
@@ -195,13 +244,18 @@ struct Words<'l> {
 impl<'l> Words<'l> {
     fn of(name: &[u8], letters: &'l mut [u8; LONGEST_NAME]) -> Self {
         // What a long name means stands at its end.
-        let name = name.get(name.len().saturating_sub(LONGEST_NAME)..).unwrap_or_default();
+        let name = name
+            .get(name.len().saturating_sub(LONGEST_NAME)..)
+            .unwrap_or_default();
         let letters: &'l mut [u8] = letters;
         let (copy, _) = letters.split_at_mut(name.len());
         copy.copy_from_slice(name);
         copy.make_ascii_lowercase();
         let copy: &'l [u8] = copy;
-        let mut words = Self { list: [&[]; MOST_WORDS], len: 0 };
+        let mut words = Self {
+            list: [&[]; MOST_WORDS],
+            len: 0,
+        };
         let mut start = 0;
         for at in 0..=name.len() {
             let byte = name.get(at).copied().unwrap_or(b' ');
@@ -218,8 +272,13 @@ impl<'l> Words<'l> {
     }
 
     fn push(&mut self, word: &'l [u8]) {
-        let plain = word.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
-        let Some(word) = word.get(..plain).filter(|word| !word.is_empty()) else { return };
+        let plain = word
+            .iter()
+            .rposition(|byte| !byte.is_ascii_digit())
+            .map_or(0, |last| last + 1);
+        let Some(word) = word.get(..plain).filter(|word| !word.is_empty()) else {
+            return;
+        };
         if self.len == MOST_WORDS {
             self.list.copy_within(1.., 0);
             self.len -= 1;
@@ -261,41 +320,54 @@ mod tests {
 
     #[test]
     fn secret_names_in_every_style() {
-        for name in [
-            "password", "Password", "PASSWORD", "userPassword", "user_password", "user-password", "user.password",
-            "passwd", "pwd", "passphrase", "passcode", "passWord", "secret", "secrets", "SecretString", "token",
-            "authToken", "auth_token", "AUTH_TOKEN", "OAuthToken", "oauth2Token", "authorization", "Proxy-Authorization",
-            "cookie", "Set-Cookie", "credential", "credentials", "api_key", "apikey", "apiKey", "APIKey", "API_KEY",
-            "x-api-key", "X-Goog-Api-Key", "OPENAI_API_KEY", "OPENAI_KEY", "openaiApiKey", "private_key", "privateKey",
-            "access_key", "AWS_SECRET_ACCESS_KEY", "aws_access_key_id", "secret_key", "signing_key", "encryption_key",
-            "client_secret", "clientSecret", "CLIENTSECRET", "session_id", "sessionId", "Mcp-Session-Id", "session_key",
-            "connection_string", "ConnectionString", "bearer", "otp", "PGPASSWORD", "MYSQL_PWD", "db_pass", "password2",
-            "api_key_2", "jwt", "csrfToken", "client_token", "secret_value", "password_confirmation", "smtp.password",
-            "X-Amz-Security-Token", "AccountKey", "access_tokens", "_authToken", "npm_config__authToken", "token_value",
-        ] {
+        for name in "password Password PASSWORD userPassword user_password user-password \
+             user.password passwd pwd passphrase passcode passWord secret secrets \
+             SecretString token authToken auth_token AUTH_TOKEN OAuthToken oauth2Token \
+             authorization Proxy-Authorization cookie Set-Cookie credential credentials \
+             api_key apikey apiKey APIKey API_KEY x-api-key X-Goog-Api-Key OPENAI_API_KEY \
+             OPENAI_KEY openaiApiKey private_key privateKey access_key AWS_SECRET_ACCESS_KEY \
+             aws_access_key_id secret_key signing_key encryption_key client_secret \
+             clientSecret CLIENTSECRET session_id sessionId Mcp-Session-Id session_key \
+             connection_string ConnectionString bearer otp PGPASSWORD MYSQL_PWD db_pass \
+             password2 api_key_2 jwt csrfToken client_token secret_value \
+             password_confirmation smtp.password X-Amz-Security-Token AccountKey \
+             access_tokens _authToken npm_config__authToken token_value"
+            .split(' ')
+        {
             assert_eq!(class(name), Class::Secret, "{name}");
         }
     }
 
     #[test]
     fn harmless_names() {
-        for name in [
-            "tokenizer", "max_tokens", "maxTokens", "tokens", "token_count", "tokenCount", "token_type", "primary_key",
-            "sort_key", "key", "keys", "progressToken", "nextPageToken", "pageToken", "nextToken", "continuationToken",
-            "syncToken", "cancellationToken", "nextCursor", "cursor", "secretary", "password_policy", "password_length",
-            "passwordMin", "password_url", "password_hint", "password_field", "tokenUrl", "token_endpoint", "public_key",
-            "keyboard", "author", "authority", "cookie_policy", "monkey", "authorization_servers", "bearer_methods_supported",
-            "token_endpoint_auth_methods_supported", "client_secret_expires_at", "prompt_tokens", "total_tokens", "passed",
-            "compass", "bypass", "partition_key", "foreign_key", "cache_key", "SecretName", "secretArn", "cookieDomain",
-            "partialResultToken", "workDoneToken", "", "-", "0", "passport", "tokenize", "keyPath", "session", "author_id",
-        ] {
+        for name in "tokenizer max_tokens maxTokens tokens token_count tokenCount token_type \
+             primary_key sort_key key keys progressToken nextPageToken pageToken nextToken \
+             continuationToken syncToken cancellationToken nextCursor cursor secretary \
+             password_policy password_length passwordMin password_url password_hint \
+             password_field tokenUrl token_endpoint public_key keyboard author authority \
+             cookie_policy monkey authorization_servers bearer_methods_supported \
+             token_endpoint_auth_methods_supported client_secret_expires_at prompt_tokens \
+             total_tokens passed compass bypass partition_key foreign_key cache_key \
+             SecretName secretArn cookieDomain partialResultToken workDoneToken  - 0 \
+             passport tokenize keyPath session author_id"
+            .split(' ')
+        {
             assert_ne!(class(name), Class::Secret, "{name}");
         }
     }
 
     #[test]
     fn some_names_depend_on_the_value() {
-        for name in ["auth", "signature", "X-Amz-Signature", "pin", "pass", "has_password", "tokenBucket", "sig"] {
+        for name in [
+            "auth",
+            "signature",
+            "X-Amz-Signature",
+            "pin",
+            "pass",
+            "has_password",
+            "tokenBucket",
+            "sig",
+        ] {
             assert_eq!(class(name), Class::Weak, "{name}");
         }
     }
@@ -303,17 +375,40 @@ mod tests {
     #[test]
     fn added_names_are_compared_by_words() {
         let custom = [custom_words("internalRef"), custom_words("$$")];
-        for name in ["internal_ref", "INTERNAL-REF", "InternalRef", "my.internal.ref", "$$"] {
-            assert_eq!(classify(name.as_bytes(), &custom).class, Class::Secret, "{name}");
+        for name in [
+            "internal_ref",
+            "INTERNAL-REF",
+            "InternalRef",
+            "my.internal.ref",
+            "$$",
+        ] {
+            assert_eq!(
+                classify(name.as_bytes(), &custom).class,
+                Class::Secret,
+                "{name}"
+            );
         }
-        for name in ["internal", "ref", "internal_reference", "internalRefName", "$"] {
-            assert_eq!(classify(name.as_bytes(), &custom).class, Class::Open, "{name}");
+        for name in [
+            "internal",
+            "ref",
+            "internal_reference",
+            "internalRefName",
+            "$",
+        ] {
+            assert_eq!(
+                classify(name.as_bytes(), &custom).class,
+                Class::Open,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn long_names_are_judged_by_their_end() {
-        assert_eq!(class(&format!("{}_password", "a_".repeat(500))), Class::Secret);
+        assert_eq!(
+            class(&format!("{}_password", "a_".repeat(500))),
+            Class::Secret
+        );
         assert_eq!(class(&"password_".repeat(5_000)), Class::Secret);
     }
 }

@@ -21,7 +21,12 @@ struct Slot {
 impl Table {
     /// Appends the placeholder of the value behind `mark` and returns its kind. The kind
     /// it was first found as stays.
-    pub(super) fn write(&mut self, mark: u128, kind: &'static str, out: &mut Vec<u8>) -> &'static str {
+    pub(super) fn write(
+        &mut self,
+        mark: u128,
+        kind: &'static str,
+        out: &mut Vec<u8>,
+    ) -> &'static str {
         let slot = match self.values.get(&mark) {
             Some(slot) => *slot,
             None => self.admit(mark, kind),
@@ -42,16 +47,9 @@ impl Table {
         if self.values.len() >= MOST_VALUES {
             return Slot { kind, number: 0 };
         }
-        let number = match self.last.get_mut(kind) {
-            Some(last) => {
-                *last += 1;
-                *last
-            }
-            None => {
-                self.last.insert(kind.to_owned(), 1);
-                1
-            }
-        };
+        let last = self.last.entry(kind.to_owned()).or_default();
+        *last += 1;
+        let number = *last;
         let slot = Slot { kind, number };
         self.values.insert(mark, slot);
         slot
@@ -60,7 +58,9 @@ impl Table {
     /// Learns which numbers `text` uses already.
     pub(super) fn adopt(&mut self, text: &[u8]) {
         for span in spans(text) {
-            let Some((kind, number)) = text.get(span).and_then(parts) else { continue };
+            let Some((kind, number)) = text.get(span).and_then(parts) else {
+                continue;
+            };
             let last = self.last.entry(kind).or_default();
             *last = number.max(*last);
         }
@@ -76,7 +76,10 @@ pub(super) fn length(text: &[u8]) -> Option<usize> {
     };
     let inner = text.get(1..)?;
     let known = inner.starts_with(b"REDACTED")
-        || close == b'>' && PROVIDERS.iter().any(|(_, name)| inner.starts_with(name.as_bytes()));
+        || close == b'>'
+            && PROVIDERS
+                .iter()
+                .any(|(_, name)| inner.starts_with(name.as_bytes()));
     if !known {
         return None;
     }
@@ -109,7 +112,10 @@ pub(super) fn spans(text: &[u8]) -> Vec<Range<usize>> {
 
 /// Kind and number of one of our own placeholders.
 fn parts(text: &[u8]) -> Option<(String, u64)> {
-    let inner = std::str::from_utf8(text).ok()?.strip_prefix('<')?.strip_suffix('>')?;
+    let inner = std::str::from_utf8(text)
+        .ok()?
+        .strip_prefix('<')?
+        .strip_suffix('>')?;
     let (name, number) = match inner.split_once('#') {
         Some((name, number)) => (name, number.parse().ok()?),
         None => (inner, 1),
@@ -149,7 +155,10 @@ mod tests {
         assert_eq!(written(&mut table, 1, "token"), "<REDACTED:token#1>");
         assert_eq!(written(&mut table, 2, "token"), "<REDACTED:token#2>");
         assert_eq!(written(&mut table, 3, "openai-api-key"), "<OPENAI_API_KEY>");
-        assert_eq!(written(&mut table, 4, "openai-api-key"), "<OPENAI_API_KEY#2>");
+        assert_eq!(
+            written(&mut table, 4, "openai-api-key"),
+            "<OPENAI_API_KEY#2>"
+        );
         assert_eq!(written(&mut table, 1, "password"), "<REDACTED:token#1>");
     }
 
@@ -159,25 +168,49 @@ mod tests {
         for mark in 0..MOST_VALUES as u128 {
             table.admit(mark, "token");
         }
-        assert_eq!(written(&mut table, u128::MAX, "token"), "<REDACTED:token#more>");
-        assert_eq!(written(&mut table, u128::MAX, "google-api-key"), "<GOOGLE_API_KEY#more>");
+        assert_eq!(
+            written(&mut table, u128::MAX, "token"),
+            "<REDACTED:token#more>"
+        );
+        assert_eq!(
+            written(&mut table, u128::MAX, "google-api-key"),
+            "<GOOGLE_API_KEY#more>"
+        );
         assert_eq!(written(&mut table, 1, "token"), "<REDACTED:token#2>");
     }
 
     #[test]
     fn adopted_numbers_are_not_given_again() {
         let mut table = Table::default();
-        table.adopt(b"x <REDACTED:token#7> [REDACTED:token] <ANTHROPIC_API_KEY>, <REDACTED:token#3>");
+        table.adopt(
+            b"x <REDACTED:token#7> [REDACTED:token] <ANTHROPIC_API_KEY>, <REDACTED:token#3>",
+        );
         assert_eq!(written(&mut table, 1, "token"), "<REDACTED:token#8>");
-        assert_eq!(written(&mut table, 2, "anthropic-api-key"), "<ANTHROPIC_API_KEY#2>");
+        assert_eq!(
+            written(&mut table, 2, "anthropic-api-key"),
+            "<ANTHROPIC_API_KEY#2>"
+        );
     }
 
     #[test]
     fn knows_a_placeholder_when_it_sees_one() {
-        for text in ["<REDACTED:jwt#12>", "[REDACTED:hint=api_key]", "[REDACTED]", "<OPENAI_API_KEY#more>", "****"] {
+        for text in [
+            "<REDACTED:jwt#12>",
+            "[REDACTED:hint=api_key]",
+            "[REDACTED]",
+            "<OPENAI_API_KEY#more>",
+            "****",
+        ] {
             assert!(is_whole(text.as_bytes()), "{text}");
         }
-        for text in ["<REDACTED:jwt#12>x", "REDACTED", "<REDACTED:a b>", "<REDACTED", "", "**"] {
+        for text in [
+            "<REDACTED:jwt#12>x",
+            "REDACTED",
+            "<REDACTED:a b>",
+            "<REDACTED",
+            "",
+            "**",
+        ] {
             assert!(!is_whole(text.as_bytes()), "{text}");
         }
     }

@@ -30,7 +30,10 @@ impl fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("keys", &self.keys)
             .field("patterns", &self.patterns)
-            .field("values", &self.values.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field(
+                "values",
+                &self.values.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            )
             .field("off", &self.off)
             .finish()
     }
@@ -77,7 +80,9 @@ pub struct Rules {
 
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rules").field("off", &self.off).finish_non_exhaustive()
+        f.debug_struct("Rules")
+            .field("off", &self.off)
+            .finish_non_exhaustive()
     }
 }
 
@@ -103,14 +108,25 @@ impl Rules {
             })?);
         }
         let values = Values::new(&settings.values)?;
-        let least = if patterns.is_empty() { values.as_ref().map_or(usize::MAX, |values| values.shortest) } else { 1 };
+        let least = if patterns.is_empty() {
+            values.as_ref().map_or(usize::MAX, |values| values.shortest)
+        } else {
+            1
+        };
         Ok(Self {
             off: settings.off,
-            custom: settings.keys.iter().filter(|key| !key.is_empty()).map(|key| custom_words(key)).collect(),
+            custom: settings
+                .keys
+                .iter()
+                .filter(|key| !key.is_empty())
+                .map(|key| custom_words(key))
+                .collect(),
             shapes: ShapeFinder::shared(),
             shortest: least.min(SHORTEST_TEXT),
             shortest_token: least.min(SHORTEST_TOKEN),
-            has_numbers: values.as_ref().is_some_and(|values| !values.numbers.is_empty()),
+            has_numbers: values
+                .as_ref()
+                .is_some_and(|values| !values.numbers.is_empty()),
             patterns,
             values,
         })
@@ -122,7 +138,8 @@ impl Rules {
         for hit in values.search.find_iter(text) {
             let word = values.words.get(hit.pattern().as_usize()) == Some(&true);
             let letter = |at: Option<usize>| {
-                at.and_then(|at| text.get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                at.and_then(|at| text.get(at))
+                    .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
             };
             if !word || !letter(hit.start().checked_sub(1)) && !letter(Some(hit.end())) {
                 found(hit.range());
@@ -134,17 +151,28 @@ impl Rules {
     pub(super) fn find_patterns(&self, text: &[u8], mut found: impl FnMut(Range<usize>)) {
         for pattern in &self.patterns {
             if pattern.captures_len() > 1 {
-                let groups = pattern.captures_iter(text).filter_map(|captures| captures.get(1));
-                groups.map(|group| group.range()).filter(|range| !range.is_empty()).for_each(&mut found);
+                let groups = pattern
+                    .captures_iter(text)
+                    .filter_map(|captures| captures.get(1));
+                groups
+                    .map(|group| group.range())
+                    .filter(|range| !range.is_empty())
+                    .for_each(&mut found);
             } else {
-                pattern.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty()).for_each(&mut found);
+                pattern
+                    .find_iter(text)
+                    .map(|hit| hit.range())
+                    .filter(|range| !range.is_empty())
+                    .for_each(&mut found);
             }
         }
     }
 
     /// Whether a number is one of the secret values.
     pub(super) fn is_number(&self, number: &[u8]) -> bool {
-        self.values.as_ref().is_some_and(|values| values.numbers.iter().any(|known| known == number))
+        self.values
+            .as_ref()
+            .is_some_and(|values| values.numbers.iter().any(|known| known == number))
     }
 }
 
@@ -168,26 +196,52 @@ impl Values {
             }
             literals.push((value.as_bytes().to_vec(), word));
         }
-        let Some(shortest) = literals.iter().map(|(literal, _)| literal.len()).min() else { return Ok(None) };
+        let Some(shortest) = literals.iter().map(|(literal, _)| literal.len()).min() else {
+            return Ok(None);
+        };
         let search = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(literals.iter().map(|(literal, _)| literal))
-            .map_err(|_| RuleError::Values { count: values.len() })?;
+            .map_err(|_| RuleError::Values {
+                count: values.len(),
+            })?;
         let words = literals.iter().map(|(_, word)| *word).collect();
-        Ok(Some(Self { search, words, numbers, shortest }))
+        Ok(Some(Self {
+            search,
+            words,
+            numbers,
+            shortest,
+        }))
     }
 }
 
 /// Bytes need no Unicode tables, but a pattern may ask for them.
 fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).unicode(false).build().or_else(|_| Regex::new(pattern))
+    RegexBuilder::new(pattern)
+        .unicode(false)
+        .build()
+        .or_else(|_| Regex::new(pattern))
 }
 
 /// Values that would be found everywhere, and are no secrets.
 fn is_ordinary(value: &str) -> bool {
-    let words = ["true", "false", "none", "null", "undefined", "default", "disabled", "enabled"];
-    let number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    value.len() < SHORTEST_VALUE || number || words.iter().any(|word| value.eq_ignore_ascii_case(word))
+    let words = [
+        "true",
+        "false",
+        "none",
+        "null",
+        "undefined",
+        "default",
+        "disabled",
+        "enabled",
+    ];
+    let number = value.len() < 6
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    value.len() < SHORTEST_VALUE
+        || number
+        || words.iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// Shorter values of the environment are ignored.
@@ -206,21 +260,43 @@ mod tests {
     use super::*;
 
     fn values(list: &[&str]) -> Rules {
-        let values = list.iter().enumerate().map(|(at, value)| (format!("V{at}"), (*value).to_owned())).collect();
-        Rules::new(&Settings { values, ..Settings::default() }).unwrap()
+        let values = list
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (format!("V{at}"), (*value).to_owned()))
+            .collect();
+        Rules::new(&Settings {
+            values,
+            ..Settings::default()
+        })
+        .unwrap()
     }
 
     fn hits(rules: &Rules, text: &str) -> Vec<String> {
         let mut hits = Vec::new();
-        rules.find_values(text.as_bytes(), |span| hits.push(text[span].to_owned()));
-        rules.find_patterns(text.as_bytes(), |span| hits.push(text[span].to_owned()));
+        rules.find_values(text.as_bytes(), |span| {
+            hits.push(text.get(span).unwrap().to_owned())
+        });
+        rules.find_patterns(text.as_bytes(), |span| {
+            hits.push(text.get(span).unwrap().to_owned())
+        });
         hits
     }
 
     #[test]
     fn short_values_are_words_and_ordinary_ones_nothing() {
-        let rules = values(&["abc", "true", "12345", "blue", "hunter2hunter2", "a\"b\nc-long"]);
-        assert_eq!(hits(&rules, "abc true 12345 blue bluebell xhunter2hunter2x"), ["blue", "hunter2hunter2"]);
+        let rules = values(&[
+            "abc",
+            "true",
+            "12345",
+            "blue",
+            "hunter2hunter2",
+            "a\"b\nc-long",
+        ]);
+        assert_eq!(
+            hits(&rules, "abc true 12345 blue bluebell xhunter2hunter2x"),
+            ["blue", "hunter2hunter2"]
+        );
         assert_eq!(hits(&rules, r#"a\"b\nc-long"#), [r#"a\"b\nc-long"#]);
         assert_eq!(hits(&rules, "a\"b\nc-long"), ["a\"b\nc-long"]);
     }
@@ -228,21 +304,34 @@ mod tests {
     #[test]
     fn a_group_narrows_a_pattern() {
         let patterns = vec!["id-(\\d+)".to_owned(), "\\p{Greek}+".to_owned()];
-        let rules = Rules::new(&Settings { patterns, ..Settings::default() }).unwrap();
+        let rules = Rules::new(&Settings {
+            patterns,
+            ..Settings::default()
+        })
+        .unwrap();
         assert_eq!(hits(&rules, "id-77 αβγ"), ["77", "αβγ"]);
     }
 
     #[test]
     fn a_bad_pattern_is_named() {
         let patterns = vec!["a".to_owned(), "(".to_owned()];
-        let error = Rules::new(&Settings { patterns, ..Settings::default() }).unwrap_err();
-        assert_eq!(error.to_string(), "pattern 2 (`(`) is not a regular expression");
+        let error = Rules::new(&Settings {
+            patterns,
+            ..Settings::default()
+        })
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "pattern 2 (`(`) is not a regular expression"
+        );
     }
 
     #[test]
     fn debug_tells_no_value() {
-        let settings =
-            Settings { values: vec![("KEY".to_owned(), "hunter22".to_owned())], ..Settings::default() };
+        let settings = Settings {
+            values: vec![("KEY".to_owned(), "hunter22".to_owned())],
+            ..Settings::default()
+        };
         let shown = format!("{settings:?} {:?}", Rules::new(&settings).unwrap());
         assert!(shown.contains("KEY") && !shown.contains("hunter22"));
     }

@@ -9,10 +9,14 @@ use memchr::{memchr2, memchr3_iter};
 
 use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
+use super::header;
 use super::names::{Class, Name};
+use super::regions::Regions;
 use super::rules::Rules;
-use super::named;
-use super::value::{self, Around, Separator, is_described, is_no_value, is_opaque, is_plausible, placeholder_at, quoted, unquoted};
+use super::value::{
+    self, Around, Separator, is_described, is_no_value, is_opaque, is_plausible, placeholder_at,
+    quoted, unquoted,
+};
 use super::vocabulary::SCHEMA_WORDS;
 
 /// A name in free text.
@@ -35,7 +39,9 @@ impl Finder {
         }
         let from = self.edits.len();
         let mut end = text.len();
-        if depth < MAX_NESTING && let Some(start) = self.embedded_json(rules, text, depth) {
+        if depth < MAX_NESTING
+            && let Some(start) = self.embedded_json(rules, text, depth)
+        {
             end = start;
         }
         if end > 0 {
@@ -64,7 +70,9 @@ impl Finder {
     }
 
     fn shapes(&mut self, rules: &Rules, text: &[u8], region: Range<usize>) {
-        rules.shapes.find(text, region, |kind, span| self.edits.text(span, kind, Rank::Shape));
+        rules.shapes.find(text, region, |kind, span| {
+            self.edits.text(span, kind, Rank::Shape)
+        });
     }
 
     fn values(&mut self, rules: &Rules, text: &[u8]) {
@@ -92,9 +100,20 @@ impl Finder {
         Some(start)
     }
 
-    fn separators(&mut self, rules: &Rules, text: &[u8], region: Range<usize>, decided: usize) -> usize {
+    fn separators(
+        &mut self,
+        rules: &Rules,
+        text: &[u8],
+        region: Range<usize>,
+        decided: usize,
+    ) -> usize {
         let mut decided = decided;
-        for at in memchr3_iter(b':', b'=', b'-', text.get(region.clone()).unwrap_or_default()) {
+        for at in memchr3_iter(
+            b':',
+            b'=',
+            b'-',
+            text.get(region.clone()).unwrap_or_default(),
+        ) {
             let at = region.start + at;
             if at < decided {
                 continue;
@@ -130,7 +149,9 @@ impl Finder {
         }
         let unspaced = start;
         start += blanks(text, start);
-        if matches!(text.get(start), Some(b'b' | b'f' | b'r' | b'u')) && matches!(text.get(start + 1), Some(b'"' | b'\'')) {
+        if matches!(text.get(start), Some(b'b' | b'f' | b'r' | b'u'))
+            && matches!(text.get(start + 1), Some(b'"' | b'\''))
+        {
             start += 1;
         }
         if let Some(end) = placeholder_at(text, start) {
@@ -145,7 +166,13 @@ impl Finder {
         self.bare_value(rules, text, &label, start, separator, start > unspaced)
     }
 
-    fn quoted_value(&mut self, rules: &Rules, text: &[u8], label: &Label, span: Range<usize>) -> Option<usize> {
+    fn quoted_value(
+        &mut self,
+        rules: &Rules,
+        text: &[u8],
+        label: &Label,
+        span: Range<usize>,
+    ) -> Option<usize> {
         let value = text.get(span.clone())?;
         let secret = match label.name.class {
             Class::Secret => !is_described(value),
@@ -169,18 +196,27 @@ impl Finder {
     ) -> Option<usize> {
         let kind = label.name.kind;
         let header = label.name.class == Class::Secret && !label.query;
-        if header && let Some(end) = header_value(text, label, start) {
+        if header && let Some(end) = header::value(text, kind, label.span.start, start) {
             self.named(rules, text, start..end, kind);
             return Some(end);
         }
         // Without this, the end of a value that is none would be looked for again and again.
         let window = text.get(start..text.len().min(start + 128))?;
         let name = text.get(label.span.clone())?;
-        let mut around = Around { name, separator, spaced, after: b"" };
+        let mut around = Around {
+            name,
+            separator,
+            spaced,
+            after: b"",
+        };
         if label.name.class == Class::Secret && is_no_value(window, &around) {
             return None;
         }
-        let text_of = if label.name.class == Class::Weak { text.get(..text.len().min(start + 1_024))? } else { text };
+        let text_of = if label.name.class == Class::Weak {
+            text.get(..text.len().min(start + 1_024))?
+        } else {
+            text
+        };
         let end = unquoted(text_of, start, label.query);
         let value = text.get(start..end)?;
         around.after = text.get(end..)?;
@@ -188,7 +224,9 @@ impl Finder {
             Class::Secret => is_plausible(value, &around),
             _ => is_opaque(value),
         };
-        let number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let number = value
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
         if !secret || number && label.name.numbers_are_data {
             return None;
         }
@@ -209,7 +247,11 @@ impl Finder {
         if text.get(start + 1..end)?.trim_ascii().len() < 2 {
             return None;
         }
-        self.edits.value(start..end, label.name.kind, label.quotes.unwrap_or_default());
+        self.edits.value(
+            start..end,
+            label.name.kind,
+            label.quotes.unwrap_or_default(),
+        );
         Some(end)
     }
 
@@ -220,7 +262,12 @@ impl Finder {
             return None;
         }
         let start = at + 2;
-        let name = text.get(start..)?.iter().take(LONGEST_LABEL).take_while(|byte| is_name_byte(**byte)).count();
+        let name = text
+            .get(start..)?
+            .iter()
+            .take(LONGEST_LABEL)
+            .take_while(|byte| is_name_byte(**byte))
+            .count();
         let span = start..start + name;
         let found = self.names.classify(text.get(span.clone())?, &rules.custom);
         if found.class != Class::Secret {
@@ -229,7 +276,11 @@ impl Finder {
         let mut value = span.end;
         let quotes = |at: usize| {
             let slashes = value::backslashes(text.get(at..).unwrap_or_default());
-            if matches!(text.get(at + slashes), Some(b'"' | b'\'')) { slashes + 1 } else { 0 }
+            if matches!(text.get(at + slashes), Some(b'"' | b'\'')) {
+                slashes + 1
+            } else {
+                0
+            }
         };
         let closing = quotes(value);
         value += closing;
@@ -237,45 +288,25 @@ impl Finder {
         value += usize::from(comma);
         let spaces = blanks(text, value);
         value += spaces;
-        if spaces == 0 && !comma || text.get(value) == Some(&b'-') || quotes(value) > 0 && text.get(value + quotes(value)) == Some(&b'-') {
+        if spaces == 0 && !comma
+            || text.get(value) == Some(&b'-')
+            || quotes(value) > 0 && text.get(value + quotes(value)) == Some(&b'-')
+        {
             return None;
         }
         if let Some(end) = placeholder_at(text, value) {
             return Some(end);
         }
-        let label = Label { span, name: found, quotes: None, query: false };
+        let label = Label {
+            span,
+            name: found,
+            quotes: None,
+            query: false,
+        };
         match quoted(text, value) {
             Some((span, _)) => self.quoted_value(rules, text, &label, span),
             None => self.bare_value(rules, text, &label, value, Separator::Colon, true),
         }
-    }
-
-    /// `scheme://user:PASSWORD@host`; returns where the password ends.
-    fn url(&mut self, text: &[u8], at: usize) -> Option<usize> {
-        let before = text.get(..at)?;
-        let scheme = before.iter().rev().take(32).take_while(|byte| is_scheme_byte(**byte)).count();
-        let scheme = before.get(at - scheme..)?;
-        if scheme.is_empty() {
-            return None;
-        }
-        let start = at + 3;
-        let rest = text.get(start..)?;
-        let rest = rest.get(..LONGEST_AUTHORITY).unwrap_or(rest);
-        let space = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
-        let word = rest.get(..rest.iter().position(space).unwrap_or(rest.len()))?;
-        let authority = word.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(word.len());
-        let colon = memchr::memchr(b':', word.get(..authority)?)?;
-        // A password may hold `/` unescaped, but then this must not be a port and a path.
-        let web = matches!(scheme, b"http" | b"https" | b"ws" | b"wss" | b"file");
-        let reach = if memchr::memrchr(b'@', word.get(..authority)?).is_none() && !web { word } else { word.get(..authority)? };
-        let host = memchr::memrchr(b'@', reach)?;
-        let password = reach.get(colon + 1..host)?;
-        let template = password.starts_with(b"$") || password.starts_with(b"{") || password.starts_with(b"%s");
-        if password.is_empty() || template || password.iter().all(|byte| *byte == b'*') {
-            return None;
-        }
-        self.edits.text(start + colon + 1..start + host, "url-password", Rank::Shape);
-        Some(start + host)
     }
 
     /// The name before a separator at `at`.
@@ -284,17 +315,33 @@ impl Finder {
         if before.last() == Some(&b':') || text.get(at + 1) == Some(&b':') {
             return None;
         }
-        let spaces = before.iter().rev().take(4).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let spaces = before
+            .iter()
+            .rev()
+            .take(4)
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
         let mut end = at - spaces;
         let mut quotes = None;
         if let Some(b'"' | b'\'' | b'`') = before.get(..end)?.last() {
             end -= 1;
-            let slashes = before.get(..end)?.iter().rev().take(31).take_while(|byte| **byte == b'\\').count();
+            let slashes = before
+                .get(..end)?
+                .iter()
+                .rev()
+                .take(31)
+                .take_while(|byte| **byte == b'\\')
+                .count();
             end -= slashes;
             quotes = Some(u32::try_from(slashes).unwrap_or_default());
         }
         let head = before.get(..end)?;
-        let length = head.iter().rev().take(LONGEST_LABEL).take_while(|byte| is_name_byte(**byte)).count();
+        let length = head
+            .iter()
+            .rev()
+            .take(LONGEST_LABEL)
+            .take_while(|byte| is_name_byte(**byte))
+            .count();
         let start = end - length;
         let text_of = head.get(start..)?;
         if length < 2 || !text_of.iter().any(u8::is_ascii_alphabetic) {
@@ -304,24 +351,42 @@ impl Finder {
         if quotes.is_none() && name.class != Class::Weak && is_last_of_many(text_of) {
             name = self.phrase(rules, head, start).unwrap_or(name);
         }
-        let query = matches!(start.checked_sub(1).and_then(|at| text.get(at)), Some(b'?' | b'&'));
-        Some(Label { span: start..end, name, quotes, query })
+        let query = matches!(
+            start.checked_sub(1).and_then(|at| text.get(at)),
+            Some(b'?' | b'&')
+        );
+        Some(Label {
+            span: start..end,
+            name,
+            quotes,
+            query,
+        })
     }
 
     /// `API key`, `next page token`: the name with the word before it.
     fn phrase(&mut self, rules: &Rules, head: &[u8], start: usize) -> Option<Name> {
         let before = head.get(..start)?.strip_suffix(b" ")?;
-        let length = before.iter().rev().take(24).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let length = before
+            .iter()
+            .rev()
+            .take(24)
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
         if length == 0 {
             return None;
         }
-        Some(self.names.classify(head.get(before.len() - length..)?, &rules.custom))
+        Some(
+            self.names
+                .classify(head.get(before.len() - length..)?, &rules.custom),
+        )
     }
 }
 
 /// Words whose meaning the word before them decides.
 fn is_last_of_many(name: &[u8]) -> bool {
-    let list: [&[u8]; 8] = [b"key", b"keys", b"id", b"string", b"code", b"codes", b"phrase", b"token"];
+    let list: [&[u8]; 8] = [
+        b"key", b"keys", b"id", b"string", b"code", b"codes", b"phrase", b"token",
+    ];
     list.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
@@ -329,59 +394,24 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$') || byte >= 0x80
 }
 
-fn is_scheme_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')
-}
-
 fn blanks(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    rest.iter().take(64).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
-}
-
-/// The end of a header value that reaches over white space: cookies, or a scheme word and
-/// what belongs to it.
-fn header_value(text: &[u8], label: &Label, start: usize) -> Option<usize> {
-    let rest = text.get(start..)?;
-    let window = rest.get(..256).unwrap_or(rest);
-    match label.name.kind {
-        "cookie" => {
-            let line = window.split(|byte| *byte == b'\n').next()?;
-            line.contains(&b'=').then(|| header_end(text, label.span.start, start))
-        }
-        "authorization" => {
-            let (_, token) = named::scheme(window)?;
-            if named::has_parameters(window) {
-                return Some(header_end(text, label.span.start, start));
-            }
-            let word = unquoted(text, start + token, false);
-            let value = text.get(start + token..word)?;
-            let around = Around { name: b"", separator: Separator::Equals, spaced: false, after: b"" };
-            is_plausible(value, &around).then_some(word)
-        }
-        _ => None,
-    }
-}
-
-/// The end of a header: of the line, or of the quotes around name and value.
-fn header_end(text: &[u8], name: usize, value: usize) -> usize {
-    let around = name.checked_sub(1).and_then(|at| text.get(at)).copied();
-    let quote = around.filter(|byte| matches!(byte, b'"' | b'\'' | b'`')).unwrap_or(b'\n');
-    let rest = text.get(value..).unwrap_or_default();
-    for at in memchr3_iter(quote, b'\n', b'\\', rest) {
-        if rest.get(at) != Some(&b'\\') || matches!(rest.get(at + 1), Some(b'n' | b'r' | b'"' | b'\'')) {
-            let line = rest.get(..at).unwrap_or_default();
-            return value + line.trim_ascii_end().len();
-        }
-    }
-    value + rest.trim_ascii_end().len()
+    rest.iter()
+        .take(64)
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count()
 }
 
 /// Whether the first member of the object at the start of `text` is a word of JSON Schema.
 fn begins_schema(text: &[u8]) -> bool {
     let window = text.get(1..64.min(text.len())).unwrap_or_default();
     let first = quoted(window, window.len() - window.trim_ascii_start().len());
-    let first = first.and_then(|(span, _)| window.get(span)).unwrap_or_default();
-    SCHEMA_WORDS.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(first))
+    let first = first
+        .and_then(|(span, _)| window.get(span))
+        .unwrap_or_default();
+    SCHEMA_WORDS
+        .iter()
+        .any(|word| word.as_bytes().eq_ignore_ascii_case(first))
 }
 
 /// The length of the brackets at the start of `text`; all of it when they do not close.
@@ -407,74 +437,5 @@ fn brackets(text: &[u8]) -> usize {
     text.len()
 }
 
-/// The parts of a text that can hold a secret: all but long runs of base64.
-///
-/// No token starts inside a run of letters and digits, and no separator stands there.
-/// This makes images cheap, and keeps chance hits out of them.
-struct Regions<'t> {
-    text: &'t [u8],
-    at: usize,
-}
-
-impl<'t> Regions<'t> {
-    fn of(text: &'t [u8], range: Range<usize>) -> Self {
-        Self { text: text.get(..range.end).unwrap_or(text), at: range.start }
-    }
-
-    /// The end of the run of solid blocks at `at`.
-    fn solid(&self, at: usize) -> usize {
-        let mut end = at;
-        let mut rest = self.text.get(at..).unwrap_or_default();
-        while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
-            if !is_solid(block) {
-                break;
-            }
-            end += BLOCK;
-            rest = tail;
-        }
-        end
-    }
-}
-
-impl Iterator for Regions<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Range<usize>> {
-        let start = self.at;
-        if start >= self.text.len() {
-            return None;
-        }
-        let mut at = start;
-        while at + SOLID < self.text.len() {
-            let end = self.solid(at);
-            if end - at >= SOLID {
-                // A prefix may reach over the edge, and one may stand right at it.
-                self.at = end - BLOCK;
-                return Some(start..at + BLOCK);
-            }
-            at = end + BLOCK;
-        }
-        self.at = self.text.len();
-        Some(start..self.text.len())
-    }
-}
-
-/// Letters, digits, `+` and `/` only; written without branches for the vector unit.
-fn is_solid(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(true, |solid, byte| {
-        let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-        let digit = byte.wrapping_sub(b'/') < 11;
-        solid & (letter | digit | (*byte == b'+'))
-    })
-}
-
-const BLOCK: usize = 64;
-
-/// Shorter runs are not worth a seam.
-const SOLID: usize = 8 * BLOCK;
-
 /// A longer name says no more.
 const LONGEST_LABEL: usize = 96;
-
-/// Bounds how far a URL is read for its `@`.
-const LONGEST_AUTHORITY: usize = 512;

@@ -22,7 +22,11 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
         if text.get(end) == Some(&b'\n') {
             return Some((start..end, false));
         }
-        let before = content.iter().rev().take_while(|byte| **byte == b'\\').count();
+        let before = content
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count();
         let closes = before <= backslashes || backslashes == 0 && before % 2 == 0;
         if closes && !(backslashes == 0 && before % 2 == 1) {
             return Some((start..end - before.min(backslashes), true));
@@ -33,7 +37,10 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
 
 /// How many backslashes stand at the start of `text`, as far as nesting makes sense.
 pub(super) fn backslashes(text: &[u8]) -> usize {
-    text.iter().take(MOST_BACKSLASHES).take_while(|byte| **byte == b'\\').count()
+    text.iter()
+        .take(MOST_BACKSLASHES)
+        .take_while(|byte| **byte == b'\\')
+        .count()
 }
 
 /// The end of an unquoted value that starts at `start`.
@@ -48,7 +55,9 @@ pub(super) fn unquoted(text: &[u8], start: usize, query: bool) -> usize {
             0..=b' ' => true,
             b'#' => query,
             b'&' => query || next == b' ' || starts_pair(text, at + 1),
-            b',' | b';' => next.is_ascii_whitespace() || is_closing(next) || starts_pair(text, at + 1),
+            b',' | b';' => {
+                next.is_ascii_whitespace() || is_closing(next) || starts_pair(text, at + 1)
+            }
             b'"' | b'\'' | b'`' => !next.is_ascii_alphanumeric(),
             b')' | b']' | b'}' => next.is_ascii_whitespace() || is_closing(next),
             b'<' => at > start && (next == b'/' || next.is_ascii_alphabetic()),
@@ -63,12 +72,23 @@ pub(super) fn unquoted(text: &[u8], start: usize, query: bool) -> usize {
     }
     let value = text.get(start..at).unwrap_or_default();
     // A sentence may end here.
-    let stops = value.iter().rev().take_while(|byte| matches!(byte, b'.' | b'!' | b'?' | b':')).count();
-    if stops == 1 && value.len() > 1 { at - 1 } else { at }
+    let stops = value
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b'.' | b'!' | b'?' | b':'))
+        .count();
+    if stops == 1 && value.len() > 1 {
+        at - 1
+    } else {
+        at
+    }
 }
 
 fn is_closing(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\'' | b'`' | b')' | b']' | b'}' | b',' | b';' | b'.')
+    matches!(
+        byte,
+        b'"' | b'\'' | b'`' | b')' | b']' | b'}' | b',' | b';' | b'.'
+    )
 }
 
 /// Whether `name=` or `name:` stands at `at`.
@@ -76,10 +96,14 @@ fn starts_pair(text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     let rest = rest.get(..48).unwrap_or(rest);
     let rest = rest.strip_prefix(b"amp;").unwrap_or(rest);
-    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' '));
+    let name = rest.iter().take_while(|byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ')
+    });
     let length = name.count();
     length > 0
-        && rest.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || *byte == b' ')
+        && rest
+            .first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || *byte == b' ')
         && matches!(rest.get(length), Some(b'=' | b':'))
 }
 
@@ -113,7 +137,9 @@ pub(super) fn is_plausible(value: &[u8], around: &Around<'_>) -> bool {
         return false;
     }
     match around.separator {
-        Separator::Colon => !(value.iter().all(u8::is_ascii_alphabetic) && is_followed_by_words(around.after)),
+        Separator::Colon => {
+            !(value.iter().all(u8::is_ascii_alphabetic) && is_followed_by_words(around.after))
+        }
         Separator::Equals => true,
         Separator::Comparison => value.iter().any(u8::is_ascii_digit),
     }
@@ -121,9 +147,15 @@ pub(super) fn is_plausible(value: &[u8], around: &Around<'_>) -> bool {
 
 /// Whether the start of a text shows already that it is no value.
 pub(super) fn is_no_value(start: &[u8], around: &Around<'_>) -> bool {
-    let word = start.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let word = start
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
     let bare = around.separator == Separator::Equals && !around.spaced;
-    is_template(word) || is_described(word) || is_code(word, bare) || refers_to_secret(word, around.name)
+    is_template(word)
+        || is_described(word)
+        || is_code(word, bare)
+        || refers_to_secret(word, around.name)
 }
 
 /// Whether a value under a name that may mean anything looks like a secret.
@@ -132,8 +164,12 @@ pub(super) fn is_opaque(value: &[u8]) -> bool {
     if digits == value.len() {
         return (4..=8).contains(&digits);
     }
-    let plain = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'{' | b'}' | b'"');
-    let path = value.starts_with(b"/") || value.starts_with(b"./") || memchr::memmem::find(value, b"://").is_some();
+    let plain = |byte: &u8| {
+        byte.is_ascii_graphic() && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'{' | b'}' | b'"')
+    };
+    let path = value.starts_with(b"/")
+        || value.starts_with(b"./")
+        || memchr::memmem::find(value, b"://").is_some();
     let mixed = digits > 0 && digits < value.len() || value.contains(&b':');
     value.len() >= 8 && mixed && !path && value.iter().all(plain)
 }
@@ -142,21 +178,36 @@ pub(super) fn is_opaque(value: &[u8]) -> bool {
 fn is_template(value: &[u8]) -> bool {
     match value {
         [b'<', ..] => value.contains(&b'>') || value.get(1).is_some_and(u8::is_ascii_alphabetic),
-        [b'$', b'{' | b'(', ..] | [b'{', b'{', ..] => true,
-        [b'{', name @ .., b'}'] => name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')),
-        [b'$', name @ ..] => name.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_'),
-        [b'%', b's' | b'd' | b'v' | b'q'] | [b'%', b'(', ..] => true,
-        _ => value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-')),
+        [b'$', b'{' | b'(', ..]
+        | [b'{', b'{', ..]
+        | [b'%', b'(', ..]
+        | [b'%', b's' | b'd' | b'v' | b'q'] => true,
+        [b'{', name @ .., b'}'] => name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')),
+        [b'$', name @ ..] => name
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || *byte == b'_'),
+        _ => value
+            .iter()
+            .all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-')),
     }
 }
 
 /// Types, and words such as `required`, with or without an ending such as `[str]`.
 pub(super) fn is_described(value: &[u8]) -> bool {
     let value = value.strip_prefix(b"&").unwrap_or(value);
-    let length = value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let length = value
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+        .count();
     let mut lower = [0; 12];
-    let (Some(word), Some(rest)) = (value.get(..length), value.get(length..)) else { return false };
-    let Some(lower) = lower.get_mut(..length) else { return false };
+    let (Some(word), Some(rest)) = (value.get(..length), value.get(length..)) else {
+        return false;
+    };
+    let Some(lower) = lower.get_mut(..length) else {
+        return false;
+    };
     lower.copy_from_slice(word);
     lower.make_ascii_lowercase();
     let ends = rest.first().is_none_or(|byte| b"[<(|?,;:)".contains(byte));
@@ -165,9 +216,12 @@ pub(super) fn is_described(value: &[u8]) -> bool {
 
 /// `password=password`, `token: accessToken`, `t.token,`: a name, no value.
 fn refers_to_secret(word: &[u8], name: &[u8]) -> bool {
-    let letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'-' | b'$');
+    let letter =
+        |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'-' | b'$');
     let length = word.iter().take_while(|byte| letter(byte)).count();
-    let (Some(value), Some(rest)) = (word.get(..length), word.get(length..)) else { return false };
+    let (Some(value), Some(rest)) = (word.get(..length), word.get(length..)) else {
+        return false;
+    };
     if !rest.first().is_none_or(|byte| b",;)]}?:|&".contains(byte)) {
         return false;
     }
@@ -185,9 +239,16 @@ fn refers_to_secret(word: &[u8], name: &[u8]) -> bool {
 /// `os.environ["X"]`, `get_token()`, `process.env.TOKEN`. Where a password is likely, it
 /// takes a full stop before the bracket, or a bracket that closes or holds a string.
 fn is_code(word: &[u8], bare: bool) -> bool {
-    let length = word.iter().take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.')).count();
-    let (Some(path), Some(rest)) = (word.get(..length), word.get(length..)) else { return false };
-    let env = [b"process.env".as_slice(), b"os.environ", b"import.meta.env"].iter().any(|env| path.starts_with(env));
+    let length = word
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.'))
+        .count();
+    let (Some(path), Some(rest)) = (word.get(..length), word.get(length..)) else {
+        return false;
+    };
+    let env = [b"process.env".as_slice(), b"os.environ", b"import.meta.env"]
+        .iter()
+        .any(|env| path.starts_with(env));
     let call = length > 0 && matches!(rest, [b'(' | b'[', ..]);
     let sure = path.contains(&b'.') || matches!(rest.get(1), Some(b')' | b'"' | b'\'' | b'\\'));
     env || call && (sure || !bare)
@@ -195,17 +256,31 @@ fn is_code(word: &[u8], bare: bool) -> bool {
 
 /// Whether a sentence goes on: a word that no separator makes a name.
 fn is_followed_by_words(after: &[u8]) -> bool {
-    let after = after.get(..64).unwrap_or(after);
-    let after = after.strip_prefix(b",").or_else(|| after.strip_prefix(b";")).unwrap_or(after);
-    let Some(after) = after.strip_prefix(b" ") else { return false };
+    let after = after.get(..128).unwrap_or(after);
+    let after = after
+        .strip_prefix(b",")
+        .or_else(|| after.strip_prefix(b";"))
+        .unwrap_or(after);
+    let Some(after) = after.strip_prefix(b" ") else {
+        return false;
+    };
     let after = after.trim_ascii_start();
-    let word = after.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'\'')).count();
-    word > 0 && !matches!(after.get(word), Some(b'=' | b':'))
+    if placeholders::length(after).is_some() {
+        return true;
+    }
+    let letter = after.first().is_some_and(u8::is_ascii_alphanumeric);
+    let word = after
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'\''))
+        .count();
+    letter && !matches!(after.get(word), Some(b'=' | b':'))
 }
 
 /// The placeholder at the start of `text`.
 pub(super) fn placeholder_at(text: &[u8], at: usize) -> Option<usize> {
-    text.get(at..).and_then(placeholders::length).map(|length| at + length)
+    text.get(at..)
+        .and_then(placeholders::length)
+        .map(|length| at + length)
 }
 
 /// Deeper quoting than this is not followed.
@@ -216,7 +291,7 @@ mod tests {
     use super::*;
 
     fn unquoted_in(text: &str) -> &str {
-        &text[..unquoted(text.as_bytes(), 0, false)]
+        text.get(..unquoted(text.as_bytes(), 0, false)).unwrap()
     }
 
     #[test]
@@ -232,7 +307,11 @@ mod tests {
             ("\"abc", "abc", false),
             ("\"", "", false),
         ] {
-            assert_eq!(quoted(text.as_bytes(), 0).map(|(span, closed)| (&text[span], closed)), Some((content, closed)), "{text}");
+            assert_eq!(
+                quoted(text.as_bytes(), 0).map(|(span, closed)| (text.get(span).unwrap(), closed)),
+                Some((content, closed)),
+                "{text}"
+            );
         }
         assert_eq!(quoted(b"abc", 0), None);
     }
@@ -249,7 +328,7 @@ mod tests {
             ("abc)", "abc"),
             ("a)b", "a)b"),
             ("abc\",\"x\"", "abc"),
-            (r#"abc\n"#, "abc"),
+            (r"abc\n", "abc"),
             ("abc</b>", "abc"),
         ] {
             assert_eq!(unquoted_in(text), value, "{text}");
@@ -261,7 +340,15 @@ mod tests {
         for value in ["1234", "a1b2c3d4e5", "user:hunter2", "0a1b2c3d4e5f"] {
             assert!(is_opaque(value.as_bytes()), "{value}");
         }
-        for value in ["12", "basic", "fn(a: u8)", "oauth2", "/etc/x1234", "https://x.example/1", "hello world 12"] {
+        for value in [
+            "12",
+            "basic",
+            "fn(a: u8)",
+            "oauth2",
+            "/etc/x1234",
+            "https://x.example/1",
+            "hello world 12",
+        ] {
             assert!(!is_opaque(value.as_bytes()), "{value}");
         }
     }

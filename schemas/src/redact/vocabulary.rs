@@ -132,6 +132,7 @@ pub(super) const KEY_OWNERS: &[(&str, &str)] = &[
 ];
 
 /// What makes `pass` a password when it stands before it.
+#[rustfmt::skip]
 pub(super) const PASS_OWNERS: &[&str] = &[
     "account", "admin", "auth", "basic", "database", "db", "email", "ftp", "http", "imap", "ldap", "login",
     "mail", "mongo", "mysql", "pg", "postgres", "proxy", "rabbitmq", "redis", "root", "smtp", "ssh", "user",
@@ -151,6 +152,7 @@ pub(super) const WEAK_AT_END: &[(&str, &str)] = &[
 ];
 
 /// A `token` after one of these is data: a cursor, a mark of the protocol, a unit of text.
+#[rustfmt::skip]
 pub(super) const HARMLESS_TOKENS: &[&str] = &[
     "bos", "cancel", "cancellation", "change", "cls", "completion", "continuation", "cursor", "delta", "done",
     "end", "eos", "expected", "first", "illegal", "input", "last", "lex", "mask", "max", "min", "next", "num",
@@ -160,10 +162,12 @@ pub(super) const HARMLESS_TOKENS: &[&str] = &[
 ];
 
 /// `tokens` are units of text, except after one of these.
-pub(super) const TOKENS_OWNERS: &[&str] =
-    &["access", "api", "auth", "bearer", "id", "oauth", "personal", "refresh", "security", "session"];
+pub(super) const TOKENS_OWNERS: &[&str] = &[
+    "access", "api", "auth", "bearer", "id", "oauth", "personal", "refresh", "security", "session",
+];
 
 /// Last words that make a name talk about a secret instead of holding it.
+#[rustfmt::skip]
 pub(super) const DESCRIPTORS: &[&str] = &[
     "age", "alg", "algorithm", "arn", "at", "attempts", "attribute", "audience", "autocomplete", "budget",
     "changed", "class", "column", "cost", "count", "counts", "created", "css", "date", "days", "desc",
@@ -184,6 +188,7 @@ pub(super) const DESCRIPTORS: &[&str] = &[
 ];
 
 /// First words of names that ask or tell something about a secret.
+#[rustfmt::skip]
 pub(super) const ASKING: &[&str] = &[
     "allow", "allows", "can", "check", "disable", "enable", "forgot", "has", "have", "hide", "include", "invalid",
     "is", "missing", "need", "needs", "no", "require", "required", "requires", "should", "show", "supports", "use",
@@ -191,13 +196,20 @@ pub(super) const ASKING: &[&str] = &[
 ];
 
 /// Member names whose values are maps from names to schemas.
-pub(super) const SCHEMA_MAPS: &[&str] =
-    &["properties", "patternproperties", "$defs", "definitions", "dependentschemas"];
+pub(super) const SCHEMA_MAPS: &[&str] = &[
+    "properties",
+    "patternproperties",
+    "$defs",
+    "definitions",
+    "dependentschemas",
+];
 
 /// Members of a schema that hold a value instead of describing it.
-pub(super) const SCHEMA_VALUES: &[&str] = &["const", "default", "example", "examples", "value", "values"];
+pub(super) const SCHEMA_VALUES: &[&str] =
+    &["const", "default", "example", "examples", "value", "values"];
 
 /// Members by which an object is known to be a schema, and which hold no secret.
+#[rustfmt::skip]
 pub(super) const SCHEMA_WORDS: &[&str] = &[
     "$anchor", "$comment", "$id", "$ref", "$schema", "additionalproperties", "allof", "anyof", "contains",
     "contentencoding", "contentmediatype", "dependencies", "dependentrequired", "deprecated", "description", "else",
@@ -208,12 +220,21 @@ pub(super) const SCHEMA_WORDS: &[&str] = &[
 ];
 
 /// Members that name what the member `value` beside them holds.
-pub(super) const PAIR_NAMES: &[&str] = &["field", "header", "key", "name", "param", "parameter", "variable"];
+pub(super) const PAIR_NAMES: &[&str] = &[
+    "field",
+    "header",
+    "key",
+    "name",
+    "param",
+    "parameter",
+    "variable",
+];
 
 /// Members that hold what the member `name` beside them names.
 pub(super) const PAIR_VALUES: &[&str] = &["val", "value"];
 
 /// Values after a secret name in free text that describe a value instead of being one.
+#[rustfmt::skip]
 pub(super) const NOT_VALUES: &[&str] = &[
     "a", "an", "any", "array", "async", "auto", "await", "basic", "bearer", "blob", "bool", "boolean", "buffer", "byte", "bytes",
     "bytearray", "callable", "char", "const", "custom", "date", "default", "denied", "dict", "disabled", "double",

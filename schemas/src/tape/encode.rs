@@ -1,6 +1,5 @@
 //! From events to lines.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -154,25 +153,23 @@ impl Encoder {
             Payload::Whole(bytes) => bytes,
             Payload::Clipped { len, head } => return self.clipped(*len, head, out),
         };
-        match self.redactor.json(bytes) {
-            Ok(redacted) => {
-                self.follow(event, bytes, out);
-                if fits_a_line(&redacted) {
-                    out.extend_from_slice(b",\"message\":");
-                    out.extend_from_slice(&redacted);
-                } else {
-                    push_bytes("text", &redacted, SPACED, out);
-                }
+        if let Ok(redacted) = self.redactor.json(bytes) {
+            self.follow(event, bytes, out);
+            if fits_a_line(&redacted) {
+                out.extend_from_slice(b",\"message\":");
+                out.extend_from_slice(&redacted);
+            } else {
+                push_bytes("text", &redacted, SPACED, out);
             }
-            Err(_) => {
-                let state = self.streams.get_mut(event.dir as usize);
-                let redacted = match state {
-                    Some(state) => self.redactor.line(state, bytes),
-                    None => Cow::Borrowed(&b""[..]),
-                };
-                push_bytes("text", &redacted, NOT_JSON, out);
-            }
+            return;
         }
+        let [to_server, to_client, _] = &mut self.streams;
+        let state = match event.dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        };
+        let redacted = self.redactor.line(state, bytes);
+        push_bytes("text", &redacted, NOT_JSON, out);
     }
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
@@ -188,7 +185,8 @@ impl Encoder {
             return push_era(era, out);
         }
         let era = self.eras.observe(event.dir, &envelope);
-        self.pending.observe(event.dir, event.at, self.seq, &envelope);
+        self.pending
+            .observe(event.dir, event.at, self.seq, &envelope);
         push_era(era, out);
     }
 
@@ -218,15 +216,12 @@ fn fits_a_line(text: &[u8]) -> bool {
 }
 
 fn push_bytes(name: &str, bytes: &[u8], why: &str, out: &mut Vec<u8>) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            push_text(name, text, out);
-            push_text("why", why, out);
-        }
-        Err(_) => {
-            push_base64("base64", bytes, out);
-            push_text("why", NOT_UTF8, out);
-        }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        push_text(name, text, out);
+        push_text("why", why, out);
+    } else {
+        push_base64("base64", bytes, out);
+        push_text("why", NOT_UTF8, out);
     }
 }
 

@@ -87,8 +87,7 @@ impl<R: BufRead> Reader<R> {
     pub fn open(mut input: R) -> Result<Self, ReadError> {
         let mut line = Vec::new();
         read_line(&mut input, &mut line, 1)?;
-        let header: Header =
-            serde_json::from_slice(&line).map_err(|_| ReadError::NotATape)?;
+        let header: Header = serde_json::from_slice(&line).map_err(|_| ReadError::NotATape)?;
         let major = |version: &str| version.split('.').next().unwrap_or_default().to_owned();
         if header.tape.is_empty() {
             return Err(ReadError::NotATape);
@@ -96,7 +95,13 @@ impl<R: BufRead> Reader<R> {
         if major(&header.tape) != major(VERSION) {
             return Err(ReadError::TooNew { found: header.tape });
         }
-        Ok(Self { input, header, line: 1, last_seq: 0, ending: None })
+        Ok(Self {
+            input,
+            header,
+            line: 1,
+            last_seq: 0,
+            ending: None,
+        })
     }
 
     /// What was recorded, and how.
@@ -117,7 +122,10 @@ impl<R: BufRead> Reader<R> {
             let whole = read_line(&mut self.input, &mut line, self.line)?;
             if line.is_empty() || !whole {
                 let torn = !line.is_empty();
-                self.ending = Some(Ending::CutShort { last_seq: self.last_seq, torn });
+                self.ending = Some(Ending::CutShort {
+                    last_seq: self.last_seq,
+                    torn,
+                });
                 break;
             }
             let line = Bytes::from(line);
@@ -129,7 +137,12 @@ impl<R: BufRead> Reader<R> {
                 Ok(Record::Footer(footer)) => self.ending = Some(Ending::Footer(footer)),
                 // An event of a later minor version.
                 Ok(Record::Unknown) => {}
-                Err(why) => return Err(ReadError::BadRecord { line: self.line, why }),
+                Err(why) => {
+                    return Err(ReadError::BadRecord {
+                        line: self.line,
+                        why,
+                    });
+                }
             }
         }
         Ok(None)
@@ -179,8 +192,14 @@ fn parse(line: &Bytes) -> Result<Record, String> {
         return Err("`seq` or `at_us` is missing".to_owned());
     };
     let body = match fields.body {
-        Some(Draft::Message(payload)) => EventBody::Message { payload, end: fields.end },
-        Some(Draft::Stderr(line)) => EventBody::Stderr { line, end: fields.end },
+        Some(Draft::Message(payload)) => EventBody::Message {
+            payload,
+            end: fields.end,
+        },
+        Some(Draft::Stderr(line)) => EventBody::Stderr {
+            line,
+            end: fields.end,
+        },
         Some(Draft::Done(body)) => body,
         None => return Ok(Record::Unknown),
     };
@@ -236,7 +255,10 @@ impl Fields {
             b"base64" => self.body = Some(Draft::Message(Payload::Whole(base64(name, value)?))),
             b"clipped" => {
                 let Clipped { len, head } = of(name, value)?;
-                self.body = Some(Draft::Message(Payload::Clipped { len, head: head.into() }));
+                self.body = Some(Draft::Message(Payload::Clipped {
+                    len,
+                    head: head.into(),
+                }));
             }
             b"stderr" => {
                 let text: String = of(name, value)?;
@@ -266,8 +288,13 @@ impl Fields {
             b"signal" => self.body = Some(Draft::Done(EventBody::Signal(of(name, value)?))),
             b"exited" => {
                 let exit = match of(name, value)? {
-                    Exited { code: Some(code), .. } => Exit::Code(code),
-                    Exited { signal: Some(signal), .. } => Exit::Signal(signal),
+                    Exited {
+                        code: Some(code), ..
+                    } => Exit::Code(code),
+                    Exited {
+                        signal: Some(signal),
+                        ..
+                    } => Exit::Signal(signal),
                     Exited { .. } => return Err("`exited` without `code` or `signal`".to_owned()),
                 };
                 self.body = Some(Draft::Done(EventBody::Exited(exit)));
@@ -319,7 +346,10 @@ fn word<T>(name: &[u8], value: &[u8], read: fn(&str) -> Option<T>) -> Result<T, 
 
 fn base64(name: &[u8], value: &[u8]) -> Result<Bytes, String> {
     let text: String = of(name, value)?;
-    STANDARD.decode(text).map(Bytes::from).map_err(|_| bad(name))
+    STANDARD
+        .decode(text)
+        .map(Bytes::from)
+        .map_err(|_| bad(name))
 }
 
 fn line_end(word: &str) -> Option<LineEnd> {
@@ -331,5 +361,8 @@ fn line_end(word: &str) -> Option<LineEnd> {
 }
 
 fn bad(name: &[u8]) -> String {
-    format!("`{}` has a value that it cannot have", String::from_utf8_lossy(name))
+    format!(
+        "`{}` has a value that it cannot have",
+        String::from_utf8_lossy(name)
+    )
 }

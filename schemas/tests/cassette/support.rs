@@ -14,7 +14,7 @@ use tapewright_schemas::{capture, cassette};
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) events: Vec<Event>,
-    session: u32,
+    pub(crate) session: u32,
 }
 
 impl Script {

@@ -14,12 +14,27 @@ pub(super) fn talk(mut input: ChildStdin, output: ChildStdout) -> io::Result<Str
         writeln!(input, "{request}")?;
         let answered = request.get("id").is_some_and(|id| id != HANGS);
         if let Some(method) = request.get("method").and_then(Value::as_str) {
-            let tool = request.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
-            let fate = if answered || request.get("id").is_none() { "" } else { "   (no answer comes)" };
+            let tool = request
+                .pointer("/params/name")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let fate = if answered || request.get("id").is_none() {
+                ""
+            } else {
+                "   (no answer comes)"
+            };
             // Writing to a string cannot fail.
-            writeln!(said, "  client: {}{fate}", format!("{method} {tool}").trim_end()).ok();
+            writeln!(
+                said,
+                "  client: {}{fate}",
+                format!("{method} {tool}").trim_end()
+            )
+            .ok();
         }
-        while answered {
+        loop {
+            if !answered {
+                break;
+            }
             let mut line = String::new();
             if output.read_line(&mut line)? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());

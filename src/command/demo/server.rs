@@ -10,7 +10,9 @@ pub(super) fn serve() -> io::Result<()> {
     // A banner where only the protocol belongs: the most common mistake of servers.
     writeln!(output, "weather server 1.0 ready")?;
     for line in io::stdin().lock().lines() {
-        let Ok(message) = serde_json::from_str::<Value>(&line?) else { continue };
+        let Ok(message) = serde_json::from_str::<Value>(&line?) else {
+            continue;
+        };
         for reply in replies(&message) {
             writeln!(output, "{reply}")?;
         }

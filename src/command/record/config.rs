@@ -8,23 +8,36 @@ use anyhow::Context as _;
 /// A name for the server that a command starts: the package behind a launcher, or the
 /// program itself.
 pub(super) fn label(command: &[OsString]) -> String {
-    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = command
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let base = |word: &str| {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
         // `server-filesystem@1.2.3` without its version.
-        name.split('@').next().filter(|name| !name.is_empty()).unwrap_or(name).to_owned()
+        name.split('@')
+            .next()
+            .filter(|name| !name.is_empty())
+            .unwrap_or(name)
+            .to_owned()
     };
-    let Some((program, arguments)) = words.split_first() else { return "server".to_owned() };
-    let launcher = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let launches = matches!(
+    let Some((program, rest)) = words.split_first() else {
+        return "server".to_owned();
+    };
+    let launcher = Path::new(program)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let is_wrapper = matches!(
         launcher.as_str(),
         "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "bun" | "uv" | "deno" | "node" | "pipx"
     ) || launcher.starts_with("python");
-    let package = arguments.iter().find(|word| {
+    let package = rest.iter().find(|word| {
         !word.starts_with('-') && !matches!(word.as_str(), "run" | "dlx" | "exec" | "x")
     });
     match package {
-        Some(package) if launches => base(package),
+        Some(package) if is_wrapper => base(package),
         _ => base(program),
     }
 }
@@ -32,7 +45,10 @@ pub(super) fn label(command: &[OsString]) -> String {
 /// A paste-ready entry that runs this very command.
 pub(super) fn entry(label: &str) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--print-config").collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--print-config")
+        .collect();
     let entry = serde_json::json!({
         "mcpServers": { label: { "command": program, "args": arguments } }
     });
@@ -46,10 +62,16 @@ mod tests {
     #[test]
     fn the_label_names_the_server_and_not_its_launcher() {
         let of = |words: &[&str]| label(&words.iter().map(OsString::from).collect::<Vec<_>>());
-        assert_eq!(of(&["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]), "server-filesystem");
+        assert_eq!(
+            of(&["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]),
+            "server-filesystem"
+        );
         assert_eq!(of(&["npx", "-y", "@scope/thing@1.2.3"]), "thing");
         assert_eq!(of(&["uv", "run", "server.py"]), "server.py");
-        assert_eq!(of(&["/usr/bin/python3.11", "-u", "/srv/tool.py"]), "tool.py");
+        assert_eq!(
+            of(&["/usr/bin/python3.11", "-u", "/srv/tool.py"]),
+            "tool.py"
+        );
         assert_eq!(of(&["/opt/my-server", "--stdio"]), "my-server");
     }
 }

@@ -3,7 +3,9 @@
 /// Reads `64MiB`, `10MB`, `512K` or a number of bytes.
 pub(super) fn parse(text: &str) -> Result<usize, String> {
     let text = text.trim();
-    let digits = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|char: char| !char.is_ascii_digit())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: usize = number.parse().map_err(|_| HELP.to_owned())?;
     let factor: usize = match unit.trim().to_ascii_lowercase().as_str() {
@@ -16,7 +18,10 @@ pub(super) fn parse(text: &str) -> Result<usize, String> {
         "gb" => 1_000_000_000,
         _ => return Err(HELP.to_owned()),
     };
-    number.checked_mul(factor).filter(|size| *size > 0).ok_or_else(|| HELP.to_owned())
+    number
+        .checked_mul(factor)
+        .filter(|size| *size > 0)
+        .ok_or_else(|| HELP.to_owned())
 }
 
 const HELP: &str = "a size is a number of bytes with an optional unit: 65536, 512KiB, 64MiB";
@@ -35,7 +40,16 @@ mod tests {
 
     #[test]
     fn refuses_the_rest() {
-        for text in ["", "0", "-1", "MiB", "1.5M", "1X", "99999999999999999999", "9999999999999G"] {
+        for text in [
+            "",
+            "0",
+            "-1",
+            "MiB",
+            "1.5M",
+            "1X",
+            "99999999999999999999",
+            "9999999999999G",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -9,7 +9,11 @@ use tapewright_proxy::record::Target;
 use crate::report::Mistake;
 
 /// The target of `-o`, or the state folder without it.
-pub(super) fn of(output: Option<&Path>, label: &str, created: SystemTime) -> anyhow::Result<Target> {
+pub(super) fn of(
+    output: Option<&Path>,
+    label: &str,
+    created: SystemTime,
+) -> anyhow::Result<Target> {
     let Some(output) = output else {
         return Ok(Target::tape_only(&home()?.join(name(label, created))));
     };
@@ -47,15 +51,27 @@ fn moment(time: SystemTime) -> Option<jiff::Timestamp> {
 
 /// `20261121T040932Z-filesystem-4711.tape.jsonl`: in order of time, and unique.
 fn name(label: &str, created: SystemTime) -> String {
-    let time = moment(created).map_or_else(String::new, |time| time.strftime("%Y%m%dT%H%M%SZ").to_string());
-    let plain = |char: char| if char.is_ascii_alphanumeric() || "-_.".contains(char) { char } else { '_' };
+    let time = moment(created).map_or_else(String::new, |time| {
+        time.strftime("%Y%m%dT%H%M%SZ").to_string()
+    });
+    let plain = |char: char| {
+        if char.is_ascii_alphanumeric() || "-_.".contains(char) {
+            char
+        } else {
+            '_'
+        }
+    };
     let label: String = label.chars().take(60).map(plain).collect();
     format!("{time}-{label}-{}.tape.jsonl", std::process::id())
 }
 
 /// `TAPEWRIGHT_HOME`, or the XDG state folder.
 fn home() -> anyhow::Result<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     folder("TAPEWRIGHT_HOME")
         .or_else(|| Some(folder("XDG_STATE_HOME")?.join("tapewright")))
         .or_else(|| Some(folder("HOME")?.join(".local/state/tapewright")))

@@ -7,25 +7,28 @@ use tapewright_schemas::event::{
 };
 
 /// A lane to the server with everything that left it.
-pub struct Driven<P> {
-    pub lane: Lane<P>,
-    pub forward: Forward,
-    pub out: Vec<u8>,
-    pub writes: Vec<Vec<u8>>,
-    pub events: Vec<Event>,
+pub(crate) struct Driven<P> {
+    pub(crate) lane: Lane<P>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) writes: Vec<Vec<u8>>,
+    pub(crate) events: Vec<Event>,
     /// For each event, how many bytes had been passed on when it was handed out.
-    pub out_before_event: Vec<usize>,
+    pub(crate) out_before_event: Vec<usize>,
 }
 
-pub fn settings(forward: Forward, limit_bytes: usize) -> Settings {
-    Settings { conduit: ConduitId(0), session: SessionKey(0), forward, limit_bytes }
+pub(crate) fn settings(forward: Forward, limit_bytes: usize) -> Settings {
+    Settings {
+        conduit: ConduitId(0),
+        session: SessionKey(0),
+        forward,
+        limit_bytes,
+    }
 }
 
 impl<P: Policy> Driven<P> {
-    pub fn new(forward: Forward, limit_bytes: usize, policy: P) -> Self {
+    pub(crate) fn new(forward: Forward, limit_bytes: usize, policy: P) -> Self {
         Self {
             lane: Lane::new(Direction::ToServer, settings(forward, limit_bytes), policy),
-            forward,
             out: Vec::new(),
             writes: Vec::new(),
             events: Vec::new(),
@@ -33,23 +36,23 @@ impl<P: Policy> Driven<P> {
         }
     }
 
-    pub fn input(&mut self, at: u64, bytes: &[u8]) {
+    pub(crate) fn input(&mut self, at: u64, bytes: &[u8]) {
         self.lane.space().extend_from_slice(bytes);
         self.lane.handle_input(Offset(at));
         self.drain();
     }
 
-    pub fn eof(&mut self, at: u64) {
+    pub(crate) fn eof(&mut self, at: u64) {
         self.lane.handle_eof(Offset(at));
         self.drain();
     }
 
-    pub fn timeout(&mut self, at: u64) {
+    pub(crate) fn timeout(&mut self, at: u64) {
         self.lane.handle_timeout(Offset(at));
         self.drain();
     }
 
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         self.drain_events();
         self.drain_transmit();
     }
@@ -70,7 +73,7 @@ impl<P: Policy> Driven<P> {
     }
 
     /// The messages on the tape, as wire length, kept bytes and line end.
-    pub fn messages(&self) -> Vec<(u64, Vec<u8>, LineEnd)> {
+    pub(crate) fn messages(&self) -> Vec<(u64, Vec<u8>, LineEnd)> {
         self.events
             .iter()
             .filter_map(|event| match &event.body {
@@ -82,19 +85,3 @@ impl<P: Policy> Driven<P> {
             .collect()
     }
 }
-
-/// What a stream of bytes holds, by the plainest means.
-pub fn expected(bytes: &[u8], limit: usize) -> Vec<(u64, Vec<u8>, LineEnd)> {
-    let mut found = Vec::new();
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let (line, end) = match line {
-            [line @ .., b'\r', b'\n'] => (line, LineEnd::CrLf),
-            [line @ .., b'\n'] => (line, LineEnd::Lf),
-            line => (line, LineEnd::None),
-        };
-        let kept = if line.len() > limit { &line[..limit.min(64 * 1024)] } else { line };
-        found.push((line.len() as u64, kept.to_vec(), end));
-    }
-    found
-}
-

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
 use super::finder::starts_token;
@@ -84,7 +84,11 @@ pub(super) fn jwt(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     }
     for (begins, least) in [("eyJ", 8), ("eyJ", 5), ("", 3)] {
         let rest = text.get(end..)?;
-        let length = rest.iter().take(LONGEST_PART).take_while(|byte| url64(**byte)).count();
+        let length = rest
+            .iter()
+            .take(LONGEST_PART)
+            .take_while(|byte| url64(**byte))
+            .count();
         if length < least || !rest.starts_with(begins.as_bytes()) {
             return None;
         }
@@ -127,11 +131,20 @@ pub(in crate::redact) fn pem_header(text: &[u8]) -> Option<usize> {
 /// `bot` and digits, `:AA…`: the number before the colon belongs to it.
 pub(super) fn telegram(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let before = text.get(..prefix.start)?;
-    let digits = before.iter().rev().take(13).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = before
+        .iter()
+        .rev()
+        .take(13)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let start = prefix.start - digits;
     let bot = before.get(..start)?.ends_with(b"bot");
     let body = text.get(prefix.start + 1..)?;
-    let length = body.iter().take(65).take_while(|byte| url64(**byte)).count();
+    let length = body
+        .iter()
+        .take(65)
+        .take_while(|byte| url64(**byte))
+        .count();
     let fits = (6..13).contains(&digits) && (20..65).contains(&length);
     (fits && (bot || starts_token(text, start, true))).then_some(start..prefix.start + 1 + length)
 }
@@ -139,8 +152,18 @@ pub(super) fn telegram(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
 /// 32 hex digits before `-us` and a number.
 pub(super) fn mailchimp(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let before = text.get(..prefix.start)?;
-    let length = before.iter().rev().take(33).take_while(|byte| byte.is_ascii_hexdigit()).count();
-    let digits = text.get(prefix.end..)?.iter().take(3).take_while(|byte| byte.is_ascii_digit()).count();
+    let length = before
+        .iter()
+        .rev()
+        .take(33)
+        .take_while(|byte| byte.is_ascii_hexdigit())
+        .count();
+    let digits = text
+        .get(prefix.end..)?
+        .iter()
+        .take(3)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let start = prefix.start - length.min(prefix.start);
     let fits = length == 32 && matches!(digits, 1 | 2) && starts_token(text, start, false);
     fits.then_some(start..prefix.end + digits)
@@ -149,16 +172,29 @@ pub(super) fn mailchimp(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
 /// The path of a Slack webhook; the host before it stays.
 pub(super) fn slack_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let body = text.get(prefix.end..)?;
-    let length = body.iter().take(256).take_while(|byte| alnum(**byte) || **byte == b'/').count();
+    let length = body
+        .iter()
+        .take(256)
+        .take_while(|byte| alnum(**byte) || **byte == b'/')
+        .count();
     (length >= 16).then_some(prefix.end..prefix.end + length)
 }
 
 /// The path of a Discord webhook: a number that stays and a token.
 pub(super) fn discord_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(prefix.end..)?;
-    let digits = rest.iter().take(25).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = rest
+        .iter()
+        .take(25)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let start = prefix.end + digits + 1;
-    let length = text.get(start..)?.iter().take(128).take_while(|byte| url64(**byte)).count();
+    let length = text
+        .get(start..)?
+        .iter()
+        .take(128)
+        .take_while(|byte| url64(**byte))
+        .count();
     (digits > 0 && rest.get(digits) == Some(&b'/') && length >= 16).then_some(start..start + length)
 }
 
@@ -169,7 +205,10 @@ pub(super) fn sendgrid(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
     }
     let part = |at: usize| {
         let rest = text.get(at..).unwrap_or_default();
-        rest.iter().take(128).take_while(|byte| url64(**byte)).count()
+        rest.iter()
+            .take(128)
+            .take_while(|byte| url64(**byte))
+            .count()
     };
     let first = part(prefix.end);
     let dot = prefix.end + first;
@@ -182,7 +221,11 @@ pub(super) fn sendgrid(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
 /// `sig=` of a query: only the value.
 pub(super) fn azure_sas(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(prefix.end..)?;
-    let length = rest.iter().take(256).take_while(|byte| base64(**byte) || **byte == b'%').count();
+    let length = rest
+        .iter()
+        .take(256)
+        .take_while(|byte| base64(**byte) || **byte == b'%')
+        .count();
     let body = rest.get(..length)?;
     let fits = length >= 16 && digit(body) && starts_token(text, prefix.start, false);
     fits.then_some(prefix.end..prefix.end + length)
@@ -194,7 +237,8 @@ pub(super) fn bearer(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
     let token = text.get(span.clone())?;
     let upper = token.get(1..)?.iter().any(u8::is_ascii_uppercase);
     let lower = token.iter().any(u8::is_ascii_lowercase);
-    let fits = token.len() >= 8 && (digit(token) || upper && lower || token.len() >= 24 && !token.contains(&b'_'));
+    let fits = token.len() >= 8
+        && (digit(token) || upper && lower || token.len() >= 24 && !token.contains(&b'_'));
     fits.then_some(span)
 }
 
@@ -212,12 +256,19 @@ fn credential(text: &[u8], prefix: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let rest = text.get(prefix.end..)?;
-    let spaces = rest.iter().take(8).take_while(|byte| **byte == b' ').count();
+    let spaces = rest
+        .iter()
+        .take(8)
+        .take_while(|byte| **byte == b' ')
+        .count();
     let allowed = |byte: &&u8| base64(**byte) || matches!(**byte, b'.' | b'~');
     let token = rest.get(spaces..)?;
     let length = token.iter().take(LONGEST_PART).take_while(allowed).count();
     let token = token.get(..length)?;
-    let length = token.iter().rposition(|byte| *byte != b'.').map_or(0, |last| last + 1);
+    let length = token
+        .iter()
+        .rposition(|byte| *byte != b'.')
+        .map_or(0, |last| last + 1);
     let start = prefix.end + spaces;
     (length > 0).then_some(start..start + length)
 }

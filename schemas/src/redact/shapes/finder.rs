@@ -46,23 +46,34 @@ impl ShapeFinder {
     }
 
     fn new() -> Self {
-        let mut prefixes: Vec<(&'static str, &'static Shape)> =
-            SHAPES.iter().flat_map(|shape| shape.prefixes.iter().map(move |prefix| (*prefix, shape))).collect();
+        let mut prefixes: Vec<(&'static str, &'static Shape)> = SHAPES
+            .iter()
+            .flat_map(|shape| shape.prefixes.iter().map(move |prefix| (*prefix, shape)))
+            .collect();
         // Short ones first, so that an anchor stands before all that it begins.
         prefixes.sort_by_key(|(prefix, _)| prefix.len());
         let mut anchors: Vec<Anchor> = Vec::new();
         for (prefix, shape) in prefixes {
-            match anchors.iter_mut().find(|anchor| prefix.starts_with(anchor.text)) {
+            match anchors
+                .iter_mut()
+                .find(|anchor| prefix.starts_with(anchor.text))
+            {
                 // The longest is asked first.
                 Some(anchor) => anchor.shapes.insert(0, (prefix, shape)),
-                None => anchors.push(Anchor { text: prefix, shapes: vec![(prefix, shape)] }),
+                None => anchors.push(Anchor {
+                    text: prefix,
+                    shapes: vec![(prefix, shape)],
+                }),
             }
         }
         anchors.sort_by_key(|anchor| anchor.text);
         let mut searchers = Vec::new();
         while !anchors.is_empty() {
             let rest = anchors.split_off(anchors.len().min(MOST_PACKED));
-            searchers.push(Searcher { engine: Engine::new(&anchors), anchors });
+            searchers.push(Searcher {
+                engine: Engine::new(&anchors),
+                anchors,
+            });
             anchors = rest;
         }
         Self { searchers }
@@ -130,7 +141,9 @@ impl Engine {
         if let Some(engine) = packed::Config::new().builder().extend(texts()).build() {
             return Self::Packed(engine);
         }
-        let plain = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(texts());
+        let plain = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(texts());
         plain.map_or(Self::Empty, Self::Plain)
     }
 }
@@ -138,8 +151,14 @@ impl Engine {
 impl Anchor {
     fn token(&self, text: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
         let rest = text.get(at..)?;
-        let shapes = self.shapes.iter().filter(|(prefix, _)| rest.starts_with(prefix.as_bytes()));
-        shapes.filter_map(|(prefix, shape)| Some((shape.kind, shape.token(text, at..at + prefix.len())?))).next()
+        let shapes = self
+            .shapes
+            .iter()
+            .filter(|(prefix, _)| rest.starts_with(prefix.as_bytes()));
+        let mut shapes = shapes;
+        shapes.find_map(|(prefix, shape)| {
+            Some((shape.kind, shape.token(text, at..at + prefix.len())?))
+        })
     }
 }
 
@@ -159,7 +178,10 @@ impl Body {
         }
         let rest = text.get(prefix.end..)?;
         let rest = rest.get(..self.max + 1).unwrap_or(rest);
-        let length = rest.iter().position(|byte| !(self.alphabet)(*byte)).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| !(self.alphabet)(*byte))
+            .unwrap_or(rest.len());
         // A full stop or an equals sign may end a sentence, but no token ends in a stop.
         let body = rest.get(..length)?;
         let body = body.strip_suffix(b".").unwrap_or(body);

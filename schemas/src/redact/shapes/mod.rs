@@ -22,10 +22,16 @@ pub(super) struct Shape {
     /// Finds where it starts and ends, given where a prefix stands.
     extent: Extent,
     /// A made-up one in two halves, so that this text holds none.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the table is its own test data"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the table is its own test data")
+    )]
     example: (&'static str, &'static str),
     /// What looks like one but is data.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the table is its own test data"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the table is its own test data")
+    )]
     look_alike: &'static str,
 }
 
@@ -60,7 +66,9 @@ mod tests {
     fn kinds(text: &str) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let finder = ShapeFinder::shared();
-        finder.find(text.as_bytes(), 0..text.len(), |kind, span| found.push((kind, text[span].to_owned())));
+        finder.find(text.as_bytes(), 0..text.len(), |kind, span| {
+            found.push((kind, text.get(span).unwrap().to_owned()))
+        });
         found
     }
 
@@ -77,17 +85,32 @@ mod tests {
                 format!("line\\n{example}\\n"),
             ] {
                 let found = kinds(&text);
-                assert!(found.iter().any(|(kind, _)| *kind == shape.kind), "{}: {text}: {found:?}", shape.kind);
+                assert!(
+                    found.iter().any(|(kind, _)| *kind == shape.kind),
+                    "{}: {text}: {found:?}",
+                    shape.kind
+                );
             }
-            for text in [shape.look_alike.to_owned(), format!("see {} there", shape.look_alike)] {
-                assert!(kinds(&text).is_empty(), "{}: {text}: {:?}", shape.kind, kinds(&text));
+            for text in [
+                shape.look_alike.to_owned(),
+                format!("see {} there", shape.look_alike),
+            ] {
+                assert!(
+                    kinds(&text).is_empty(),
+                    "{}: {text}: {:?}",
+                    shape.kind,
+                    kinds(&text)
+                );
             }
         }
     }
 
     #[test]
     fn a_token_inside_a_word_is_part_of_the_word() {
-        for shape in SHAPES.iter().filter(|shape| matches!(shape.extent, Extent::Body(_))) {
+        for shape in SHAPES
+            .iter()
+            .filter(|shape| matches!(shape.extent, Extent::Body(_)))
+        {
             let text = format!("x{}{}", shape.example.0, shape.example.1);
             assert!(kinds(&text).is_empty(), "{text}");
         }
@@ -98,12 +121,20 @@ mod tests {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         for shape in SHAPES {
             assert!(shape.kind.bytes().all(plain), "{}", shape.kind);
-            assert!(!shape.prefixes.is_empty() && shape.prefixes.iter().all(|prefix| prefix.len() > 2));
+            assert!(
+                !shape.prefixes.is_empty() && shape.prefixes.iter().all(|prefix| prefix.len() > 2)
+            );
             let placeholder = format!("<REDACTED:{}#1>", shape.kind);
             assert!(kinds(&placeholder).is_empty(), "{placeholder}");
         }
         let all: BTreeSet<_> = SHAPES.iter().flat_map(|shape| shape.prefixes).collect();
-        assert_eq!(all.len(), SHAPES.iter().map(|shape| shape.prefixes.len()).sum::<usize>());
+        assert_eq!(
+            all.len(),
+            SHAPES
+                .iter()
+                .map(|shape| shape.prefixes.len())
+                .sum::<usize>()
+        );
     }
 
     #[test]

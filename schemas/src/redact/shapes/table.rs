@@ -1,13 +1,26 @@
 //! The shapes, one item each, in the order of their kinds.
 
 use super::extent::{
-    alnum, any, azure_sas, base64, basic, bearer, digit, digit_or_long, discord_webhook, dotted, hex, jwt, mailchimp,
-    mixed, opaque_part, pem, sendgrid, slack_webhook, telegram, upper, url64, word,
+    alnum, any, azure_sas, base64, basic, bearer, digit, digit_or_long, discord_webhook, dotted,
+    hex, jwt, mailchimp, mixed, opaque_part, pem, sendgrid, slack_webhook, telegram, upper, url64,
+    word,
 };
 use super::{Body, Extent, Shape};
 
-const fn body(alphabet: fn(u8) -> bool, min: usize, max: usize, check: fn(&[u8]) -> bool, loose: bool) -> Extent {
-    Extent::Body(Body { alphabet, min, max, check, loose })
+const fn body(
+    alphabet: fn(u8) -> bool,
+    min: usize,
+    max: usize,
+    check: fn(&[u8]) -> bool,
+    loose: bool,
+) -> Extent {
+    Extent::Body(Body {
+        alphabet,
+        min,
+        max,
+        check,
+        loose,
+    })
 }
 
 /// Every shape. Lengths are lenient: test keys are shorter than real ones.
@@ -86,7 +99,10 @@ pub(super) static SHAPES: &[Shape] = &[
         kind: "discord-webhook",
         prefixes: &["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"],
         extent: Extent::Special(discord_webhook),
-        example: ("https://discord.com/api/webhooks/", "123456789012345678/A1b2C3d4E5f6G7h8I9j0"),
+        example: (
+            "https://discord.com/api/webhooks/",
+            "123456789012345678/A1b2C3d4E5f6G7h8I9j0",
+        ),
         look_alike: "https://discord.com/api/webhooks/123",
     },
     Shape {
@@ -98,7 +114,14 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "doppler-token",
-        prefixes: &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."],
+        prefixes: &[
+            "dp.pt.",
+            "dp.st.",
+            "dp.ct.",
+            "dp.sa.",
+            "dp.scim.",
+            "dp.audit.",
+        ],
         extent: body(dotted, 16, 128, digit, false),
         example: ("dp.pt.", "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0"),
         look_alike: "dp.pt.width",
@@ -134,7 +157,10 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "gitlab-token",
-        prefixes: &["glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glft-", "glsoat-", "glcbt-", "glimt-", "glagent-", "glffct-"],
+        prefixes: &[
+            "glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glft-", "glsoat-", "glcbt-", "glimt-",
+            "glagent-", "glffct-",
+        ],
         extent: body(dotted, 16, 300, digit, true),
         example: ("glpat-", "A1b2C3d4E5f6G7h8I9j0"),
         look_alike: "glpat-documentation-page",
@@ -185,7 +211,10 @@ pub(super) static SHAPES: &[Shape] = &[
         kind: "jwt",
         prefixes: &["eyJ"],
         extent: Extent::Special(jwt),
-        example: ("eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4"),
+        example: (
+            "eyJhbGciOiJIUzI1NiJ9.",
+            "eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4",
+        ),
         look_alike: "eyJvZmZzZXQiOjEwMH0.eyJsaW1pdCI6MTB9",
     },
     Shape {
@@ -283,14 +312,20 @@ pub(super) static SHAPES: &[Shape] = &[
         kind: "postman-api-key",
         prefixes: &["PMAK-"],
         extent: body(url64, 24, 128, digit, true),
-        example: ("PMAK-", "0a1b2c3d4e5f607182930a1b-0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+        example: (
+            "PMAK-",
+            "0a1b2c3d4e5f607182930a1b-0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+        ),
         look_alike: "PMAK-collection",
     },
     Shape {
         kind: "private-key",
         prefixes: &["-----BEGIN "],
         extent: Extent::Special(pem),
-        example: ("-----BEGIN RSA PRIV", "ATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"),
+        example: (
+            "-----BEGIN RSA PRIV",
+            "ATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+        ),
         look_alike: "-----BEGIN PUBLIC KEY-----",
     },
     Shape {
@@ -337,16 +372,26 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "slack-token",
-        prefixes: &["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxp-", "xoxr-", "xoxs-", "xapp-"],
+        prefixes: &[
+            "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxp-", "xoxr-", "xoxs-",
+            "xapp-",
+        ],
         extent: body(dotted, 10, 512, digit, true),
         example: ("xoxb-", "123456789012-A1b2C3d4E5f6G7h8I9j0"),
         look_alike: "xoxb-token-name",
     },
     Shape {
         kind: "slack-webhook",
-        prefixes: &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"],
+        prefixes: &[
+            "hooks.slack.com/services/",
+            "hooks.slack.com/workflows/",
+            "hooks.slack.com/triggers/",
+        ],
         extent: Extent::Special(slack_webhook),
-        example: ("https://hooks.slack.com/services/", "T01ABCDEF/B01ABCDEF/A1b2C3d4E5f6G7h8I9j0"),
+        example: (
+            "https://hooks.slack.com/services/",
+            "T01ABCDEF/B01ABCDEF/A1b2C3d4E5f6G7h8I9j0",
+        ),
         look_alike: "https://hooks.slack.com/services/help",
     },
     Shape {
@@ -393,7 +438,10 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "twilio-key",
-        prefixes: &["SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"],
+        prefixes: &[
+            "SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb",
+            "SKc", "SKd", "SKe", "SKf",
+        ],
         extent: body(hex, 31, 31, any, false),
         example: ("SK", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
         look_alike: "SK0123456789",
