@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 
 use crate::exit::Exit;
-use crate::report;
+use crate::report::{self, Mistake};
 
 /// Record, inspect and export a session with a built-in server: offline, in seconds
 ///
@@ -41,8 +41,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Some(folder) => folder.clone(),
         None => std::env::temp_dir().join(format!("tapewright-demo-{}", std::process::id())),
     };
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("the folder `{}` could not be created", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| {
+        let what = format!("the folder `{}` could not be created", folder.display());
+        Mistake::new(
+            what,
+            "name a folder that you may write to with `--folder FOLDER`",
+        )
+    })?;
     let stage = Stage {
         program: std::env::current_exe()?,
         folder,

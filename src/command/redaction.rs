@@ -53,7 +53,7 @@ impl Redaction {
 /// The rules of `settings`.
 pub(crate) fn rules(settings: &Settings) -> anyhow::Result<Rules> {
     Rules::new(settings).map_err(|error| {
-        let hint = "see https://docs.rs/regex for the syntax; quote the pattern for your shell";
+        let hint = "the syntax is that of the Rust crate `regex`; quote the pattern for your shell";
         anyhow::Error::new(error).context(Mistake::new("the redaction rules are not usable", hint))
     })
 }

@@ -6,6 +6,8 @@
 
 use std::io::{self, Write as _};
 
+use clap::error::{ContextKind, ErrorKind};
+
 use crate::exit::Exit;
 
 pub(crate) mod inspect;
@@ -34,10 +36,10 @@ impl Mistake {
 /// Prints an error with its causes on one line, and the remedy below.
 pub(crate) fn error(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
-    let hint = error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<Mistake>()?.hint.as_ref());
-    if let Some(hint) = hint {
+    // A mistake may be the error itself, a context of it, or one of its causes.
+    let cause = || error.chain().find_map(|cause| cause.downcast_ref());
+    let mistake: Option<&Mistake> = error.downcast_ref().or_else(cause);
+    if let Some(hint) = mistake.and_then(|mistake| mistake.hint.as_ref()) {
         eprintln!("\nhint: {hint}");
     }
 }
@@ -46,6 +48,13 @@ pub(crate) fn error(error: &anyhow::Error) {
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     // A closed terminal cannot be told about it.
     drop(error.print());
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let is_server = word.is_some_and(|word| !word.starts_with('-'));
+    if error.kind() == ErrorKind::UnknownArgument && is_server {
+        eprintln!(
+            "\nhint: put `--` before the command of the server: tapewright record [OPTIONS] -- COMMAND [ARGS…]"
+        );
+    }
     if error.use_stderr() {
         Exit::Unusable
     } else {

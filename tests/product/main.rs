@@ -13,6 +13,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod cli;
 mod endings;
 mod files;
 mod kill;

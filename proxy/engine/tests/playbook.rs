@@ -1,7 +1,5 @@
 //! Scripts of what happens to a lane and what it must do: policies, delays, endings.
 
-#![expect(clippy::indexing_slicing, reason = "a test may fail")]
-
 mod support;
 
 use std::time::Duration;

@@ -1,0 +1,102 @@
+//! Which parts of a long text are worth a search.
+
+use std::ops::Range;
+
+/// The parts of a text that can hold a secret: all but long runs of base64.
+///
+/// No token starts inside a run of letters and digits, and no separator stands there.
+/// This makes images cheap, and keeps chance hits out of them.
+pub(super) struct Regions<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Regions<'t> {
+    pub(super) fn of(text: &'t [u8], range: Range<usize>) -> Self {
+        Self {
+            text: text.get(..range.end).unwrap_or(text),
+            at: range.start,
+        }
+    }
+
+    /// The end of the run of solid blocks at `at`.
+    fn solid(&self, at: usize) -> usize {
+        let mut end = at;
+        let mut rest = self.text.get(at..).unwrap_or_default();
+        while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
+            if !is_solid(block) {
+                break;
+            }
+            end += BLOCK;
+            rest = tail;
+        }
+        end
+    }
+}
+
+impl Iterator for Regions<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        if start >= self.text.len() {
+            return None;
+        }
+        let mut at = start;
+        while at + SOLID < self.text.len() {
+            let end = self.solid(at);
+            if end - at >= SOLID {
+                // A prefix may reach over the edge, and one may stand right at it.
+                self.at = end - BLOCK;
+                return Some(start..at + BLOCK);
+            }
+            at = end + BLOCK;
+        }
+        self.at = self.text.len();
+        Some(start..self.text.len())
+    }
+}
+
+/// Letters, digits, `+` and `/` only; written without branches for the vector unit.
+fn is_solid(block: &[u8; BLOCK]) -> bool {
+    let solid = block.iter().fold(1, |solid, byte| {
+        let letter = u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
+        let digit = u8::from(byte.wrapping_sub(b'/') < 11);
+        solid & (letter | digit | u8::from(*byte == b'+'))
+    });
+    solid == 1
+}
+
+const BLOCK: usize = 64;
+
+/// Shorter runs are not worth a seam.
+const SOLID: usize = 8 * BLOCK;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_are_left_out_up_to_their_edges() {
+        let text = format!("token {}= x {}", "A+/z0".repeat(400), "y".repeat(600));
+        let regions: Vec<_> = Regions::of(text.as_bytes(), 0..text.len()).collect();
+        assert_eq!(regions.first().map(|region| region.start), Some(0));
+        let kept: usize = regions.iter().map(ExactSizeIterator::len).sum();
+        assert!(regions.len() > 1 && kept < 1_000, "{regions:?}");
+        for at in ["token", "= x"].map(|piece| text.find(piece).unwrap()) {
+            assert!(regions.iter().any(|region| region.contains(&at)));
+        }
+    }
+
+    #[test]
+    fn short_texts_are_one_region() {
+        for length in [1, 64, 500, 512] {
+            let text = vec![b'y'; length];
+            assert_eq!(
+                Regions::of(&text, 0..length).collect::<Vec<_>>(),
+                [0..length]
+            );
+        }
+        assert_eq!(Regions::of(b"abc", 3..3).count(), 0);
+    }
+}

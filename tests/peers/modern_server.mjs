@@ -1,0 +1,54 @@
+// A small stdio server on the second TypeScript SDK: it speaks revision 2026-07-28 (no handshake, no server requests),
+// and the older revisions to a client that opens with `initialize`.
+import { pause, requirePeer } from './peer.mjs';
+
+const { McpServer, acceptedContent, inputRequired } = requirePeer('@modelcontextprotocol/server');
+const { serveStdio } = requirePeer('@modelcontextprotocol/server/stdio');
+const { z } = requirePeer('zod');
+
+const text = (value) => ({ content: [{ type: 'text', text: value }] });
+
+function newServer() {
+  const server = new McpServer({ name: 'modern-peer', version: '1' });
+  server.registerTool(
+    'echo',
+    { description: 'Says it again: «ü»', inputSchema: z.object({ message: z.string() }) },
+    async ({ message }) => text(`echo: ${message}`),
+  );
+  server.registerTool(
+    'steps',
+    { description: 'Counts, with progress', inputSchema: z.object({ count: z.number() }) },
+    async ({ count }, context) => {
+      const progressToken = context.mcpReq._meta?.progressToken;
+      for (let progress = 1; progress <= count; progress += 1) {
+        await pause(300);
+        if (progressToken === undefined) continue;
+        const params = { progressToken, progress, total: count, message: `Schritt ${progress} ✓` };
+        await context.mcpReq.notify({ method: 'notifications/progress', params });
+      }
+      return text(`counted to ${count}`);
+    },
+  );
+  const sure = z.object({ sure: z.boolean() });
+  server.registerTool(
+    'confirm',
+    { description: 'Asks first', inputSchema: z.object({ what: z.string() }) },
+    async ({ what }, context) => {
+      const answer = acceptedContent(context.mcpReq.inputResponses, 'sure', sure);
+      if (answer) return text(`${what}: ${answer.sure}`);
+      return inputRequired({
+        inputRequests: { sure: inputRequired.elicit({ message: `${what}?`, requestedSchema: sure }) },
+      });
+    },
+  );
+  server.registerResource('fixed', 'modern://fixed', { mimeType: 'text/plain' }, async (uri) => ({
+    contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'fest — 漢字' }],
+  }));
+  server.registerPrompt('say', { argsSchema: z.object({ what: z.string() }) }, async ({ what }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Say ${what}` } }],
+  }));
+  return server;
+}
+
+console.error('modern peer: ready – bereit');
+serveStdio(newServer);

@@ -1,0 +1,145 @@
+//! Every mistake that a user of `tapewright record` and `demo` can make, and what the
+//! program says to it.
+
+use super::golden::{folder, golden};
+
+#[test]
+fn mistakes_in_the_arguments_of_record() {
+    let folder = folder(&[("file", ""), ("cassette.json", "{}")]);
+    std::fs::create_dir(folder.path().join("recordings")).unwrap();
+    for (case, arguments) in [
+        ("record_no_command", vec!["record", "-o", "x.json"]),
+        (
+            "record_no_dashes",
+            vec!["record", "-o", "x.json", "npx", "server"],
+        ),
+        (
+            "record_not_found",
+            vec!["record", "-o", "x.json", "--", "no-such-command"],
+        ),
+        (
+            "record_not_executable",
+            vec!["record", "-o", "x.json", "--", "./file"],
+        ),
+        (
+            "record_onto_a_folder",
+            vec!["record", "-o", "recordings", "--", "true"],
+        ),
+        (
+            "record_onto_a_slash",
+            vec!["record", "-o", "new/", "--", "true"],
+        ),
+        (
+            "record_onto_a_device",
+            vec!["record", "-o", "/dev/null", "--", "true"],
+        ),
+        (
+            "record_capture_onto_a_folder",
+            vec![
+                "record",
+                "--capture",
+                "recordings",
+                "-o",
+                "x.json",
+                "--",
+                "true",
+            ],
+        ),
+        ("record_no_home", vec!["record", "--", "true"]),
+        (
+            "record_bad_size",
+            vec![
+                "record",
+                "--max-message",
+                "lots",
+                "-o",
+                "x.json",
+                "--",
+                "true",
+            ],
+        ),
+        (
+            "record_bad_durability",
+            vec![
+                "record",
+                "--durability",
+                "forever",
+                "-o",
+                "x.json",
+                "--",
+                "true",
+            ],
+        ),
+        (
+            "record_bad_when_full",
+            vec![
+                "record",
+                "--when-full",
+                "panic",
+                "-o",
+                "x.json",
+                "--",
+                "true",
+            ],
+        ),
+        (
+            "record_bad_pattern",
+            vec![
+                "record",
+                "--redact-pattern",
+                "(unclosed",
+                "-o",
+                "x.json",
+                "--",
+                "true",
+            ],
+        ),
+        (
+            "record_no_redact_and_keys",
+            vec![
+                "record",
+                "--no-redact",
+                "--redact-key",
+                "pet",
+                "-o",
+                "x.json",
+                "--",
+                "true",
+            ],
+        ),
+        ("demo_no_folder", vec!["demo", "--folder", "file/below"]),
+        ("no_such_command", vec!["recrod"]),
+    ] {
+        golden(case, folder.path(), &arguments);
+    }
+    // Nothing was half-done.
+    let mut left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["cassette.json", "file", "recordings"]);
+}
+
+#[test]
+fn help_ends_in_examples() {
+    let folder = folder(&[]);
+    for command in [
+        "record",
+        "inspect",
+        "export",
+        "scrub",
+        "demo",
+        "completions",
+    ] {
+        let (status, text, _) = super::golden::run(folder.path(), &[command, "--help"]);
+        assert_eq!(status, 0);
+        let (_, examples) = text
+            .split_once("Examples:")
+            .unwrap_or_else(|| panic!("{command}: {text}"));
+        assert!(
+            examples.matches("  tapewright ").count() >= 2,
+            "{command}: {text}"
+        );
+    }
+}

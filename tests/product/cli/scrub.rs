@@ -1,0 +1,121 @@
+//! `tapewright scrub`.
+
+use std::fs;
+
+use super::golden::{TAPE, folder, golden, run};
+
+const SECRET: &str = "Xq7vB2kPz9sLm4Wd8";
+
+/// Files that hold the value of a variable in the environment of the program.
+fn files() -> tempfile::TempDir {
+    let cassette = format!(
+        "{{\"version\": \"1\",\n \"exchanges\": [{{\"request\": {{\"id\":1,\"n\":1.0,\"a\":\"{SECRET}\"}}, \"response\": {{\"id\":1,\"result\":[\"{SECRET}\"]}}}}]}}\n"
+    );
+    let tape = TAPE.replace("\"name\":\"hang\"", &format!("\"name\":\"{SECRET}\""));
+    folder(&[
+        ("fs.tape.jsonl", &tape),
+        ("fs.json", &cassette),
+        ("clean.json", "{\"version\":\"1\",\"exchanges\":[]}"),
+        ("broken.json", "{"),
+    ])
+}
+
+#[test]
+fn a_check_says_where_and_never_what() {
+    let folder = files();
+    let check = [
+        "scrub",
+        "--check",
+        "--redact-env",
+        "CHECK_VALUE",
+        "fs.json",
+        "fs.tape.jsonl",
+        "clean.json",
+    ];
+    let before = fs::read(folder.path().join("fs.json")).unwrap();
+    golden("scrub_check", folder.path(), &check);
+    assert_eq!(fs::read(folder.path().join("fs.json")).unwrap(), before);
+    let (_, stdout, stderr) = run(folder.path(), &check);
+    assert!(!stdout.contains(SECRET) && !stderr.contains(SECRET));
+    let clean = [
+        "scrub",
+        "--check",
+        "--redact-env",
+        "CHECK_VALUE",
+        "clean.json",
+    ];
+    assert_eq!(
+        run(folder.path(), &clean),
+        (0, String::new(), String::new())
+    );
+}
+
+#[test]
+fn files_are_scrubbed_in_place_and_once() {
+    let folder = files();
+    let scrub = [
+        "scrub",
+        "--redact-env",
+        "CHECK_VALUE",
+        "fs.json",
+        "fs.tape.jsonl",
+        "clean.json",
+    ];
+    golden("scrub_files", folder.path(), &scrub);
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let (cassette, tape) = (read("fs.json"), read("fs.tape.jsonl"));
+    assert!(!cassette.contains(SECRET) && !tape.contains(SECRET));
+    assert!(cassette.starts_with(
+        "{\"version\": \"1\",\n \"exchanges\": [{\"request\": {\"id\":1,\"n\":1.0,\"a\":\""
+    ));
+    assert_eq!(tape.lines().count(), TAPE.lines().count());
+    golden("scrub_again", folder.path(), &scrub);
+    assert_eq!((read("fs.json"), read("fs.tape.jsonl")), (cassette, tape));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_mode_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = files();
+    let path = folder.path().join("fs.tape.jsonl");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(
+        run(
+            folder.path(),
+            &["scrub", "--redact-env", "CHECK_VALUE", "fs.tape.jsonl"]
+        )
+        .0,
+        0
+    );
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+    assert!(!fs::read_to_string(&path).unwrap().contains(SECRET));
+}
+
+#[test]
+fn one_file_that_cannot_be_read_stops_no_other() {
+    let folder = files();
+    golden(
+        "scrub_unreadable",
+        folder.path(),
+        &["scrub", "broken.json", "none.json", "clean.json"],
+    );
+}
+
+#[test]
+fn rules_that_make_no_sense_are_refused() {
+    let folder = files();
+    golden(
+        "scrub_no_redact",
+        folder.path(),
+        &["scrub", "--no-redact", "clean.json"],
+    );
+    golden(
+        "scrub_bad_pattern",
+        folder.path(),
+        &["scrub", "--redact-pattern", "(", "clean.json"],
+    );
+}
