@@ -81,7 +81,7 @@ fn payloads() -> Vec<(&'static str, String)> {
         ("notification", r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":50,"total":100}}"#.to_owned()),
         ("ping", r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#.to_owned()),
         ("one secret", r#"{"jsonrpc":"2.0","id":42,"method":"tools/call","params":{"name":"login","arguments":{"password":"hunter2","user":"bob"}}}"#.to_owned()),
-        ("tools/list", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{}{{}}]}}}}", tools)),
+        ("tools/list", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{tools}{{}}]}}}}")),
         ("1 MB of y", format!("{{\"msg\":\"{}\"}}", "y".repeat(1 << 20))),
         ("1 MB of base64", text(base64.repeat((1 << 20) / 64))),
         ("1 MB of prose", text(word.repeat((1 << 20) / word.len()))),

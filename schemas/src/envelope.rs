@@ -96,7 +96,26 @@ pub enum RequestId<'a> {
     Text(Cow<'a, str>),
 }
 
-impl RequestId<'_> {
+impl<'a> RequestId<'a> {
+    /// The id, or progress token, that a value's source text stands for.
+    #[must_use]
+    pub fn of_source(source: &'a [u8]) -> Self {
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        match source {
+            [b'"', content @ .., b'"'] => {
+                let escaped = memchr::memchr(b'\\', content).is_some();
+                let span = Span {
+                    start: 1,
+                    end: source.len() - 1,
+                };
+                Self::Text(meaning(Text { span, escaped }, source))
+            }
+            [b'-' | b'0'..=b'9', ..] => Self::Number(text(source)),
+            b"null" | b"" => Self::Null,
+            _ => Self::Other(text(source)),
+        }
+    }
+
     /// Appends a key that is equal for equal ids and different for different ones.
     pub fn write_key(&self, out: &mut Vec<u8>) {
         let (tag, text) = match self {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::envelope::{Envelope, Kind};
+use crate::envelope::{Envelope, Kind, RequestId};
 use crate::event::{Direction, Offset};
+use crate::json;
 
-/// The requests of both sides that still await their response.
+/// The requests of both sides that still await their response and were not cancelled.
 ///
 /// Keyed by direction, id and type of the id: both sides may count from zero.
 #[derive(Debug, Default)]
@@ -46,6 +47,14 @@ impl Pending {
                 self.key.clear();
                 self.key.push(dir.opposite() as u8);
                 id.write_key(&mut self.key);
+                self.waiting.remove(&self.key);
+            }
+            // Nobody owes an answer to a request that its sender has given up.
+            Kind::Notification { method, params } if method == "notifications/cancelled" => {
+                let id = params.and_then(|params| json::find(params, &["requestId"]));
+                self.key.clear();
+                self.key.push(dir as u8);
+                RequestId::of_source(id.unwrap_or_default()).write_key(&mut self.key);
                 self.waiting.remove(&self.key);
             }
             _ => {}

@@ -17,7 +17,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 
 use tapewright_engine::Forward;
 use tapewright_schemas::event::Event;
@@ -188,6 +188,14 @@ impl Recorder {
             Keeper::Direct { tape, gate } => {
                 let Some(first) = next() else { return };
                 let mut tape = lock(tape);
+                if tape.is_finished() {
+                    // The process is about to end. What cannot be recorded any more must
+                    // not be passed on either: that is the promise.
+                    drop(tape);
+                    loop {
+                        thread::park();
+                    }
+                }
                 tape.encode(&first);
                 while let Some(event) = next() {
                     tape.encode(&event);

@@ -39,6 +39,7 @@ pub(crate) struct TapeWriter {
     lost: Gap,
     // The first thing that went wrong.
     problem: Option<String>,
+    finished: bool,
 }
 
 impl TapeWriter {
@@ -72,6 +73,7 @@ impl TapeWriter {
             good: 0,
             lost: no_gap(),
             problem: None,
+            finished: false,
         };
         match create_tape(&tape.target.tape) {
             Ok((file, path, number)) => {
@@ -134,8 +136,14 @@ impl TapeWriter {
         self.encoder.pending().count(Direction::ToServer)
     }
 
+    /// Whether the footer has been written.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
     /// Writes the footer and the projections.
     pub(crate) fn finish(&mut self, now: Offset) -> Finished {
+        self.finished = true;
         if self.lost.events > 0 {
             self.tell_gap(now);
         }

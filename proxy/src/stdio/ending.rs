@@ -8,6 +8,7 @@
 //! * After the client's end of input the server may finish what it was asked for, however
 //!   long that takes: a client that does not want to wait says so with a signal. A server
 //!   that owes nothing gets [`GRACE`], then SIGTERM, then [`TERM_GRACE`], then SIGKILL.
+//!   A client that has died has nobody to be answered.
 //! * A signal is passed on at once; a server that does not end on SIGTERM and its like
 //!   within [`SIGNAL_GRACE`] gets SIGKILL.
 //! * Once the server has ended, what it left in its pipes is passed on. A pipe that stays
@@ -66,6 +67,8 @@ pub(crate) struct Situation {
     pub(crate) owed: usize,
     /// Whether bytes of the server are on their way to a client that is slow to read.
     pub(crate) writing: bool,
+    /// Whether nobody reads any more what the client would get.
+    pub(crate) client_gone: bool,
     /// Whether anything of the server has moved since the last deadline.
     pub(crate) moved: bool,
 }
@@ -174,7 +177,7 @@ impl Ending {
         match self.pressure {
             _ if self.exit.is_some() => None,
             Pressure::Killed(at) if at <= now => Some(Action::Finish),
-            Pressure::Grace(at) if at <= now && situation.owed > 0 => {
+            Pressure::Grace(at) if at <= now && situation.owed > 0 && !situation.client_gone => {
                 self.pressure = Pressure::Grace(now + RECHECK);
                 None
             }
@@ -198,6 +201,7 @@ mod tests {
     const IDLE: Situation = Situation {
         owed: 0,
         writing: false,
+        client_gone: false,
         moved: false,
     };
 

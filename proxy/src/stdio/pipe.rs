@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
@@ -22,7 +23,27 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// One end of a pipe, socket, file or terminal.
 #[derive(Debug)]
-pub(crate) struct Pipe(OwnedFd);
+pub(crate) struct Pipe(Arc<OwnedFd>);
+
+/// A look at a pipe that somebody else holds, which does not keep it open.
+#[derive(Debug)]
+pub(crate) struct Watch(Weak<OwnedFd>);
+
+impl Watch {
+    /// Whether nobody can read any more what is written to the pipe.
+    pub(crate) fn is_broken(&self) -> bool {
+        let Some(fd) = self.0.upgrade() else {
+            return true;
+        };
+        let mut fds = [PollFd::new(&*fd, PollFlags::empty())];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let broken = PollFlags::ERR | PollFlags::HUP;
+        poll(&mut fds, Some(&now)).is_ok() && fds.iter().any(|fd| fd.revents().intersects(broken))
+    }
+}
 
 impl Pipe {
     /// The end of a pipe that leads to a child, enlarged.
@@ -30,7 +51,12 @@ impl Pipe {
         #[cfg(target_os = "linux")]
         // The limit of the user may be reached; a small pipe works as well.
         rustix::pipe::fcntl_setpipe_size(&fd, PIPE_SIZE).ok();
-        Self(fd)
+        Self(Arc::new(fd))
+    }
+
+    /// A look at this pipe for somebody else.
+    pub(crate) fn watch(&self) -> Watch {
+        Watch(Arc::downgrade(&self.0))
     }
 
     /// Takes over our standard input and output. Nothing else in this process can write
@@ -41,18 +67,18 @@ impl Pipe {
         let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
         dup2_stdin(&null)?;
         dup2_stdout(&null)?;
-        Ok((Self(input), Self(output)))
+        Ok((Self(Arc::new(input)), Self(Arc::new(output))))
     }
 
     /// Our standard error, shared with the rest of this process.
     pub(crate) fn standard_error() -> io::Result<Self> {
-        Ok(Self(fcntl_dupfd_cloexec(stderr(), 3)?))
+        Ok(Self(Arc::new(fcntl_dupfd_cloexec(stderr(), 3)?)))
     }
 
     /// Waits until the descriptor is ready; false when `timeout` passes first.
     pub(crate) fn wait(&self, flags: PollFlags, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(|_| Errno::INVAL)?;
-        let mut fds = [PollFd::new(&self.0, flags)];
+        let mut fds = [PollFd::new(&*self.0, flags)];
         loop {
             match poll(&mut fds, Some(&timeout)) {
                 Ok(ready) => return Ok(ready > 0),

@@ -13,7 +13,7 @@ use tapewright_schemas::event::{
 };
 
 use super::ending::{Action, Ending, Happening, Situation};
-use super::pipe::Pipe;
+use super::pipe::{Pipe, Watch};
 use super::pump::{Gauge, Pump};
 use super::{signals, stderr};
 use crate::clock::Clock;
@@ -57,6 +57,7 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
     let (notify, notices) = sync_channel(64);
     signals::forward(notify.clone(), Notice::Signal)?;
     let (client_input, client_output) = Pipe::take_standard()?;
+    let client = client_output.watch();
     let Link {
         peer,
         to_server,
@@ -118,7 +119,13 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
         Some(Happening::Exited(ended().unwrap_or(Exit::Code(1))))
     })?;
 
-    let exit = session.watch(&notices, Ending::new(has_log), &*life, [&gauge, &log_gauge]);
+    let exit = session.watch(
+        &notices,
+        Ending::new(has_log),
+        &*life,
+        &client,
+        [&gauge, &log_gauge],
+    );
     if let Some(exit) = exit {
         note(
             recorder,
@@ -194,6 +201,7 @@ impl Session {
         notices: &Receiver<Notice>,
         mut ending: Ending,
         life: &dyn Life,
+        client: &Watch,
         [gauge, log_gauge]: [&Gauge; 2],
     ) -> Option<Exit> {
         let mut moves = 0;
@@ -211,6 +219,7 @@ impl Session {
                     let situation = Situation {
                         owed: self.recorder.owed(),
                         writing: gauge.is_writing(),
+                        client_gone: client.is_broken(),
                         moved: moves != before,
                     };
                     ending.handle_timeout(self.clock.elapsed(), situation)

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use crate::envelope::RequestId;
 use crate::era::Era;
 use crate::event::{ConduitId, Offset};
-use crate::json;
 
 /// The client's requests that await their response.
 #[derive(Debug, Default)]
@@ -141,7 +140,7 @@ impl Pairing {
             open.key = Some(key);
         }
         if let Some(token) = token {
-            self.set_key(open.session, &id_of(token));
+            self.set_key(open.session, &RequestId::of_source(token));
             let token: Arc<[u8]> = self.key.as_slice().into();
             self.tokens.insert(Arc::clone(&token), ordinal);
             open.token = Some(token);
@@ -187,7 +186,7 @@ impl Pairing {
 
     /// Takes a cancellation of the request whose id has this source text; its ordinal.
     pub(crate) fn cancel(&mut self, session: u32, id: &[u8]) -> Option<u64> {
-        self.set_key(session, &id_of(id));
+        self.set_key(session, &RequestId::of_source(id));
         let mut next = self
             .waiting
             .get(self.key.as_slice())
@@ -211,7 +210,7 @@ impl Pairing {
 
     /// The request that asked for progress under this token.
     pub(crate) fn by_token(&mut self, session: u32, token: &[u8]) -> Option<u64> {
-        self.set_key(session, &id_of(token));
+        self.set_key(session, &RequestId::of_source(token));
         self.tokens.get(self.key.as_slice()).copied()
     }
 
@@ -363,22 +362,4 @@ fn write_key(session: u32, id: &RequestId<'_>, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(&session.to_le_bytes());
     id.write_key(key);
-}
-
-/// The id, or progress token, of a value's source text.
-fn id_of(source: &[u8]) -> RequestId<'_> {
-    let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-    match source {
-        [b'"', content @ .., b'"'] if memchr::memchr(b'\\', content).is_none() => {
-            RequestId::Text(text(content).into())
-        }
-        [b'"', content @ .., b'"'] => {
-            let mut meaning = Vec::new();
-            json::unescape(content, &mut meaning);
-            RequestId::Text(String::from_utf8_lossy(&meaning).into_owned().into())
-        }
-        [b'-' | b'0'..=b'9', ..] => RequestId::Number(text(source)),
-        b"null" | b"" => RequestId::Null,
-        _ => RequestId::Other(text(source)),
-    }
 }

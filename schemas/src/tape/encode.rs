@@ -10,7 +10,7 @@ use memchr::memchr2;
 use crate::envelope::{Envelope, for_each_message};
 use crate::era::EraTracker;
 use crate::event::{Direction, Event, EventBody, Exit, LineEnd, Payload, Peer};
-use crate::json;
+use crate::json::{self, Invalid};
 use crate::pending::Pending;
 use crate::redact::{LineState, Redactor};
 use crate::tape::{Footer, GapTotal};
@@ -34,6 +34,7 @@ pub struct Encoder {
 const NOT_JSON: &str = "not JSON";
 const NOT_UTF8: &str = "not UTF-8";
 const SPACED: &str = "white space around the message";
+const TOO_DEEP: &str = "nested too deep to be read";
 const TOO_LONG: &str = "over the message limit";
 
 impl Encoder {
@@ -153,23 +154,27 @@ impl Encoder {
             Payload::Whole(bytes) => bytes,
             Payload::Clipped { len, head } => return self.clipped(*len, head, out),
         };
-        if let Ok(redacted) = self.redactor.json(bytes) {
-            self.follow(event, bytes, out);
-            if fits_a_line(&redacted) {
-                out.extend_from_slice(b",\"message\":");
-                out.extend_from_slice(&redacted);
-            } else {
-                push_bytes("text", &redacted, SPACED, out);
+        let why = match self.redactor.json(bytes) {
+            Ok(redacted) => {
+                self.follow(event, bytes, out);
+                if fits_a_line(&redacted) {
+                    out.extend_from_slice(b",\"message\":");
+                    out.extend_from_slice(&redacted);
+                } else {
+                    push_bytes("text", &redacted, SPACED, out);
+                }
+                return;
             }
-            return;
-        }
+            Err(Invalid::TooDeep) => TOO_DEEP,
+            Err(_) => NOT_JSON,
+        };
         let [to_server, to_client, _] = &mut self.streams;
         let state = match event.dir {
             Direction::ToServer => to_server,
             Direction::ToClient => to_client,
         };
         let redacted = self.redactor.line(state, bytes);
-        push_bytes("text", &redacted, NOT_JSON, out);
+        push_bytes("text", &redacted, why, out);
     }
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
