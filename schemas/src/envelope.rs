@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Invalid, Scanner, Span, Text, Token, unescape};
+use crate::json::{Scanner, Span, Text, Token, unescape, valid_members};
 
 /// A borrowed view of one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,39 +145,39 @@ impl<'a> Envelope<'a> {
         if std::str::from_utf8(message).is_err() {
             return Self::malformed(Malformed::NotUtf8);
         }
-        Self::parse_utf8(message).unwrap_or_else(|_| Self::malformed(Malformed::NotJson))
+        if !is_json(message) {
+            return Self::malformed(Malformed::NotJson);
+        }
+        Self::of_json(message)
+    }
+
+    /// Looks at one message that is known to be JSON, in UTF-8.
+    #[must_use]
+    pub fn of_json(message: &'a [u8]) -> Self {
+        match message.trim_ascii_start().first() {
+            Some(b'{') => {
+                let members = Members::read(message);
+                Envelope {
+                    repeated_member: members.repeated,
+                    kind: members.kind(message),
+                }
+            }
+            Some(b'[') => {
+                let mut members = 0;
+                for_each_message(message, |_| members += 1);
+                Envelope {
+                    kind: Kind::Batch { members },
+                    repeated_member: false,
+                }
+            }
+            _ => Self::malformed(Malformed::NotAnObject),
+        }
     }
 
     fn malformed(why: Malformed) -> Self {
         Envelope {
             kind: Kind::Malformed(why),
             repeated_member: false,
-        }
-    }
-
-    fn parse_utf8(message: &'a [u8]) -> Result<Self, Invalid> {
-        let mut scanner = Scanner::new(message);
-        match scanner.next_token()? {
-            Some(Token::Open { object: true, .. }) => {
-                let members = Members::read(&mut scanner, message)?;
-                Ok(Envelope {
-                    repeated_member: members.repeated,
-                    kind: members.kind(message),
-                })
-            }
-            Some(Token::Open { object: false, .. }) => {
-                let kind = Kind::Batch {
-                    members: count_members(&mut scanner)?,
-                };
-                Ok(Envelope {
-                    kind,
-                    repeated_member: false,
-                })
-            }
-            _ => {
-                while scanner.next_token()?.is_some() {}
-                Ok(Self::malformed(Malformed::NotAnObject))
-            }
         }
     }
 
@@ -230,19 +230,16 @@ pub fn for_each_message<'a>(payload: &'a [u8], mut each: impl FnMut(&'a [u8])) {
     }
 }
 
-fn count_members(scanner: &mut Scanner<'_>) -> Result<usize, Invalid> {
-    let mut members = 0;
+/// Whether `text`, which is UTF-8, is one JSON value.
+fn is_json(text: &[u8]) -> bool {
+    let mut scanner = Scanner::new(text);
     loop {
-        let depth = scanner.depth();
-        match scanner.next_token()? {
-            Some(Token::Close { .. }) if depth == 1 => break,
-            Some(Token::Close { .. }) | None => {}
-            Some(_) if depth == 1 => members += 1,
-            Some(_) => {}
+        match scanner.next_token() {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
         }
     }
-    while scanner.next_token()?.is_some() {}
-    Ok(members)
 }
 
 /// The members of an envelope, as spans of the message.
@@ -270,46 +267,36 @@ enum Id {
 }
 
 impl Members {
-    fn read(scanner: &mut Scanner<'_>, message: &[u8]) -> Result<Self, Invalid> {
+    /// Reads the members of a valid object.
+    fn read(message: &[u8]) -> Self {
         let mut members = Self::default();
-        let mut name = Vec::new();
-        loop {
-            match scanner.next_token()? {
-                Some(Token::Key(key)) if key.escaped => {
-                    name.clear();
-                    unescape(key.span.of(message), &mut name);
-                    members.member(&name, scanner, message)?;
-                }
-                Some(Token::Key(key)) => members.member(key.span.of(message), scanner, message)?,
-                Some(_) => {}
-                None => return Ok(members),
+        let mut meaning = Vec::new();
+        valid_members(message, |name, value| {
+            let source = name.span.of(message);
+            if name.escaped {
+                meaning.clear();
+                unescape(source, &mut meaning);
+                members.member(&meaning, value, message);
+            } else {
+                members.member(source, value, message);
             }
-        }
+        });
+        members
     }
 
-    fn member(
-        &mut self,
-        name: &[u8],
-        scanner: &mut Scanner<'_>,
-        message: &[u8],
-    ) -> Result<(), Invalid> {
+    fn member(&mut self, name: &[u8], value: Span, message: &[u8]) {
         let repeated = match name {
-            b"id" => self.id.replace(read_id(scanner, message)?).is_some(),
+            b"id" => self.id.replace(id_of(value, message)).is_some(),
             b"method" => {
-                let value = scanner.skip_value()?;
                 let method = as_text(value, message).map_or(Method::Nameless, Method::Named);
                 self.method.replace(method).is_some()
             }
-            b"params" => self.params.replace(scanner.skip_value()?).is_some(),
-            b"result" => self.result.replace(scanner.skip_value()?).is_some(),
-            b"error" => self.error.replace(scanner.skip_value()?).is_some(),
-            _ => {
-                scanner.skip_value()?;
-                false
-            }
+            b"params" => self.params.replace(value).is_some(),
+            b"result" => self.result.replace(value).is_some(),
+            b"error" => self.error.replace(value).is_some(),
+            _ => false,
         };
         self.repeated |= repeated;
-        Ok(())
     }
 
     fn kind(self, message: &[u8]) -> Kind<'_> {
@@ -349,16 +336,15 @@ impl Id {
     }
 }
 
-fn read_id(scanner: &mut Scanner<'_>, message: &[u8]) -> Result<Id, Invalid> {
-    let value = scanner.skip_value()?;
+fn id_of(value: Span, message: &[u8]) -> Id {
     if let Some(text) = as_text(value, message) {
-        return Ok(Id::Text(text));
+        return Id::Text(text);
     }
-    Ok(match value.of(message).first() {
+    match value.of(message).first() {
         Some(b'-' | b'0'..=b'9') => Id::Number(value),
         Some(b'n') => Id::Null,
         _ => Id::Other(value),
-    })
+    }
 }
 
 /// The content of a string value; `None` for any other value.

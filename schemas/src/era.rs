@@ -6,6 +6,9 @@
 //! so the era is a property of each message (2026-07-28, basic/versioning).
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::envelope::{Envelope, Kind, RequestId};
 use crate::event::Direction;
@@ -43,11 +46,15 @@ impl Era {
 /// (2026-07-28, basic/index §_meta).
 pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
+/// Made once: to make it costs more than to use it on a small message.
+static VERSION_FINDER: LazyLock<Finder<'static>> =
+    LazyLock::new(|| Finder::new(PROTOCOL_VERSION_KEY));
+
 /// The revision that a request's own `_meta` names, as source text with its quotes.
 #[must_use]
 pub fn own_version(params: &[u8]) -> Option<&[u8]> {
     // Rules out nearly every request of the handshake era without a second scan.
-    memchr::memmem::find(params, PROTOCOL_VERSION_KEY.as_bytes())?;
+    VERSION_FINDER.find(params)?;
     json::find(params, &["_meta", PROTOCOL_VERSION_KEY])
 }
 

@@ -19,7 +19,9 @@ fn redactor() -> Redactor {
         values: vec![("DEPLOY_PASS".to_owned(), "corr\"ect horse".to_owned())],
         off: false,
     };
-    Redactor::new(Arc::new(Rules::new(&settings).unwrap()))
+    Redactor::new(Arc::new(
+        Rules::new(&settings).expect("the rules are valid"),
+    ))
 }
 
 fn contains(haystack: &[u8], needle: &str) -> bool {

@@ -7,7 +7,9 @@ use tapewright_schemas::redact::{LineState, Redactor, Rules, Settings};
 const BODY: &str = "A1b2C3d4E5f6G7h8I9j0";
 
 fn redactor() -> Redactor {
-    Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
+    Redactor::new(Arc::new(
+        Rules::new(&Settings::default()).expect("the rules are valid"),
+    ))
 }
 
 fn key_lines() -> Vec<String> {

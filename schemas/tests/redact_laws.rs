@@ -17,7 +17,9 @@ fn redactor() -> Redactor {
         ],
         off: false,
     };
-    Redactor::new(Arc::new(Rules::new(&settings).unwrap()))
+    Redactor::new(Arc::new(
+        Rules::new(&settings).expect("the rules are valid"),
+    ))
 }
 
 /// Pieces from which both secrets and near misses come about.
@@ -147,7 +149,7 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 fn only_findings_changed(text: &[u8], out: &[u8], findings: &[json::Span]) -> Result<(), String> {
     let (mut at, mut rest) = (0, out);
     for span in findings {
-        let same = &text[at..span.start];
+        let same = text.get(at..span.start).ok_or("overlap")?;
         rest = rest
             .strip_prefix(same)
             .ok_or_else(|| format!("changed before {}", span.start))?;
@@ -158,10 +160,10 @@ fn only_findings_changed(text: &[u8], out: &[u8], findings: &[json::Span]) -> Re
             // A value that was no string: quotes around the placeholder.
             end += open;
         }
-        rest = &rest[end..];
+        rest = rest.get(end..).ok_or("no placeholder")?;
         at = span.end;
     }
-    if rest == &text[at..] {
+    if Some(rest) == text.get(at..) {
         Ok(())
     } else {
         Err(format!("changed after {at}"))
@@ -288,13 +290,14 @@ fn counts_and_findings_tell_kinds_and_never_values() {
     assert_eq!(
         seen,
         [
-            (&b"hunter22x"[..], "password"),
-            (b"hunter22x", "token"),
+            (&b"hunter22x"[..], "env"),
+            (b"hunter22x", "env"),
             (b"other1", "password")
         ]
     );
     redactor.json(text).unwrap();
-    assert_eq!(redactor.counts().get("password"), Some(&3));
+    assert_eq!(redactor.counts().get("env"), Some(&2));
+    assert_eq!(redactor.counts().get("password"), Some(&1));
     assert!(!format!("{redactor:?}").contains("hunter22x"));
 }
 
@@ -318,90 +321,7 @@ fn hostile_input_takes_linear_time() {
         1 << 20
     };
     let repeat = |piece: &str| piece.repeat(size / piece.len());
-    let mut inputs: Vec<String> = [
-        ":",
-        "=",
-        "-",
-        "--",
-        "\"",
-        "'",
-        "\\",
-        "\\\"",
-        "a:",
-        "a=",
-        "password",
-        "password:",
-        "password=",
-        "password:\"",
-        "password:'",
-        "password:(",
-        "password:string(",
-        "password=os.x(",
-        "auth:(",
-        "auth:\"(",
-        "token: foo bar ",
-        "\"password\":{",
-        "\"password\":{\"type\":",
-        "\"password\":[",
-        "eyJ",
-        "eyJ.",
-        "eyJaaaaaaaa.",
-        "eyJaaaaaaaa-",
-        "-----BEGIN",
-        "-----BEGIN ",
-        "-----BEGIN PRIVATE KEY-----",
-        "://",
-        "://a:",
-        "x://a:",
-        "x://a:b@",
-        "https://a:b",
-        "--password ",
-        "--password",
-        "sk-",
-        "sk-ant-",
-        "ghp_",
-        "AKIA",
-        "SG.",
-        "SG.aaaaaaaa.",
-        "xoxb-",
-        "Bearer ",
-        "Basic ",
-        "cookie:",
-        "cookie: a=b; ",
-        "cookie: a ",
-        "authorization: ",
-        "authorization: digest ",
-        "authorization:x ",
-        "key-",
-        "-us1",
-        "1:AA",
-        "sig=",
-        "sig=%",
-        "{",
-        "[",
-        "{\"a\":",
-        "<",
-        "[REDACTED:",
-        "<REDACTED:",
-        "<REDACTED:a",
-        "hooks.slack.com/services/",
-        "lsv2_",
-        "ATATT3",
-        "1//0",
-        "password=a,b",
-        "password=<1",
-        "ya29.",
-        "dp.pt.",
-        "hunter22x",
-        "EMP-123456 ",
-        "token=a ",
-        "é:",
-        "\\u0022",
-        "\\n",
-    ]
-    .iter()
-    .map(|piece| repeat(piece))
-    .collect();
+    let mut inputs: Vec<String> = HOSTILE.iter().map(|piece| repeat(piece)).collect();
     let mut nested = "x".repeat(size >> 4);
     while nested.len() < size {
         nested = serde_json::to_string(&[&nested, ":"]).unwrap();
@@ -428,3 +348,19 @@ fn hostile_input_takes_linear_time() {
         redactor.head(&object[..object.len() - 2]);
     }
 }
+
+/// Repeated, each of these makes a careless search start over and over.
+#[rustfmt::skip]
+const HOSTILE: &[&str] = &[
+    ":", "=", "-", "--", "\"", "'", "\\", "\\\"", "a:", "a=", "password", "password:",
+    "password=", "password:\"", "password:'", "password:(", "password:string(", "password=os.x(",
+    "auth:(", "auth:\"(", "token: foo bar ", "\"password\":{", "\"password\":{\"type\":",
+    "\"password\":[", "eyJ", "eyJ.", "eyJaaaaaaaa.", "eyJaaaaaaaa-", "-----BEGIN", "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----", "://", "://a:", "x://a:", "x://a:b@", "https://a:b",
+    "--password ", "--password", "sk-", "sk-ant-", "ghp_", "AKIA", "SG.", "SG.aaaaaaaa.", "xoxb-",
+    "Bearer ", "Basic ", "cookie:", "cookie: a=b; ", "cookie: a ", "authorization: ",
+    "authorization: digest ", "authorization:x ", "key-", "-us1", "1:AA", "sig=", "sig=%", "{",
+    "[", "{\"a\":", "<", "[REDACTED:", "<REDACTED:", "<REDACTED:a", "hooks.slack.com/services/",
+    "lsv2_", "ATATT3", "1//0", "password=a,b", "password=<1", "ya29.", "dp.pt.", "hunter22x",
+    "EMP-123456 ", "token=a ", "é:", "\\u0022", "\\n",
+];

@@ -293,7 +293,11 @@ fn a_client_that_died_amid_a_call_leaves_nobody_behind() {
         assert_eq!(session.line(), "ready");
         // An answer is owed that never comes.
         session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#);
-        let Session { mut child, input, output } = session;
+        let Session {
+            mut child,
+            input,
+            output,
+        } = session;
         let pipes = (input, output, child.stderr.take());
         drop(pipes);
         wait(&mut child, LIMIT);
@@ -307,7 +311,9 @@ fn a_cancelled_request_is_not_waited_for() {
     let mut session = scene.start(&["sh", "-c", DEAF]);
     assert_eq!(session.line(), "ready");
     session.send(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call"}"#);
-    session.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0061"}}"#);
+    session.send(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0061"}}"#,
+    );
     session.close_input();
     assert_eq!(wait(&mut session.child, LIMIT).signal(), Some(15));
 }

@@ -7,8 +7,10 @@
 
 mod path;
 mod scanner;
+mod skip;
 mod string;
 
 pub use path::{find, members};
 pub use scanner::{Invalid, MAX_DEPTH, Scanner, Span, Text, Token, is_valid};
+pub(crate) use skip::valid_members;
 pub use string::{Unescaped, escape, raw_offset, unescape};

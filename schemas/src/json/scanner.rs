@@ -86,6 +86,39 @@ enum Expect {
     End,
 }
 
+/// The open containers, one bit each: whether it is an object. Text that is not nested
+/// beyond a word needs no memory of its own.
+#[derive(Debug, Default)]
+struct Open {
+    depth: usize,
+    // The innermost containers, the last one in the lowest bit.
+    near: u64,
+    // Full words of those further out.
+    far: Vec<u64>,
+}
+
+impl Open {
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.far.push(self.near);
+        }
+        self.near = self.near << 1 | u64::from(object);
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.near >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.near = self.far.pop().unwrap_or_default();
+        }
+    }
+
+    fn last(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.near & 1 == 1)
+    }
+}
+
 /// Walks JSON text and yields its tokens in order.
 ///
 /// The text must be UTF-8 for the result to be JSON; the scanner itself looks at bytes
@@ -95,8 +128,7 @@ pub struct Scanner<'a> {
     text: &'a [u8],
     // 0 <= at <= text.len()
     at: usize,
-    // One entry per open container: whether it is an object.
-    open: Vec<bool>,
+    open: Open,
     expect: Expect,
 }
 
@@ -107,7 +139,7 @@ impl<'a> Scanner<'a> {
         Self {
             text,
             at: 0,
-            open: Vec::new(),
+            open: Open::default(),
             expect: Expect::Value,
         }
     }
@@ -115,7 +147,7 @@ impl<'a> Scanner<'a> {
     /// How many containers are open.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.open.len()
+        self.open.depth
     }
 
     /// The offset of the next unread byte.
@@ -161,18 +193,18 @@ impl<'a> Scanner<'a> {
                     return Ok(Some(Token::Key(text)));
                 }
                 (Expect::ValueOrClose | Expect::CommaOrClose, b']')
-                    if self.open.last() == Some(&false) =>
+                    if self.open.last() == Some(false) =>
                 {
                     return Ok(Some(self.close(false)));
                 }
                 (Expect::KeyOrClose | Expect::CommaOrClose, b'}')
-                    if self.open.last() == Some(&true) =>
+                    if self.open.last() == Some(true) =>
                 {
                     return Ok(Some(self.close(true)));
                 }
                 (Expect::CommaOrClose, b',') => {
                     self.at += 1;
-                    let object = self.open.last() == Some(&true);
+                    let object = self.open.last() == Some(true);
                     self.expect = if object { Expect::Key } else { Expect::Value };
                 }
                 _ => return Err(Invalid::Syntax { at }),
@@ -184,10 +216,10 @@ impl<'a> Scanner<'a> {
     pub fn skip_value(&mut self) -> Result<Span, Invalid> {
         self.skip_space();
         let start = self.at;
-        let depth = self.open.len();
+        let depth = self.open.depth;
         loop {
             self.next_token()?.ok_or(Invalid::Cut)?;
-            if self.open.len() == depth {
+            if self.open.depth == depth {
                 return Ok(Span {
                     start,
                     end: self.at,
@@ -197,7 +229,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn open(&mut self, object: bool) -> Result<Token, Invalid> {
-        if self.open.len() == MAX_DEPTH {
+        if self.open.depth == MAX_DEPTH {
             return Err(Invalid::TooDeep);
         }
         let at = self.at;
@@ -220,7 +252,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn after_value(&mut self) {
-        self.expect = if self.open.is_empty() {
+        self.expect = if self.open.depth == 0 {
             Expect::End
         } else {
             Expect::CommaOrClose
@@ -387,7 +419,7 @@ pub fn is_valid(text: &[u8]) -> bool {
     clippy::needless_bitwise_bool,
     reason = "a branch per byte would keep the loop scalar"
 )]
-fn plain_run(text: &[u8]) -> usize {
+pub(super) fn plain_run(text: &[u8]) -> usize {
     let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
     // Member names and most values end within a few bytes.
     let head = text.get(..BLOCK).unwrap_or(text);

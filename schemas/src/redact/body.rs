@@ -336,7 +336,7 @@ impl Walk<'_, '_, '_> {
         if source.len() >= self.rules.shortest {
             let (rules, depth) = (self.rules, self.depth + 1);
             self.with_meaning(text, |finder, meaning| {
-                finder.free_text(rules, meaning, depth)
+                finder.free_text(rules, meaning, depth);
             });
         }
     }

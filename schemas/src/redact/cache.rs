@@ -49,7 +49,7 @@ impl NameCache {
         let Some(place) = self.places.get_mut(print.place()) else {
             return classify(name, custom);
         };
-        if place.print != print {
+        if !place.print.is(&print) {
             *place = Place {
                 print,
                 name: classify(name, custom),
@@ -87,6 +87,15 @@ impl Print {
             _ => return None,
         };
         Some(Self { words, len })
+    }
+
+    /// Equality word by word: a wide load right behind the narrow stores that made the
+    /// print would have to wait for them.
+    #[inline]
+    fn is(&self, other: &Self) -> bool {
+        let [first, last, middle] = self.words;
+        let differ = (first ^ other.words[0]) | (last ^ other.words[1]) | (middle ^ other.words[2]);
+        differ == 0 && self.len == other.len
     }
 
     #[inline]

@@ -98,10 +98,10 @@ impl Lexer<'_> {
     fn skip_plain_blocks(&mut self) {
         let mut rest = self.text.get(self.at..).unwrap_or_default();
         while let Some((block, tail)) = rest.split_first_chunk::<64>() {
-            // Sums instead of `||`, so that the compiler needs no branch per byte.
-            let special =
-                |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
-            if block.iter().fold(0, |hit, byte| hit | special(*byte)) != 0 {
+            if block.iter().fold(false, |hit, byte| {
+                let special = is_special(*byte);
+                hit | special
+            }) {
                 break;
             }
             self.at += 64;
@@ -213,6 +213,14 @@ impl Lexer<'_> {
         self.at += rest.iter().zip(word).take_while(|(a, b)| a == b).count();
         Err(self.refuse())
     }
+}
+
+/// Whether a byte ends a run of plain string content. Without a branch, so that the
+/// compiler can test many at once.
+#[inline]
+fn is_special(byte: u8) -> bool {
+    let (control, quote, slash) = (byte < 0x20, byte == b'"', byte == b'\\');
+    control | quote | slash
 }
 
 /// Marks the bytes that end a run of plain string content: quotes, backslashes and

@@ -8,20 +8,20 @@
 //!
 //! # What is a secret
 //!
-//! - What has the *shape* of a token, wherever it stands: [`shapes`].
+//! - What has the *shape* of a token, wherever it stands: `shapes`.
 //! - The value under a secret *name*: a member, a header, a variable, an option, also
-//!   inside free text and in JSON inside strings: [`names`].
+//!   inside free text and in JSON inside strings: `names`.
 //! - The *values* and *patterns* of the [`Settings`].
 //!
 //! Shapes need a word's edge on both sides and names are compared word by word: a
 //! recording that lost a cursor, a hash or a `tokenizer` is as useless as one that
-//! leaks. `tests/redact_canaries.rs` holds both lists.
+//! leaks. `tests/redact_canaries.rs` and `tests/redact_lookalikes.rs` hold both lists.
 //!
 //! # Laws
 //!
-//! Redacting twice changes nothing more. The output of [`Redactor::json`] is JSON. No
-//! value is kept in memory, only its hash. Nothing here panics, whatever the bytes, and
-//! the time is linear in their number.
+//! Redacting twice changes nothing more. The output of [`Redactor::json`] is JSON. The
+//! placeholders know their values by hash only. Nothing here panics, whatever the bytes,
+//! and the time is linear in their number.
 //!
 //! # Elsewhere
 //!

@@ -6,6 +6,7 @@ use super::edits::Rank;
 use super::finder::Finder;
 use super::placeholders;
 use super::rules::Rules;
+use super::vocabulary::WORKING_FOLDER_OR_PASSWORD;
 
 impl Finder {
     /// Notes the value `span` of `text`, which stands under a name that means `kind`.
@@ -25,6 +26,9 @@ impl Finder {
         let start = span.start + (value.len() - value.trim_ascii_start().len());
         let value = value.trim_ascii();
         if value.is_empty() || placeholders::is_whole(value) {
+            return;
+        }
+        if kind == WORKING_FOLDER_OR_PASSWORD && is_path(value) {
             return;
         }
         if kind == "cookie" && cookie_value(value).is_some() {
@@ -73,6 +77,14 @@ impl Finder {
             at += part.len() + 1;
         }
     }
+}
+
+/// Whether a value is an absolute path, of any system.
+fn is_path(value: &[u8]) -> bool {
+    matches!(
+        value,
+        [b'/' | b'~', ..] | [b'\\', b'\\', ..] | [b'a'..=b'z' | b'A'..=b'Z', b':', b'/' | b'\\', ..]
+    )
 }
 
 /// Where the value of the cookie at the start of `text` begins, when it has a name.

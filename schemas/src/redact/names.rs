@@ -65,6 +65,10 @@ impl Name {
 /// secret, by the built-in rules.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
+    // The shell's working folder.
+    if name == "PWD" {
+        return false;
+    }
     classify(name.as_bytes(), &[]).class == Class::Secret
 }
 

@@ -59,12 +59,13 @@ impl Iterator for Regions<'_> {
 
 /// Letters, digits, `+` and `/` only; written without branches for the vector unit.
 fn is_solid(block: &[u8; BLOCK]) -> bool {
-    let solid = block.iter().fold(1, |solid, byte| {
-        let letter = u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
-        let digit = u8::from(byte.wrapping_sub(b'/') < 11);
-        solid & (letter | digit | u8::from(*byte == b'+'))
-    });
-    solid == 1
+    block.iter().fold(true, |solid, byte| {
+        let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let digit = byte.wrapping_sub(b'/') < 11;
+        let plus = *byte == b'+';
+        let fits = letter | digit | plus;
+        solid & fits
+    })
 }
 
 const BLOCK: usize = 64;
@@ -92,10 +93,7 @@ mod tests {
     fn short_texts_are_one_region() {
         for length in [1, 64, 500, 512] {
             let text = vec![b'y'; length];
-            assert_eq!(
-                Regions::of(&text, 0..length).collect::<Vec<_>>(),
-                [0..length]
-            );
+            assert!(Regions::of(&text, 0..length).eq(std::iter::once(0..length)));
         }
         assert_eq!(Regions::of(b"abc", 3..3).count(), 0);
     }

@@ -275,10 +275,10 @@ mod tests {
     fn hits(rules: &Rules, text: &str) -> Vec<String> {
         let mut hits = Vec::new();
         rules.find_values(text.as_bytes(), |span| {
-            hits.push(text.get(span).unwrap().to_owned())
+            hits.push(text.get(span).unwrap().to_owned());
         });
         rules.find_patterns(text.as_bytes(), |span| {
-            hits.push(text.get(span).unwrap().to_owned())
+            hits.push(text.get(span).unwrap().to_owned());
         });
         hits
     }

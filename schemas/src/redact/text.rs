@@ -71,7 +71,7 @@ impl Finder {
 
     fn shapes(&mut self, rules: &Rules, text: &[u8], region: Range<usize>) {
         rules.shapes.find(text, region, |kind, span| {
-            self.edits.text(span, kind, Rank::Shape)
+            self.edits.text(span, kind, Rank::Shape);
         });
     }
 

@@ -2,6 +2,10 @@
 //!
 //! All words are in lower case; [`super::names`] splits names into words.
 
+/// The kind of `pwd`, which names a password or, in every shell, the working folder. The
+/// value decides.
+pub(super) const WORKING_FOLDER_OR_PASSWORD: &str = "pwd";
+
 /// Words that are secret wherever they stand in a name.
 pub(super) const STRONG: &[(&str, &str)] = &[
     ("apikey", "api-key"),
@@ -15,7 +19,7 @@ pub(super) const STRONG: &[(&str, &str)] = &[
     ("password", "password"),
     ("passwords", "password"),
     ("passwort", "password"),
-    ("pwd", "password"),
+    ("pwd", WORKING_FOLDER_OR_PASSWORD),
     ("secret", "secret"),
     ("secrets", "secret"),
 ];

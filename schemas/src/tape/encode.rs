@@ -179,11 +179,11 @@ impl Encoder {
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
     fn follow(&mut self, event: &Event, bytes: &Bytes, out: &mut Vec<u8>) {
-        let envelope = Envelope::parse(bytes);
+        let envelope = Envelope::of_json(bytes);
         if let crate::envelope::Kind::Batch { .. } = envelope.kind {
             let mut era = None;
             for_each_message(bytes, |one| {
-                let member = Envelope::parse(one);
+                let member = Envelope::of_json(one);
                 era = self.eras.observe(event.dir, &member);
                 self.pending.observe(event.dir, event.at, self.seq, &member);
             });

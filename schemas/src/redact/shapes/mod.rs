@@ -67,7 +67,7 @@ mod tests {
         let mut found = Vec::new();
         let finder = ShapeFinder::shared();
         finder.find(text.as_bytes(), 0..text.len(), |kind, span| {
-            found.push((kind, text.get(span).unwrap().to_owned()))
+            found.push((kind, text.get(span).unwrap().to_owned()));
         });
         found
     }

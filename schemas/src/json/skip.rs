@@ -1,0 +1,153 @@
+//! Walking text that is already known to be JSON: no grammar is proved a second time.
+
+use super::scanner::plain_run;
+use super::{Span, Text};
+
+/// Calls `each` with the name and the value of every member of `object`, which must be
+/// the source text of a valid JSON object; false when it is no object.
+///
+/// On text that is not JSON the spans are of no use, but nothing worse happens.
+pub(crate) fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> bool {
+    let mut at = space(object, 0);
+    if object.get(at) != Some(&b'{') {
+        return false;
+    }
+    at = space(object, at + 1);
+    while object.get(at) == Some(&b'"') {
+        let (name, after) = string(object, at);
+        // The colon.
+        let start = space(object, space(object, after) + 1);
+        let end = value(object, start);
+        each(name, Span { start, end });
+        // A comma, or the closing brace.
+        at = space(object, space(object, end) + 1);
+    }
+    true
+}
+
+/// The content of the string whose quote stands at `at`, and the offset after it.
+fn string(text: &[u8], at: usize) -> (Text, usize) {
+    let start = at + 1;
+    let mut escaped = false;
+    let mut end = start;
+    loop {
+        end += plain_run(text.get(end..).unwrap_or_default());
+        match text.get(end) {
+            Some(b'\\') => {
+                escaped = true;
+                end += 2;
+            }
+            Some(b'"') | None => break,
+            // Not in valid text.
+            Some(_) => end += 1,
+        }
+    }
+    let end = end.min(text.len());
+    (
+        Text {
+            span: Span { start, end },
+            escaped,
+        },
+        end + 1,
+    )
+}
+
+/// The end of the value that begins at `at`.
+fn value(text: &[u8], mut at: usize) -> usize {
+    let mut depth = 0_usize;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => at = string(text, at).1,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' if depth > 0 => {
+                depth -= 1;
+                at += 1;
+            }
+            // The end of what surrounds a number or a word.
+            b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => break,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    at.min(text.len())
+}
+
+fn space(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::members;
+
+    fn both(text: &str) -> (Vec<(String, String)>, Vec<(String, String)>) {
+        let pair = |name: &[u8], value: &[u8]| {
+            (
+                String::from_utf8_lossy(name).into_owned(),
+                String::from_utf8_lossy(value).into_owned(),
+            )
+        };
+        let (mut fast, mut proved) = (Vec::new(), Vec::new());
+        valid_members(text.as_bytes(), |name, value| {
+            fast.push(pair(
+                name.span.of(text.as_bytes()),
+                value.of(text.as_bytes()),
+            ));
+        });
+        members(text.as_bytes(), |name, value| {
+            proved.push(pair(name, value))
+        });
+        (fast, proved)
+    }
+
+    #[test]
+    fn sees_what_the_scanner_sees() {
+        for text in [
+            r#"{}"#,
+            r#" { "a" : 1 , "b":[{"c":"]}\""}],"d":-1.5e3,"e":null,"f":"\\" } "#,
+            "{\"a\":{\"b\":{}},\n\t\"c\":\"x\"}",
+        ] {
+            let (fast, proved) = both(text);
+            assert_eq!(fast, proved, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sees_what_the_scanner_sees_in_any_object(
+            map in prop::collection::vec(("[a-c\u{e9}]{0,3}", any::<Option<i32>>(), r#"[\[\]{}",:\\ a]{0,12}"#), 0..6)
+        ) {
+            let members: Vec<String> = map
+                .iter()
+                .map(|(name, number, text)| {
+                    format!("{}:[{}, {}]", serde_json::json!(name), serde_json::json!(number), serde_json::json!(text))
+                })
+                .collect();
+            let (fast, proved) = both(&format!("{{{}}}", members.join(" , ")));
+            prop_assert_eq!(fast, proved);
+        }
+
+        #[test]
+        fn survives_what_is_no_json(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let text = [b"{\"".as_slice(), &bytes].concat();
+            valid_members(&text, |name, value| {
+                name.span.of(&text);
+                value.of(&text);
+            });
+        }
+    }
+}
