@@ -28,9 +28,11 @@ impl Finder {
         if value.is_empty() || placeholders::is_whole(value) {
             return;
         }
-        if kind == WORKING_FOLDER_OR_PASSWORD && is_path(value) {
-            return;
-        }
+        let kind = match kind {
+            WORKING_FOLDER_OR_PASSWORD if is_path(value) => return,
+            WORKING_FOLDER_OR_PASSWORD => "password",
+            kind => kind,
+        };
         if kind == "cookie" && cookie_value(value).is_some() {
             return self.cookies(rules, value, start);
         }
