@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Scanner, Span, Text, Token, unescape, valid_members};
+use crate::json::{Scanner, Span, Text, Token, is_grammatical, unescape, valid_members};
 
 /// A borrowed view of one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl<'a> Envelope<'a> {
         if std::str::from_utf8(message).is_err() {
             return Self::malformed(Malformed::NotUtf8);
         }
-        if !is_json(message) {
+        if !is_grammatical(message) {
             return Self::malformed(Malformed::NotJson);
         }
         Self::of_json(message)
@@ -227,18 +227,6 @@ pub fn for_each_message<'a>(payload: &'a [u8], mut each: impl FnMut(&'a [u8])) {
     }
     for span in spans {
         each(span.of(payload));
-    }
-}
-
-/// Whether `text`, which is UTF-8, is one JSON value.
-fn is_json(text: &[u8]) -> bool {
-    let mut scanner = Scanner::new(text);
-    loop {
-        match scanner.next_token() {
-            Ok(Some(_)) => {}
-            Ok(None) => return true,
-            Err(_) => return false,
-        }
     }
 }
 

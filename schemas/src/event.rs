@@ -104,6 +104,23 @@ pub struct Event {
     pub body: EventBody,
 }
 
+impl Event {
+    /// An event of the first conduit and session, which the recorder has not numbered yet.
+    #[must_use]
+    pub fn new(at: Offset, dir: Direction, body: EventBody) -> Self {
+        let (conduit, session) = Default::default();
+        Self {
+            conduit,
+            seq: 0,
+            at,
+            session,
+            dir,
+            era: None,
+            body,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -18,7 +18,7 @@ pub enum Forward {
     /// As they come, in the pieces in which they came.
     AtOnce,
     /// A message not before its event was handed out. One that stays unfinished for
-    /// longer than [`HOLD_TIME`], or is larger than [`HOLD_SIZE`], is passed on in pieces
+    /// longer than 50 ms, or is larger than 1 MiB, is passed on in pieces
     /// after an [`EventBody::Part`] that counts them.
     Recorded,
 }

@@ -247,7 +247,10 @@ fn feed(
     }))
 }
 
-/// Writes a new file and puts it on the disk.
+/// The largest projection that is synced before it takes its name, in bytes.
+const SYNC_LIMIT: u64 = 8 << 20;
+
+/// Writes a new file.
 fn write_new<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
     let file = OpenOptions::new()
         .write(true)
@@ -257,7 +260,10 @@ fn write_new<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>
     let mut out = BufWriter::with_capacity(1 << 18, file);
     let result = write(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_data()?;
+    // A large file would keep the client waiting; its tape is there in any case.
+    if file.metadata()?.len() <= SYNC_LIMIT {
+        file.sync_data()?;
+    }
     Ok(result)
 }
 

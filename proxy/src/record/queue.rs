@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Gap, Payload, SessionKey};
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, Payload};
 
 use super::WhenFull;
 
@@ -109,7 +109,7 @@ impl Queue {
             }
             if state.closed {
                 if let Some(gap) = state.gap.take() {
-                    let at = tapewright_schemas::event::Offset::default();
+                    let at = Offset::default();
                     batch.push(gap_event(gap, at));
                     return true;
                 }
@@ -193,16 +193,8 @@ impl State {
     }
 }
 
-fn gap_event(gap: Gap, at: tapewright_schemas::event::Offset) -> Event {
-    Event {
-        conduit: ConduitId::default(),
-        seq: 0,
-        at,
-        session: SessionKey::default(),
-        dir: Direction::ToClient,
-        era: None,
-        body: EventBody::Gap(gap),
-    }
+fn gap_event(gap: Gap, at: Offset) -> Event {
+    Event::new(at, Direction::ToClient, EventBody::Gap(gap))
 }
 
 fn cost(event: &Event) -> usize {

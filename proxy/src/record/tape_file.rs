@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Gap, Offset, SessionKey};
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset};
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::{Encoder, Header};
 
@@ -150,10 +150,6 @@ impl TapeWriter {
         let footer = self.encoder.footer(now.0, self.problem.clone());
         footer.write(&mut self.out);
         self.flush();
-        if let Some(file) = &self.file {
-            // The tape is whole either way; a failed sync has no one to tell.
-            drop(file.sync_data());
-        }
         let mut finished = Finished {
             tape: self.file.is_some().then(|| self.path.clone()),
             events: footer.events,
@@ -200,15 +196,7 @@ impl TapeWriter {
         gap.why = self.problem.clone().unwrap_or_default();
         self.unwritten.events += gap.events;
         self.unwritten.bytes += gap.bytes;
-        let event = Event {
-            conduit: ConduitId::default(),
-            seq: 0,
-            at,
-            session: SessionKey::default(),
-            dir: Direction::ToClient,
-            era: None,
-            body: EventBody::Gap(gap),
-        };
+        let event = Event::new(at, Direction::ToClient, EventBody::Gap(gap));
         self.encoder.encode(&event, &mut self.out);
     }
 }

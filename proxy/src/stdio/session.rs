@@ -262,14 +262,6 @@ impl Session {
 }
 
 fn note(recorder: &Recorder, clock: Clock, dir: Direction, body: EventBody) {
-    let mut event = Some(Event {
-        conduit: ConduitId::default(),
-        seq: 0,
-        at: clock.now(),
-        session: SessionKey::default(),
-        dir,
-        era: None,
-        body,
-    });
+    let mut event = Some(Event::new(clock.now(), dir, body));
     recorder.record(|| event.take());
 }

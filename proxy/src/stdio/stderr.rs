@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, LineEnd, SessionKey};
+use tapewright_schemas::event::{Direction, Event, EventBody, LineEnd};
 
 use super::pump::Gauge;
 use crate::clock::Clock;
@@ -208,15 +208,7 @@ impl Lines<'_> {
     }
 
     fn record(&self, body: EventBody) {
-        let mut event = Some(Event {
-            conduit: ConduitId::default(),
-            seq: 0,
-            at: self.clock.now(),
-            session: SessionKey::default(),
-            dir: Direction::ToClient,
-            era: None,
-            body,
-        });
+        let mut event = Some(Event::new(self.clock.now(), Direction::ToClient, body));
         self.recorder.record(|| event.take());
     }
 }

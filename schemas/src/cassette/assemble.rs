@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use super::ledger::{
     CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
 };
-use super::text::push_number;
+use crate::json::push_number;
 
 /// What a [`Ledger`](super::Ledger) leaves behind.
 #[derive(Debug)]

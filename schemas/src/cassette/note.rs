@@ -3,9 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::text::{push_millis, push_number, push_string};
+use super::text::{push_millis, push_string};
 use crate::envelope::Malformed;
 use crate::event::{Event, Payload};
+use crate::json::push_number;
 
 /// What of a message is kept.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,12 @@ use super::ends::Ends;
 use super::ledger::{Ledger, Rest};
 use super::note::{self, Content, Remark};
 use super::pairing::{Answer, Marks, Open, Pairing, Replies, Reply};
-use super::text::{push_millis, push_number, push_string, shell_line};
+use super::text::{push_millis, push_string, shell_line};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, EventBody, Payload};
 use crate::json;
+use crate::json::push_number;
 use crate::tape::{Ending, GapTotal, Header};
 
 /// Folds events into a cassette.

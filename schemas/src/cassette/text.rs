@@ -1,29 +1,13 @@
 //! Small pieces of JSON text.
 
 use crate::event::Offset;
-use crate::json;
+use crate::json::{self, push_number};
 
 /// Appends `text` as a JSON string with its quotes.
 pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     json::escape(text, out);
     out.push(b'"');
-}
-
-/// Appends a number in decimal digits.
-pub(crate) fn push_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0_u8; 20];
-    let mut used = 0;
-    for digit in digits.iter_mut().rev() {
-        // A remainder of ten fits.
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        used += 1;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(20 - used..).unwrap_or_default());
 }
 
 /// Appends a time in milliseconds, to the microsecond and without trailing zeros.

@@ -5,12 +5,15 @@
 //! byte ranges; [`find`] follows a path of member names; [`unescape`] and [`escape`]
 //! move between a string's source text and what it means.
 
+mod nesting;
 mod path;
 mod scanner;
 mod skip;
 mod string;
 
 pub use path::{find, members};
+pub(crate) use scanner::is_grammatical;
 pub use scanner::{Invalid, MAX_DEPTH, Scanner, Span, Text, Token, is_valid};
 pub(crate) use skip::valid_members;
+pub(crate) use string::push_number;
 pub use string::{Unescaped, escape, raw_offset, unescape};

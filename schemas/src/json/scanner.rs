@@ -1,5 +1,7 @@
 //! A single forward pass over JSON text that yields byte ranges.
 
+use super::nesting::Open;
+
 /// How deep arrays and objects may nest before a text counts as [`Invalid::TooDeep`].
 ///
 /// Bounds the scanner's memory against a peer that sends a megabyte of `[`.
@@ -84,39 +86,6 @@ enum Expect {
     Key,
     CommaOrClose,
     End,
-}
-
-/// The open containers, one bit each: whether it is an object. Text that is not nested
-/// beyond a word needs no memory of its own.
-#[derive(Debug, Default)]
-struct Open {
-    depth: usize,
-    // The innermost containers, the last one in the lowest bit.
-    near: u64,
-    // Full words of those further out.
-    far: Vec<u64>,
-}
-
-impl Open {
-    fn push(&mut self, object: bool) {
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.far.push(self.near);
-        }
-        self.near = self.near << 1 | u64::from(object);
-        self.depth += 1;
-    }
-
-    fn pop(&mut self) {
-        self.depth -= 1;
-        self.near >>= 1;
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.near = self.far.pop().unwrap_or_default();
-        }
-    }
-
-    fn last(&self) -> Option<bool> {
-        (self.depth > 0).then_some(self.near & 1 == 1)
-    }
 }
 
 /// Walks JSON text and yields its tokens in order.
@@ -397,9 +366,11 @@ impl<'a> Scanner<'a> {
 /// Whether `text` is UTF-8 and exactly one JSON value, white space around it allowed.
 #[must_use]
 pub fn is_valid(text: &[u8]) -> bool {
-    if std::str::from_utf8(text).is_err() {
-        return false;
-    }
+    std::str::from_utf8(text).is_ok() && is_grammatical(text)
+}
+
+/// Whether `text`, which is UTF-8, is exactly one JSON value.
+pub(crate) fn is_grammatical(text: &[u8]) -> bool {
     let mut scanner = Scanner::new(text);
     loop {
         match scanner.next_token() {
@@ -444,112 +415,4 @@ pub(super) fn plain_run(text: &[u8]) -> usize {
 const BLOCK: usize = 32;
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn verdict(text: &[u8]) -> bool {
-        is_valid(text)
-    }
-
-    #[test]
-    fn accepts_what_the_grammar_allows() {
-        for text in [
-            "null",
-            " true ",
-            "-0",
-            "1e400",
-            "0.1E-9",
-            "123456789012345678901234567890",
-            "\"\\ud83d\"",
-            "{}",
-            "[]",
-            "[[],{}]",
-            "{\"a\":{\"b\":[1,2,\"\"]}}",
-            "\"\u{7f}é\"",
-        ] {
-            assert!(verdict(text.as_bytes()), "{text}");
-        }
-    }
-
-    #[test]
-    fn refuses_what_it_does_not() {
-        for text in [
-            "",
-            " ",
-            "nul",
-            "nulL",
-            "01",
-            "1.",
-            ".5",
-            "+1",
-            "-",
-            "1e",
-            "\"",
-            "\"\\x\"",
-            "\"\\u12g4\"",
-            "\"a\nb\"",
-            "{",
-            "}",
-            "[1,]",
-            "{,}",
-            "{\"a\"}",
-            "{\"a\":}",
-            "{\"a\":1,}",
-            "[1 2]",
-            "{1:2}",
-            "1 2",
-            "[}",
-            "{]",
-            "\u{feff}{}",
-        ] {
-            assert!(!verdict(text.as_bytes()), "{text}");
-        }
-        assert!(!verdict(b"\"\xff\""));
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        let deep = "[".repeat(MAX_DEPTH + 1);
-        let mut scanner = Scanner::new(deep.as_bytes());
-        for _ in 0..MAX_DEPTH {
-            scanner.next_token().unwrap();
-        }
-        assert_eq!(scanner.next_token(), Err(Invalid::TooDeep));
-    }
-
-    #[test]
-    fn long_strings_end_where_they_end() {
-        for length in 0..130 {
-            let text = format!("\"{}\"", "y".repeat(length));
-            let mut scanner = Scanner::new(text.as_bytes());
-            let expected = Token::String(Text {
-                span: Span {
-                    start: 1,
-                    end: length + 1,
-                },
-                escaped: false,
-            });
-            assert_eq!(scanner.next_token(), Ok(Some(expected)));
-            assert_eq!(scanner.next_token(), Ok(None));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn agrees_with_serde_json(text in r#"[\[\]{},: \\"truefalsnl0-9.eE+\-u]{0,24}"#) {
-            let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok();
-            prop_assert_eq!(verdict(text.as_bytes()), theirs);
-        }
-
-        #[test]
-        fn agrees_on_damaged_json(mut bytes in any::<Vec<u8>>(), at in any::<prop::sample::Index>(), with in any::<u8>()) {
-            bytes = serde_json::to_vec(&bytes).unwrap();
-            let at = at.index(bytes.len());
-            bytes[at] = with;
-            let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(&bytes).is_ok();
-            prop_assert_eq!(verdict(&bytes), theirs);
-        }
-    }
-}
+mod tests;

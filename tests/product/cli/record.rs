@@ -3,114 +3,117 @@
 
 use super::golden::{folder, golden};
 
+/// What was typed, by the name of what is said to it.
+const MISTAKES: &[(&str, &[&str])] = &[
+    ("record_no_command", &["record", "-o", "x.json"]),
+    (
+        "record_no_dashes",
+        &["record", "-o", "x.json", "npx", "server"],
+    ),
+    (
+        "record_not_found",
+        &["record", "-o", "x.json", "--", "no-such-command"],
+    ),
+    (
+        "record_not_executable",
+        &["record", "-o", "x.json", "--", "./file"],
+    ),
+    (
+        "record_onto_a_folder",
+        &["record", "-o", "recordings", "--", "true"],
+    ),
+    (
+        "record_onto_a_slash",
+        &["record", "-o", "new/", "--", "true"],
+    ),
+    (
+        "record_onto_a_device",
+        &["record", "-o", "/dev/null", "--", "true"],
+    ),
+    (
+        "record_capture_onto_a_folder",
+        &[
+            "record",
+            "--capture",
+            "recordings",
+            "-o",
+            "x.json",
+            "--",
+            "true",
+        ],
+    ),
+    ("record_no_home", &["record", "--", "true"]),
+    (
+        "record_bad_size",
+        &[
+            "record",
+            "--max-message",
+            "lots",
+            "-o",
+            "x.json",
+            "--",
+            "true",
+        ],
+    ),
+    (
+        "record_bad_durability",
+        &[
+            "record",
+            "--durability",
+            "forever",
+            "-o",
+            "x.json",
+            "--",
+            "true",
+        ],
+    ),
+    (
+        "record_bad_when_full",
+        &[
+            "record",
+            "--when-full",
+            "panic",
+            "-o",
+            "x.json",
+            "--",
+            "true",
+        ],
+    ),
+    (
+        "record_bad_pattern",
+        &[
+            "record",
+            "--redact-pattern",
+            "(unclosed",
+            "-o",
+            "x.json",
+            "--",
+            "true",
+        ],
+    ),
+    (
+        "record_no_redact_and_keys",
+        &[
+            "record",
+            "--no-redact",
+            "--redact-key",
+            "pet",
+            "-o",
+            "x.json",
+            "--",
+            "true",
+        ],
+    ),
+    ("demo_no_folder", &["demo", "--folder", "file/below"]),
+    ("no_such_command", &["recrod"]),
+];
+
 #[test]
 fn mistakes_in_the_arguments_of_record() {
     let folder = folder(&[("file", ""), ("cassette.json", "{}")]);
     std::fs::create_dir(folder.path().join("recordings")).unwrap();
-    for (case, arguments) in [
-        ("record_no_command", vec!["record", "-o", "x.json"]),
-        (
-            "record_no_dashes",
-            vec!["record", "-o", "x.json", "npx", "server"],
-        ),
-        (
-            "record_not_found",
-            vec!["record", "-o", "x.json", "--", "no-such-command"],
-        ),
-        (
-            "record_not_executable",
-            vec!["record", "-o", "x.json", "--", "./file"],
-        ),
-        (
-            "record_onto_a_folder",
-            vec!["record", "-o", "recordings", "--", "true"],
-        ),
-        (
-            "record_onto_a_slash",
-            vec!["record", "-o", "new/", "--", "true"],
-        ),
-        (
-            "record_onto_a_device",
-            vec!["record", "-o", "/dev/null", "--", "true"],
-        ),
-        (
-            "record_capture_onto_a_folder",
-            vec![
-                "record",
-                "--capture",
-                "recordings",
-                "-o",
-                "x.json",
-                "--",
-                "true",
-            ],
-        ),
-        ("record_no_home", vec!["record", "--", "true"]),
-        (
-            "record_bad_size",
-            vec![
-                "record",
-                "--max-message",
-                "lots",
-                "-o",
-                "x.json",
-                "--",
-                "true",
-            ],
-        ),
-        (
-            "record_bad_durability",
-            vec![
-                "record",
-                "--durability",
-                "forever",
-                "-o",
-                "x.json",
-                "--",
-                "true",
-            ],
-        ),
-        (
-            "record_bad_when_full",
-            vec![
-                "record",
-                "--when-full",
-                "panic",
-                "-o",
-                "x.json",
-                "--",
-                "true",
-            ],
-        ),
-        (
-            "record_bad_pattern",
-            vec![
-                "record",
-                "--redact-pattern",
-                "(unclosed",
-                "-o",
-                "x.json",
-                "--",
-                "true",
-            ],
-        ),
-        (
-            "record_no_redact_and_keys",
-            vec![
-                "record",
-                "--no-redact",
-                "--redact-key",
-                "pet",
-                "-o",
-                "x.json",
-                "--",
-                "true",
-            ],
-        ),
-        ("demo_no_folder", vec!["demo", "--folder", "file/below"]),
-        ("no_such_command", vec!["recrod"]),
-    ] {
-        golden(case, folder.path(), &arguments);
+    for (case, arguments) in MISTAKES {
+        golden(case, folder.path(), arguments);
     }
     // Nothing was half-done.
     let mut left: Vec<_> = std::fs::read_dir(folder.path())
