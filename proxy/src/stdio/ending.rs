@@ -250,6 +250,21 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_died_is_owed_nothing() {
+        let mut ending = Ending::new(false);
+        ending.handle(ms(0), Happening::ClientDone);
+        let gone = Situation {
+            owed: 1,
+            client_gone: true,
+            ..IDLE
+        };
+        assert_eq!(
+            play(&mut ending, gone, 10_000).first(),
+            Some(&(1_000, Action::Terminate))
+        );
+    }
+
+    #[test]
     fn a_signal_ends_the_wait_for_answers() {
         let mut ending = Ending::new(false);
         ending.handle(ms(0), Happening::ClientDone);
@@ -261,6 +276,7 @@ mod tests {
                 owed: 1,
                 writing: true,
                 moved: true,
+                ..IDLE
             },
             10_000,
         );

@@ -2,7 +2,7 @@
 //!
 //! Four flows run on threads of their own and never wait for each other: the client's
 //! input to the child, the child's output to the client, its standard error to ours, and
-//! signals. [`session`] watches them come to their ends.
+//! signals. [`run`] watches them come to their ends.
 
 mod child;
 mod ending;
