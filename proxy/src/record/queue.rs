@@ -213,3 +213,6 @@ pub(crate) fn payload_bytes(event: &Event) -> usize {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

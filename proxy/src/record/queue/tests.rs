@@ -1,0 +1,136 @@
+//! A model of the queue: whatever is sent, stalled and drained, nothing is lost silently.
+
+use std::sync::Arc;
+use std::thread;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use tapewright_schemas::event::LineEnd;
+
+use super::*;
+
+fn message(number: u64, size: usize) -> Event {
+    let mut text = number.to_string().into_bytes();
+    text.resize(size.max(text.len()), b' ');
+    let payload = Payload::Whole(Bytes::from(text));
+    Event::new(
+        Offset(number),
+        Direction::ToServer,
+        EventBody::Message {
+            payload,
+            end: LineEnd::Lf,
+        },
+    )
+}
+
+fn push(queue: &Queue, event: Event) {
+    let mut event = Some(event);
+    queue.push(|| event.take());
+}
+
+/// What the writer was given: the numbers of messages, and how many a gap stands for.
+#[derive(Default)]
+struct Written {
+    numbers: Vec<u64>,
+    lost: u64,
+    // Numbers and gaps in order: a gap stands where its messages would.
+    next: u64,
+}
+
+impl Written {
+    fn observe(&mut self, batch: Vec<Event>) {
+        for event in batch {
+            match event.body {
+                EventBody::Gap(gap) => {
+                    self.lost += gap.events;
+                    self.next += gap.events;
+                }
+                _ => {
+                    assert_eq!(event.at.0, self.next, "out of order, or lost without a word");
+                    self.next += 1;
+                    self.numbers.push(event.at.0);
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self, queue: &Queue) {
+        let mut batch = Vec::new();
+        if queue.take(&mut batch) {
+            self.observe(batch);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_gap_is_counted_where_it_is(steps in prop::collection::vec((0..3_u8, 1..2_000_000_usize), 1..40)) {
+        let queue = Queue::new(WhenFull::Gap);
+        let (mut written, mut sent) = (Written::default(), 0);
+        for (step, size) in steps {
+            let waiting = !queue.lock().events.is_empty();
+            if step == 0 && waiting {
+                written.drain(&queue);
+            } else {
+                push(&queue, message(sent, size));
+                sent += 1;
+            }
+        }
+        queue.close();
+        let mut batch = Vec::new();
+        while queue.take(&mut batch) {
+            written.observe(std::mem::take(&mut batch));
+        }
+        prop_assert_eq!(written.next, sent);
+        prop_assert_eq!(written.numbers.len() as u64 + written.lost, sent);
+    }
+}
+
+#[test]
+fn a_full_queue_has_a_gap_and_an_empty_one_takes_anything() {
+    let queue = Queue::new(WhenFull::Gap);
+    push(&queue, message(0, 3 * CAPACITY));
+    push(&queue, message(1, 10));
+    let mut written = Written::default();
+    written.drain(&queue);
+    assert_eq!((written.numbers.len(), written.lost), (1, 0));
+    push(&queue, message(2, 10));
+    written.drain(&queue);
+    assert_eq!((written.numbers.len(), written.lost), (2, 1));
+}
+
+#[test]
+fn waiting_loses_nothing_and_bounds_what_waits() {
+    let queue = Arc::new(Queue::new(WhenFull::Wait));
+    let sender = {
+        let queue = Arc::clone(&queue);
+        thread::spawn(move || {
+            for number in 0..500 {
+                push(&queue, message(number, 100_000));
+                queue.keep_pace();
+                // At most one event over the bound, however slow the writer is.
+                assert!(queue.lock().bytes <= CAPACITY + 100_000 + OVERHEAD);
+            }
+            queue.close();
+        })
+    };
+    let (mut written, mut batch) = (Written::default(), Vec::new());
+    while queue.take(&mut batch) {
+        written.observe(std::mem::take(&mut batch));
+        thread::yield_now();
+    }
+    sender.join().unwrap();
+    assert_eq!(written.numbers, (0..500).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_closed_queue_holds_nobody_up() {
+    let queue = Queue::new(WhenFull::Wait);
+    push(&queue, message(0, 3 * CAPACITY));
+    queue.close();
+    queue.keep_pace();
+    push(&queue, message(1, 1));
+    let mut written = Written::default();
+    written.drain(&queue);
+    assert_eq!(written.numbers, [0]);
+}
