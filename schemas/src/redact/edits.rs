@@ -250,13 +250,11 @@ impl Edits {
     }
 }
 
+/// The nearest start of a character, or an end of the text where there is none: free text
+/// need not be UTF-8.
 fn char_boundary(text: &[u8], mut at: usize, forward: bool) -> usize {
-    while text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
-        at = if forward {
-            at + 1
-        } else {
-            at.saturating_sub(1)
-        };
+    while at > 0 && text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        at = if forward { at + 1 } else { at - 1 };
     }
     at
 }
@@ -267,6 +265,15 @@ const MOST_BACKSLASHES: u32 = 1_023;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_may_begin_inside_a_character() {
+        for forward in [false, true] {
+            assert_eq!(char_boundary(b"\xa3\xa3i", 0, forward), 0);
+        }
+        assert_eq!(char_boundary(b"a\xa3\xa3", 1, true), 3);
+        assert_eq!(char_boundary(b"\xa3\xa3", 1, false), 0);
+    }
 
     fn spans(edits: &Edits) -> Vec<(usize, usize)> {
         edits
