@@ -20,3 +20,4 @@ mod kill;
 mod law;
 mod manners;
 mod rmcp;
+mod secrets;

@@ -78,15 +78,16 @@ impl Finder {
         verdict
     }
 
-    /// Walks the front part of a JSON text and returns how far its secrets are noted.
-    pub(super) fn walk_head(&mut self, rules: &Rules, text: &[u8]) -> usize {
+    /// Walks the front part of a JSON text, up to its end or the first mistake, and returns
+    /// how far its secrets are noted.
+    pub(super) fn walk_front(&mut self, rules: &Rules, text: &[u8], depth: usize) -> usize {
         let (from, base) = (self.edits.len(), self.frames.len());
         let lexer = Lexer { text, at: 0 };
         let mut walk = Walk {
             finder: self,
             rules,
             lexer,
-            depth: 0,
+            depth,
             base,
             member: 0,
             name: Name::NONE,

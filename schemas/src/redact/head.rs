@@ -10,7 +10,7 @@ impl Finder {
         let mut read = 0;
         let first = head.trim_ascii_start().first();
         if matches!(first, Some(b'{' | b'[')) {
-            read = self.walk_head(rules, head);
+            read = self.walk_front(rules, head, 0);
         }
         if read < head.len() {
             self.loose(rules, head, read..head.len());

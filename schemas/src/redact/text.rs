@@ -38,14 +38,22 @@ impl Finder {
             return;
         }
         let from = self.edits.len();
-        let mut end = text.len();
-        if depth < MAX_NESTING
-            && let Some(start) = self.embedded_json(rules, text, depth)
-        {
-            end = start;
+        // What is read as JSON, also when that ends in a mistake; the rest is loose.
+        let mut read = text.len()..text.len();
+        if depth < MAX_NESTING {
+            if let Some(start) = self.embedded_json(rules, text, depth) {
+                read = start..text.len();
+            } else if let Some(start) = memchr2(b'{', b'[', text) {
+                let from = self.edits.len();
+                let front = text.get(start..).unwrap_or_default();
+                read = start..start + self.walk_front(rules, front, depth);
+                self.edits.shift(from, start);
+            }
         }
-        if end > 0 {
-            self.loose(rules, text, 0..end);
+        for loose in [0..read.start, read.end..text.len()] {
+            if !loose.is_empty() {
+                self.loose(rules, text, loose);
+            }
         }
         self.edits.settle(text, from);
     }

@@ -46,7 +46,10 @@ impl Written {
                     self.next += gap.events;
                 }
                 _ => {
-                    assert_eq!(event.at.0, self.next, "out of order, or lost without a word");
+                    assert_eq!(
+                        event.at.0, self.next,
+                        "out of order, or lost without a word"
+                    );
                     self.next += 1;
                     self.numbers.push(event.at.0);
                 }
