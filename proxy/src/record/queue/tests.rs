@@ -40,20 +40,17 @@ struct Written {
 impl Written {
     fn observe(&mut self, batch: Vec<Event>) {
         for event in batch {
-            match event.body {
-                EventBody::Gap(gap) => {
-                    self.lost += gap.events;
-                    self.next += gap.events;
-                }
-                _ => {
-                    assert_eq!(
-                        event.at.0, self.next,
-                        "out of order, or lost without a word"
-                    );
-                    self.next += 1;
-                    self.numbers.push(event.at.0);
-                }
+            if let EventBody::Gap(gap) = event.body {
+                self.lost += gap.events;
+                self.next += gap.events;
+                continue;
             }
+            assert_eq!(
+                event.at.0, self.next,
+                "out of order, or lost without a word"
+            );
+            self.next += 1;
+            self.numbers.push(event.at.0);
         }
     }
 
