@@ -141,7 +141,7 @@ fn a_head_cut_inside_a_secret_keeps_no_half_of_it() {
 #[test]
 fn a_secret_that_begins_inside_a_character_ends_the_search() {
     // Found by fuzzing: this never came to an end.
-    let rules = std::sync::Arc::new(Rules::new(&Settings::default()).unwrap());
+    let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
     let line = b"{\"password\":\"\xa3i_key\\\":\\\"abcdefgh12345678\\\",xru\"}cdefgh12345678\"}";
     let redacted = Redactor::new(rules).text(line).into_owned();
     let gone = br#"{"password":"<REDACTED:password#1>"}"#;
