@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
@@ -41,16 +42,21 @@ fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
             }
         }
     });
+    let (begun, beginning) = sync_channel(1);
     let receiver = thread::spawn(move || {
         let mut lines: Vec<String> = Vec::new();
         for line in output.split(b'\n') {
             let Ok(line) = line else { break };
+            begun.try_send(()).ok();
             lines.push(String::from_utf8(line).unwrap());
         }
         lines
     });
     // Different instants: some while the session starts, most amid the load.
-    let micros = (round * 7_919) % 45_000;
+    if !round.is_multiple_of(4) {
+        beginning.recv_timeout(Duration::from_secs(10)).ok();
+    }
+    let micros = (round * 7_919) % 30_000;
     thread::sleep(Duration::from_micros(micros));
     recorder.kill().unwrap();
     wait(&mut recorder, Duration::from_secs(5));

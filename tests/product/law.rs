@@ -149,7 +149,7 @@ fn an_unfinished_line_arrives_without_its_end() {
         assert_eq!(&prompt, b"Password? ");
         session.send("yes");
         assert_eq!(session.line(), "got yes");
-        assert!(session.finish(Duration::from_secs(5)).success());
+        assert!(session.finish(Duration::from_secs(15)).success());
     }
 }
 
