@@ -7,16 +7,17 @@ use crate::exit::Exit;
 use crate::report;
 
 /// Print a completion script for a shell
-///
-/// Examples:
-///   tapewright completions bash > ~/.local/share/bash-completion/completions/tapewright
-///   tapewright completions zsh > ~/.zfunc/_tapewright
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The shell
     shell: Shell,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright completions bash > ~/.local/share/bash-completion/completions/tapewright
+  tapewright completions zsh > ~/.zfunc/_tapewright";
 
 /// Prints the script.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {

@@ -16,12 +16,8 @@ use crate::report::{self, Mistake};
 ///
 /// A built-in client talks with a built-in server through the real recorder. Every
 /// command is shown as you would type it, with what it prints.
-///
-/// Examples:
-///   tapewright demo
-///   tapewright demo --folder /tmp/my-demo
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Where to put the recording; without it a new folder for temporary files
     #[arg(long, value_name = "FOLDER")]
@@ -30,6 +26,11 @@ pub(crate) struct Arguments {
     #[arg(long, hide = true)]
     serve: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright demo
+  tapewright demo --folder /tmp/my-demo";
 
 /// Runs the demonstration, or its server.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {

@@ -28,12 +28,8 @@ use crate::report::{self, Mistake};
 /// Put this command into the client's configuration in place of the server's. The server
 /// is started exactly as it would be alone; its exit status is the status of this command
 /// unless the recording itself has holes, which is status 3.
-///
-/// Examples:
-///   tapewright record -o fs.json -- npx -y @modelcontextprotocol/server-filesystem .
-///   tapewright record --capture fs.capture.json --durability written -- python server.py
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The cassette to write; the tape stands beside it. A name that ends in
     /// `.tape.jsonl` keeps just the tape. Without it the tape goes to `TAPEWRIGHT_HOME`
@@ -67,6 +63,11 @@ pub(crate) struct Arguments {
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright record -o fs.json -- npx -y @modelcontextprotocol/server-filesystem .
+  tapewright record --capture fs.capture.json --durability written -- python server.py";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
