@@ -209,15 +209,25 @@ impl Assembly {
     }
 }
 
-/// Takes the next line off the front of `lines`, which holds whole lines only.
-pub(crate) fn next_line(lines: &mut Bytes, limit: usize) -> Option<(Bytes, Payload, LineEnd)> {
+/// Takes the next line off the front of `lines`, which holds whole lines only: all of it,
+/// with its end.
+pub(crate) fn next_line(lines: &mut Bytes) -> Option<Bytes> {
     let end = memchr(b'\n', lines)?;
-    let whole = lines.split_to(end + 1);
-    let (len, line_end) = match whole.get(end.wrapping_sub(1)) {
-        Some(b'\r') => (end - 1, LineEnd::CrLf),
-        _ => (end, LineEnd::Lf),
+    Some(lines.split_to(end + 1))
+}
+
+/// The message of a whole line, and how the line ended.
+///
+/// Takes the line itself: a second handle on its buffer would cost two more changes of a
+/// counter that the recorder's thread changes too.
+pub(crate) fn message_of(mut line: Bytes, limit: usize) -> (Payload, LineEnd) {
+    let (len, end) = match *line {
+        [.., b'\r', b'\n'] => (line.len() - 2, LineEnd::CrLf),
+        [.., b'\n'] => (line.len() - 1, LineEnd::Lf),
+        _ => (line.len(), LineEnd::None),
     };
-    Some((whole.clone(), clip(whole.slice(..len), limit), line_end))
+    line.truncate(len);
+    (clip(line, limit), end)
 }
 
 fn clip(message: Bytes, limit: usize) -> Payload {

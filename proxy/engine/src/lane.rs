@@ -9,7 +9,7 @@ use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
 };
 
-use crate::assembly::{Assembly, Found, next_line};
+use crate::assembly::{Assembly, Found, message_of, next_line};
 use crate::policy::{Policy, Verdict};
 
 /// When bytes are passed on.
@@ -175,7 +175,8 @@ impl<P: Policy> Lane<P> {
         if let Some(event) = self.events.pop_front() {
             return Some(event);
         }
-        let (_, payload, end) = next_line(&mut self.lines, self.settings.limit_bytes)?;
+        let line = next_line(&mut self.lines)?;
+        let (payload, end) = message_of(line, self.settings.limit_bytes);
         Some(self.message(payload, end))
     }
 
@@ -292,7 +293,8 @@ impl<P: Policy> Lane<P> {
             return self.drain_lines();
         }
         let mut begun = begun;
-        while let Some((whole, payload, end)) = next_line(&mut lines, self.settings.limit_bytes) {
+        while let Some(whole) = next_line(&mut lines) {
+            let (payload, end) = message_of(whole.clone(), self.settings.limit_bytes);
             let undecided = begun > 0 || matches!(payload, Payload::Clipped { .. });
             let verdict = if undecided {
                 Verdict::Pass
@@ -359,7 +361,8 @@ impl<P: Policy> Lane<P> {
 
     /// Turns the remaining whole lines into events.
     fn drain_lines(&mut self) {
-        while let Some((_, payload, end)) = next_line(&mut self.lines, self.settings.limit_bytes) {
+        while let Some(line) = next_line(&mut self.lines) {
+            let (payload, end) = message_of(line, self.settings.limit_bytes);
             self.events.push_back(self.message(payload, end));
         }
     }
