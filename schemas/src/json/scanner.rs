@@ -390,7 +390,7 @@ pub(crate) fn is_grammatical(text: &[u8]) -> bool {
     clippy::needless_bitwise_bool,
     reason = "a branch per byte would keep the loop scalar"
 )]
-pub(super) fn plain_run(text: &[u8]) -> usize {
+fn plain_run(text: &[u8]) -> usize {
     let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
     // Member names and most values end within a few bytes.
     let head = text.get(..BLOCK).unwrap_or(text);

@@ -1,6 +1,7 @@
 //! Walking text that is already known to be JSON: no grammar is proved a second time.
 
-use super::scanner::plain_run;
+use memchr::memchr2;
+
 use super::{Span, Text};
 
 /// Calls `each` with the name and the value of every member of `object`, which must be
@@ -27,29 +28,24 @@ pub(crate) fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> 
 
 /// The content of the string whose quote stands at `at`, and the offset after it.
 fn string(text: &[u8], at: usize) -> (Text, usize) {
-    let start = at + 1;
+    let start = (at + 1).min(text.len());
     let mut escaped = false;
     let mut end = start;
-    loop {
-        end += plain_run(text.get(end..).unwrap_or_default());
-        match text.get(end) {
-            Some(b'\\') => {
-                escaped = true;
-                end += 2;
-            }
-            Some(b'"') | None => break,
-            // Not in valid text.
-            Some(_) => end += 1,
+    // Control characters cannot stand in valid text: two bytes are enough to look for.
+    while let Some(found) = memchr2(b'"', b'\\', text.get(end..).unwrap_or_default()) {
+        end += found;
+        if text.get(end) == Some(&b'"') {
+            let span = Span { start, end };
+            return (Text { span, escaped }, end + 1);
         }
+        escaped = true;
+        end += 2;
     }
-    let end = end.min(text.len());
-    (
-        Text {
-            span: Span { start, end },
-            escaped,
-        },
-        end + 1,
-    )
+    let span = Span {
+        start,
+        end: text.len(),
+    };
+    (Text { span, escaped }, text.len())
 }
 
 /// The end of the value that begins at `at`.
