@@ -17,10 +17,17 @@ const OVERHEAD: usize = 192;
 
 /// How long the writer sleeps between two looks while traffic flows. To be woken for each
 /// message would cost every message a system call and the peers a processor.
-const NAP: Duration = Duration::from_millis(1);
+const NAP: Duration = Duration::from_millis(3);
+
+/// How long it sleeps while so much comes that events would leave the processor's cache
+/// before they are written.
+const SHORT_NAP: Duration = Duration::from_millis(1);
+
+/// From how much traffic on naps are short, in bytes per microsecond.
+const BUSY: u128 = 100;
 
 /// How many naps without an event make the writer wait to be woken.
-const NAPS: u32 = 20;
+const NAPS: u32 = 8;
 
 /// The bounded queue between the pumps and the writer.
 #[derive(Debug)]
@@ -34,11 +41,13 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "four facts that hold in any combination"
+    reason = "five facts that hold in any combination"
 )]
 struct State {
     events: Vec<Event>,
     bytes: usize,
+    // Whether what was taken last had come quickly.
+    quick: bool,
     gap: Option<Gap>,
     // The writer waits to be woken.
     asleep: bool,
@@ -102,6 +111,7 @@ impl Queue {
         let mut state = self.lock();
         state.busy = false;
         let mut naps = 0;
+        let nap = if state.quick { SHORT_NAP } else { NAP };
         while state.events.is_empty() {
             if state.awaited {
                 state.awaited = false;
@@ -117,7 +127,7 @@ impl Queue {
             }
             state = if naps < NAPS {
                 naps += 1;
-                let nap = self.filled.wait_timeout(state, NAP);
+                let nap = self.filled.wait_timeout(state, nap);
                 nap.unwrap_or_else(PoisonError::into_inner).0
             } else {
                 state.asleep = true;
@@ -130,6 +140,8 @@ impl Queue {
             };
         }
         std::mem::swap(&mut state.events, batch);
+        let waited = nap.as_micros() * u128::from(naps);
+        state.quick = state.bytes as u128 > waited * BUSY;
         state.bytes = 0;
         state.busy = true;
         if state.awaited {
