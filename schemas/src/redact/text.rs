@@ -38,22 +38,19 @@ impl Finder {
             return;
         }
         let from = self.edits.len();
-        // What is read as JSON, also when that ends in a mistake; the rest is loose.
-        let mut read = text.len()..text.len();
+        let mut end = text.len();
         if depth < MAX_NESTING {
             if let Some(start) = self.embedded_json(rules, text, depth) {
-                read = start..text.len();
+                end = start;
             } else if let Some(start) = memchr2(b'{', b'[', text) {
+                // JSON up to some mistake: what it tells counts beside what is found below.
                 let from = self.edits.len();
-                let front = text.get(start..).unwrap_or_default();
-                read = start..start + self.walk_front(rules, front, depth);
+                self.walk_front(rules, text.get(start..).unwrap_or_default(), depth);
                 self.edits.shift(from, start);
             }
         }
-        for loose in [0..read.start, read.end..text.len()] {
-            if !loose.is_empty() {
-                self.loose(rules, text, loose);
-            }
+        if end > 0 {
+            self.loose(rules, text, 0..end);
         }
         self.edits.settle(text, from);
     }
