@@ -61,38 +61,38 @@ impl Finder {
     /// was noted so far stands, and so do the open containers up to the next walk.
     pub(super) fn walk(&mut self, rules: &Rules, text: &[u8], depth: usize) -> Result<(), Invalid> {
         let (from, base) = (self.edits.len(), self.frames.len());
-        let lexer = Lexer { text, at: 0 };
-        let mut walk = Walk {
-            finder: self,
-            rules,
-            lexer,
-            depth,
-            base,
-            member: 0,
-            name: Name::NONE,
-            capture: None,
-        };
+        let mut walk = self.start(rules, text, depth);
         let verdict = walk.run();
         self.frames.truncate(base);
         self.edits.seal(text, from);
         verdict
     }
 
-    /// Walks the front part of a JSON text, up to its end or the first mistake, and returns
-    /// how far its secrets are noted.
-    pub(super) fn walk_front(&mut self, rules: &Rules, text: &[u8], depth: usize) -> usize {
-        let (from, base) = (self.edits.len(), self.frames.len());
-        let lexer = Lexer { text, at: 0 };
-        let mut walk = Walk {
+    /// A walk at the start of `text`.
+    fn start<'w, 'r, 't>(
+        &'w mut self,
+        rules: &'r Rules,
+        text: &'t [u8],
+        depth: usize,
+    ) -> Walk<'w, 'r, 't> {
+        let base = self.frames.len();
+        Walk {
             finder: self,
             rules,
-            lexer,
+            lexer: Lexer { text, at: 0 },
             depth,
             base,
             member: 0,
             name: Name::NONE,
             capture: None,
-        };
+        }
+    }
+
+    /// Walks the front part of a JSON text, up to its end or the first mistake, and returns
+    /// how far its secrets are noted.
+    pub(super) fn walk_front(&mut self, rules: &Rules, text: &[u8], depth: usize) -> usize {
+        let (from, base) = (self.edits.len(), self.frames.len());
+        let mut walk = self.start(rules, text, depth);
         let whole = walk.run().is_ok();
         let mut reached = if whole { text.len() } else { walk.member };
         if let Some(capture) = walk.capture.take() {
