@@ -17,6 +17,16 @@ use super::{Settings, Target};
 /// How much encoded text is gathered before a write, in bytes.
 const WRITE_SIZE: usize = 256 * 1024;
 
+/// One encoded line that is not written yet.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Where it ends in the encoded text.
+    end: usize,
+    /// What is missing when it is not written.
+    events: u64,
+    bytes: u64,
+}
+
 /// Encodes events and appends them to the tape.
 ///
 /// A disk that fails never stops anything: what could not be written is counted, the
@@ -31,9 +41,10 @@ pub(crate) struct TapeWriter {
     file: Option<Arc<File>>,
     path: PathBuf,
     number: u32,
-    // Encoded lines that are not written yet, and what they hold.
+    // Encoded lines that are not written yet, what they hold, and where each one ends.
     out: Vec<u8>,
     unwritten: Gap,
+    lines: Vec<Line>,
     // Bytes of whole lines in the file.
     good: u64,
     lost: Gap,
@@ -70,6 +81,7 @@ impl TapeWriter {
             number: 1,
             out: Vec::new(),
             unwritten: no_gap(),
+            lines: Vec::new(),
             good: 0,
             lost: no_gap(),
             problem: None,
@@ -93,8 +105,7 @@ impl TapeWriter {
             self.tell_gap(event.at);
         }
         self.encoder.encode(event, &mut self.out);
-        self.unwritten.events += 1;
-        self.unwritten.bytes += payload_bytes(event) as u64;
+        self.line(1, payload_bytes(event) as u64);
         if self.out.len() >= WRITE_SIZE {
             self.flush();
         }
@@ -106,24 +117,37 @@ impl TapeWriter {
             // Nothing before the header, also when the first attempts failed.
             let events = std::mem::take(&mut self.out);
             self.header.write(&mut self.out);
+            let header = self.out.len();
             self.out.extend_from_slice(&events);
+            for line in &mut self.lines {
+                line.end += header;
+            }
         }
         if self.out.is_empty() {
             return self.good;
         }
         let written = match &self.file {
-            Some(file) => file.as_ref().write_all(&self.out),
-            None => Err(io::ErrorKind::NotFound.into()),
+            Some(file) => write_all(file, &self.out),
+            None => Err((0, io::ErrorKind::NotFound.into())),
         };
         match written {
             Ok(()) => {
                 self.good += self.out.len() as u64;
                 self.unwritten = no_gap();
             }
-            Err(error) => self.give_up(&error),
+            Err((written, error)) => self.give_up(written, &error),
         }
         self.out.clear();
+        self.lines.clear();
         self.good
+    }
+
+    /// Notes that a line has been encoded.
+    fn line(&mut self, events: u64, bytes: u64) {
+        self.unwritten.events += events;
+        self.unwritten.bytes += bytes;
+        let end = self.out.len();
+        self.lines.push(Line { end, events, bytes });
     }
 
     /// The file, for syncing.
@@ -177,9 +201,16 @@ impl TapeWriter {
         }
     }
 
-    fn give_up(&mut self, error: &io::Error) {
-        self.lost.events += self.unwritten.events;
-        self.lost.bytes += self.unwritten.bytes;
+    /// Counts what is lost of a batch of which only the first bytes could be written.
+    fn give_up(&mut self, written: usize, error: &io::Error) {
+        let lines = std::mem::take(&mut self.lines);
+        let kept = lines.partition_point(|line| line.end <= written);
+        for line in lines.iter().skip(kept) {
+            self.lost.events += line.events;
+            self.lost.bytes += line.bytes;
+        }
+        let last = kept.checked_sub(1).and_then(|last| lines.get(last));
+        self.good += last.map_or(0, |line| line.end as u64);
         self.unwritten = no_gap();
         if self.problem.is_none() {
             self.problem = Some(format!("the tape could not be written: {error}"));
@@ -194,11 +225,25 @@ impl TapeWriter {
     fn tell_gap(&mut self, at: Offset) {
         let mut gap = std::mem::replace(&mut self.lost, no_gap());
         gap.why = self.problem.clone().unwrap_or_default();
-        self.unwritten.events += gap.events;
-        self.unwritten.bytes += gap.bytes;
+        let (events, bytes) = (gap.events, gap.bytes);
         let event = Event::new(at, Direction::ToClient, EventBody::Gap(gap));
         self.encoder.encode(&event, &mut self.out);
+        self.line(events, bytes);
     }
+}
+
+/// Writes all of `bytes`; with an error, how many of them were written before it.
+fn write_all(mut file: &File, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        match file.write(rest) {
+            Ok(0) => return Err((written, io::ErrorKind::WriteZero.into())),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((written, error)),
+        }
+    }
+    Ok(())
 }
 
 fn no_gap() -> Gap {

@@ -103,7 +103,10 @@ pub(super) fn cookie_value(text: &[u8]) -> Option<usize> {
         .take(LONGEST_COOKIE_NAME)
         .take_while(token)
         .count();
-    (name > 0 && text.get(spaces + name) == Some(&b'=')).then_some(spaces + name + 1)
+    let value = text.get(spaces + name..)?.strip_prefix(b"=")?;
+    // Base64 ends in `=` without being a name.
+    let padding = matches!(value, [] | [b'='] | [b'"' | b'\'', ..] | [b'=', b'"' | b'\'', ..]);
+    (name > 0 && !padding).then_some(spaces + name + 1)
 }
 
 /// The scheme word at the start of a credential: the kind it implies, and its length with
