@@ -118,10 +118,17 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.ends.observe(event);
                 Ok(())
             }
-            EventBody::Opened(_)
+            EventBody::Added(_)
+            | EventBody::Body { .. }
+            | EventBody::Edited(_)
+            | EventBody::Head(_)
+            | EventBody::Opened(_)
             | EventBody::Part { .. }
+            | EventBody::Session(_)
             | EventBody::Signal(_)
-            | EventBody::Stderr { .. } => Ok(()),
+            | EventBody::Sse(_)
+            | EventBody::Stderr { .. }
+            | EventBody::Trailers(_) => Ok(()),
         }
     }
 

@@ -108,10 +108,17 @@ impl Fold {
                 self.gaps.bytes = self.gaps.bytes.saturating_add(gap.bytes);
             }
             EventBody::Exited(exit) => self.exit = Some(*exit),
-            EventBody::Closed(_)
+            EventBody::Added(_)
+            | EventBody::Body { .. }
+            | EventBody::Closed(_)
+            | EventBody::Edited(_)
+            | EventBody::Head(_)
             | EventBody::Opened(_)
             | EventBody::Part { .. }
-            | EventBody::Signal(_) => {}
+            | EventBody::Session(_)
+            | EventBody::Signal(_)
+            | EventBody::Sse(_)
+            | EventBody::Trailers(_) => {}
         }
     }
 

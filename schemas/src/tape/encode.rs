@@ -101,6 +101,14 @@ impl Encoder {
                 push_text("why", &gap.why, out);
                 out.push(b'}');
             }
+            EventBody::Added(_)
+            | EventBody::Body { .. }
+            | EventBody::Edited(_)
+            | EventBody::Head(_)
+            | EventBody::Opened(Peer::Cassette | Peer::Client { .. })
+            | EventBody::Session(_)
+            | EventBody::Sse(_)
+            | EventBody::Trailers(_) => {}
             EventBody::Opened(Peer::Process { pid }) => {
                 out.extend_from_slice(b",\"opened\":{\"pid\":");
                 push_number((*pid).into(), out);

@@ -2,10 +2,19 @@
 //!
 //! Transports emit events, the recorder numbers and keeps them, judges and projections
 //! fold over them. Live and from disk it is the same type.
+//!
+//! Over HTTP each exchange is a conduit: its opening, the request's head, the messages of
+//! the request, its end, and the same of the response. Session 0 of an HTTP recording is
+//! the lane of what belongs to no session: ids mean nothing there beyond their own
+//! conduit.
+
+mod http;
 
 use bytes::Bytes;
 
 use crate::era::Era;
+
+pub use self::http::{Added, Edit, Fields, Head, RequestHead, ResponseHead, SessionMark, SseNote};
 
 /// Microseconds since the tape began, on a clock that never goes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,8 +134,17 @@ impl Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventBody {
+    /// How long an HTTP exchange was in our hands.
+    Added(Added),
+    /// What an HTTP body, or the data of an SSE event, holds that is no MCP message.
+    Body {
+        /// Its bytes, content encodings undone.
+        payload: Payload,
+    },
     /// One direction came to its end.
     Closed(CloseReason),
+    /// Something was changed on its way.
+    Edited(Box<Edit>),
     /// The server's process ended.
     Exited(Exit),
     /// A policy did something other than pass a message on. The message itself is the
@@ -137,6 +155,8 @@ pub enum EventBody {
     },
     /// Something was not recorded.
     Gap(Gap),
+    /// An HTTP head passed.
+    Head(Box<Head>),
     /// One message, or one line that should have been one.
     Message {
         /// Its bytes.
@@ -152,8 +172,12 @@ pub enum EventBody {
         /// How many bytes of the message had been passed on.
         bytes: u64,
     },
+    /// A session began or ended.
+    Session(SessionMark),
     /// A signal reached the recorder and was passed on.
     Signal(String),
+    /// What an event of an SSE stream says beside its data.
+    Sse(Box<SseNote>),
     /// One line of the server's standard error, without its line feed.
     Stderr {
         /// The line.
@@ -161,6 +185,8 @@ pub enum EventBody {
         /// How it ended.
         end: LineEnd,
     },
+    /// Trailer fields of an HTTP body passed.
+    Trailers(Box<Fields>),
 }
 
 /// The bytes of a message as they crossed the wire, without the delimiter.
@@ -213,6 +239,15 @@ pub enum LineEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Peer {
+    /// A recording that is served again.
+    Cassette,
+    /// An HTTP client, on one of its connections.
+    Client {
+        /// Its address and port.
+        address: String,
+        /// Number of the connection, from 1 on.
+        connection: u64,
+    },
     /// A child process.
     Process {
         /// Its process id.
@@ -228,6 +263,8 @@ pub enum CloseReason {
     EndOfInput,
     /// The receiver closed it.
     ReceiverGone,
+    /// The sender broke off in the middle.
+    Aborted,
     /// Reading or writing failed in another way.
     Failed,
     /// A policy closed it.
@@ -235,7 +272,8 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
+        Self::Aborted,
         Self::EndOfInput,
         Self::ReceiverGone,
         Self::Failed,
@@ -246,6 +284,7 @@ impl CloseReason {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Aborted => "aborted",
             Self::EndOfInput => "end of input",
             Self::ReceiverGone => "receiver gone",
             Self::Failed => "failed",

@@ -1,0 +1,116 @@
+//! What happens over HTTP beside the messages: heads, bodies, events of a stream, edits.
+
+use serde::{Deserialize, Serialize};
+
+/// The head of an HTTP request or response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Head {
+    /// Of a request.
+    Request(RequestHead),
+    /// Of a response.
+    Response(ResponseHead),
+}
+
+/// The head of a request as the client sent it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestHead {
+    /// `POST`, `GET`, …
+    pub method: String,
+    /// Path and query, or the whole URL where the client sent one to a forward proxy.
+    pub target: String,
+    /// `HTTP/1.1` or `HTTP/2`, on the client's leg.
+    pub version: String,
+    /// Its fields, in order.
+    pub fields: Fields,
+}
+
+/// The head of a response as the server sent it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResponseHead {
+    /// `200`, …
+    pub status: u16,
+    /// `HTTP/1.1` or `HTTP/2`, on the server's leg.
+    pub version: String,
+    /// Its fields, in order.
+    pub fields: Fields,
+    /// Why we answered in the server's place, when we did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours: Option<String>,
+}
+
+/// Header or trailer fields, in order: name and value. A value that is no text stands
+/// with replacement characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fields(pub Vec<(String, String)>);
+
+impl Fields {
+    /// The first value under a name, in any case.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let mut named = self.0.iter();
+        let (_, value) = named.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(value)
+    }
+
+    /// All values under a name, in any case.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0
+            .iter()
+            .filter(move |(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// What an event of an SSE stream says beside its data. The message that its data is, if
+/// any, is the next event of the same conduit and direction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SseNote {
+    /// The `id` field; an empty one resets the client's memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The `event` field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// The `retry` field, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_ms: Option<u64>,
+    /// A comment line, without its colon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// Whether a message follows.
+    #[serde(default)]
+    pub message: bool,
+}
+
+/// Something that we changed on its way, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    /// What was changed: `location`, `resource`, `endpoint`, …
+    pub what: String,
+    /// As it came.
+    pub before: String,
+    /// As it was passed on.
+    pub after: String,
+}
+
+/// How long one exchange was in our hands, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Added {
+    /// From the request's head to its way on.
+    pub request_us: u64,
+    /// From the response's head to its way on.
+    pub response_us: u64,
+}
+
+/// What became of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionMark {
+    /// It began: `session id`, `event stream`, `process` or `initialize`.
+    Began(String),
+    /// It ended: `deleted`, `stream closed`, `idle`, `process ended`, `not found`,
+    /// `shutdown`.
+    Ended(String),
+}
