@@ -239,7 +239,11 @@ fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
         assert_eq!(session.finish(LIMIT).code(), Some(3), "{durability}");
         let tape = Tape::read(&output);
         assert!(!tape.is_complete());
-        assert!(tape.events.len() > 20, "{durability}: {}", tape.events.len());
+        assert!(
+            tape.events.len() > 20,
+            "{durability}: {}",
+            tape.events.len()
+        );
     }
 }
 

@@ -29,6 +29,8 @@ mod assembly;
 mod conduit;
 mod lane;
 pub mod policy;
+mod sse;
 
 pub use conduit::Conduit;
 pub use lane::{Forward, Lane, Settings};
+pub use sse::{SseEvent, SseFramer, SseItem};

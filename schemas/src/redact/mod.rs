@@ -102,7 +102,8 @@ impl Redactor {
         }
         self.finder.edits.clear();
         self.finder.walk(&self.rules, text, 0)?;
-        Ok(self.settle(text, |finder, rules, text| {
+        let again = self.finder.edits.makes_edges(text);
+        Ok(self.settle(text, again, |finder, rules, text| {
             finder.walk(rules, text, 0).is_ok()
         }))
     }
@@ -111,7 +112,7 @@ impl Redactor {
     pub fn text<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
         self.finder.edits.clear();
         self.finder.free_text(&self.rules, text, 0);
-        self.settle(text, read_text)
+        self.settle(text, true, read_text)
     }
 
     /// Redacts one line of a stream; `state` carries a private key from line to line.
@@ -131,7 +132,7 @@ impl Redactor {
         if !span.is_empty() && !placeholders::is_whole(line.get(span.clone()).unwrap_or_default()) {
             self.finder.edits.marked(span, "private-key", mark);
         }
-        self.settle(line, read_text)
+        self.settle(line, true, read_text)
     }
 
     /// Redacts the kept head of a message that was cut at an arbitrary byte: as
@@ -144,7 +145,7 @@ impl Redactor {
         self.finder.edits.clear();
         let kept = self.finder.head(&self.rules, head);
         self.finder.edits.cut(kept);
-        self.settle(head.get(..kept).unwrap_or(head), read_text)
+        self.settle(head.get(..kept).unwrap_or(head), true, read_text)
             .into_owned()
     }
 
@@ -156,7 +157,7 @@ impl Redactor {
         for argument in argv {
             self.finder.edits.clear();
             expect = self.finder.argument(&self.rules, argument, expect);
-            redacted.push(self.settle(argument, read_text).into_owned());
+            redacted.push(self.settle(argument, true, read_text).into_owned());
         }
         redacted
     }
@@ -192,17 +193,17 @@ impl Redactor {
     }
 
     /// Puts placeholders where the edits are. Where one of them stands beside other
-    /// letters, these may be a token now that they have an edge, so that the result is
-    /// read again.
+    /// letters, these may be a token now that they have an edge, and in free text any
+    /// placeholder changes how its neighbours read, so that the result is read `again`.
     fn settle<'t>(
         &mut self,
         text: &'t [u8],
+        mut again: bool,
         read: fn(&mut Finder, &Rules, &[u8]) -> bool,
     ) -> Cow<'t, [u8]> {
         if self.finder.edits.len() == 0 || self.rules.off {
             return Cow::Borrowed(text);
         }
-        let mut again = self.finder.edits.makes_edges(text);
         let mut out = self.replace(text);
         for _ in 0..MOST_ROUNDS {
             if !again {

@@ -33,7 +33,7 @@ impl Finder {
             WORKING_FOLDER_OR_PASSWORD => "password",
             kind => kind,
         };
-        if kind == "cookie" && cookie_value(value).is_some() {
+        if kind == "cookie" && cookie_name(rules, value).is_some() {
             return self.cookies(rules, value, start);
         }
         let (skip, kind) = match scheme(value) {
@@ -61,7 +61,7 @@ impl Finder {
     fn cookies(&mut self, rules: &Rules, value: &[u8], start: usize) {
         let mut at = 0;
         for part in value.split(|byte| *byte == b';') {
-            let equals = cookie_value(part).unwrap_or_default();
+            let equals = cookie_name(rules, part).unwrap_or_default();
             let (name, secret) = part.split_at(equals);
             let name = name.trim_ascii().strip_suffix(b"=").unwrap_or_default();
             let attribute = COOKIE_ATTRIBUTES
@@ -79,6 +79,14 @@ impl Finder {
             at += part.len() + 1;
         }
     }
+}
+
+/// Where the value of the cookie at the start of `text` begins, when it has a name that is
+/// no secret itself.
+fn cookie_name(rules: &Rules, text: &[u8]) -> Option<usize> {
+    let start = cookie_value(text)?;
+    let name = text.get(..start)?.trim_ascii_start().strip_suffix(b"=")?;
+    rules.shapes.whole(name).is_none().then_some(start)
 }
 
 /// Whether a value is an absolute path, of any system.
@@ -105,7 +113,10 @@ pub(super) fn cookie_value(text: &[u8]) -> Option<usize> {
         .count();
     let value = text.get(spaces + name..)?.strip_prefix(b"=")?;
     // Base64 ends in `=` without being a name.
-    let padding = matches!(value, [] | [b'='] | [b'"' | b'\'', ..] | [b'=', b'"' | b'\'', ..]);
+    let padding = matches!(
+        value,
+        [] | [b'='] | [b'"' | b'\'', ..] | [b'=', b'"' | b'\'', ..]
+    );
     (name > 0 && !padding).then_some(spaces + name + 1)
 }
 

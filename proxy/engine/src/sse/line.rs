@@ -1,0 +1,92 @@
+//! Lines that end in LF, CRLF or CR.
+
+use bytes::{Buf as _, Bytes};
+use memchr::memchr2;
+
+/// One line, without its end.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// Its bytes, up to the limit.
+    pub(super) kept: Bytes,
+    /// Its length.
+    pub(super) len: u64,
+}
+
+/// Cuts chunks into lines; holds the one under way.
+#[derive(Debug)]
+pub(super) struct Lines {
+    held: Vec<u8>,
+    len: u64,
+    limit: usize,
+    // The last byte was CR: a line feed that follows belongs to it.
+    after_cr: bool,
+    first: bool,
+}
+
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl Lines {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            held: Vec::new(),
+            len: 0,
+            limit,
+            after_cr: false,
+            first: true,
+        }
+    }
+
+    /// The next whole line of `rest`; what is left of it is held.
+    pub(super) fn next(&mut self, rest: &mut Bytes) -> Option<Line> {
+        if self.after_cr && !rest.is_empty() {
+            self.after_cr = false;
+            if rest.first() == Some(&b'\n') {
+                rest.advance(1);
+            }
+        }
+        let Some(end) = memchr2(b'\n', b'\r', rest) else {
+            self.hold(rest);
+            rest.clear();
+            return None;
+        };
+        let text = rest.split_to(end);
+        self.after_cr = rest.first() == Some(&b'\r');
+        rest.advance(1);
+        if self.len > 0 {
+            self.hold(&text);
+            return self.held();
+        }
+        Some(self.line(text.slice(..text.len().min(self.limit)), text.len() as u64))
+    }
+
+    /// Whether no line is under way.
+    pub(super) fn is_between(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The line that the stream did not end.
+    pub(super) fn finish(&mut self) -> Option<Line> {
+        (self.len > 0).then(|| self.held()).flatten()
+    }
+
+    fn hold(&mut self, text: &[u8]) {
+        let room = self.limit.saturating_sub(self.held.len());
+        self.held
+            .extend_from_slice(text.get(..room).unwrap_or(text));
+        self.len += text.len() as u64;
+    }
+
+    fn held(&mut self) -> Option<Line> {
+        let kept = Bytes::from(std::mem::take(&mut self.held));
+        let len = std::mem::take(&mut self.len);
+        Some(self.line(kept, len))
+    }
+
+    fn line(&mut self, mut kept: Bytes, mut len: u64) -> Line {
+        if std::mem::take(&mut self.first) && kept.starts_with(MARK) {
+            kept.advance(MARK.len());
+            len -= MARK.len() as u64;
+        }
+        Line { kept, len }
+    }
+}
