@@ -82,11 +82,13 @@ impl Finder {
 }
 
 /// Where the value of the cookie at the start of `text` begins, when it has a name that is
-/// no secret itself.
+/// holds no secret itself.
 fn cookie_name(rules: &Rules, text: &[u8]) -> Option<usize> {
     let start = cookie_value(text)?;
-    let name = text.get(..start)?.trim_ascii_start().strip_suffix(b"=")?;
-    rules.shapes.whole(name).is_none().then_some(start)
+    let name = text.get(..start)?;
+    let mut secret = false;
+    rules.shapes.find(name, 0..name.len(), |_, _| secret = true);
+    (!secret).then_some(start)
 }
 
 /// Whether a value is an absolute path, of any system.
