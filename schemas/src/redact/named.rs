@@ -114,11 +114,8 @@ pub(super) fn cookie_value(text: &[u8]) -> Option<usize> {
         .take_while(token)
         .count();
     let value = text.get(spaces + name..)?.strip_prefix(b"=")?;
-    // Base64 ends in `=` without being a name.
-    let padding = matches!(
-        value,
-        [] | [b'='] | [b'"' | b'\'', ..] | [b'=', b'"' | b'\'', ..]
-    );
+    // Base64 ends in `=` or `==` without being a name.
+    let padding = matches!(value, [] | [b'=' | b'"' | b'\'', ..]);
     (name > 0 && !padding).then_some(spaces + name + 1)
 }
 
