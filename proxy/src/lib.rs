@@ -12,6 +12,7 @@ compile_error!("tapewright speaks to processes over pipes and process groups: it
 
 pub mod clock;
 pub mod guard;
+pub mod http;
 pub mod record;
 pub mod stdio;
 pub mod upstream;

@@ -1,6 +1,8 @@
-//! `tapewright record`: a stdio client in front, a child process behind.
+//! `tapewright record`: the recorder between a client and a server.
 
 mod config;
+mod gateway;
+mod http;
 mod size;
 mod target;
 
@@ -13,6 +15,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_engine::policy::Transparent;
 use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::origin::OriginUrl;
 use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio::{self, ChildProcess};
 use tapewright_schemas::event;
@@ -22,6 +25,8 @@ use tapewright_schemas::tape::{Header, VERSION};
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
+
+use self::http::HttpArguments;
 
 /// Stand between a client and a server, pass every byte on, and record what passes
 ///
@@ -45,9 +50,9 @@ pub(crate) struct Arguments {
     /// What is promised about the tape when the recorder is killed
     #[arg(long, value_enum, default_value_t = DurabilityArgument::Queue)]
     durability: DurabilityArgument,
-    /// What happens when the recorder cannot keep up
-    #[arg(long, value_enum, default_value_t = WhenFullArgument::Wait)]
-    when_full: WhenFullArgument,
+    /// What happens when the recorder cannot keep up [default: wait; gap for a gateway]
+    #[arg(long, value_enum)]
+    when_full: Option<WhenFullArgument>,
     /// The longest message that is kept whole; longer ones pass all the same
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::parse)]
     max_message: usize,
@@ -60,14 +65,18 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     verbose: bool,
     /// The server's command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    http: HttpArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tapewright record -o fs.json -- npx -y @modelcontextprotocol/server-filesystem .
-  tapewright record --capture fs.capture.json --durability written -- python server.py";
+  tapewright record --capture fs.capture.json --durability written -- python server.py
+  tapewright record -o api.json --listen 4000 --upstream https://mcp.example.com/mcp
+  tapewright record -o all.json --forward-proxy 4000";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
@@ -87,36 +96,42 @@ enum WhenFullArgument {
     Gap,
 }
 
-/// Records one session.
+/// Records until the session, or the gateway, comes to its end.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let label = arguments
-        .label
-        .clone()
-        .unwrap_or_else(|| config::label(&arguments.command));
+    let way = Way::of(arguments)?;
+    let label = arguments.label.clone().unwrap_or_else(|| way.label());
     if arguments.print_config {
         report::out(&config::entry(&label)?)?;
         return Ok(Exit::Pass);
     }
     let clock = Clock::start();
-    let settings = settings(arguments, &label, clock)?;
+    let settings = settings(arguments, &way, &label, clock)?;
     let wanted = settings.target.tape().clone();
-    let Some((program, rest)) = arguments.command.split_first() else {
-        return Err(Mistake::new("no command was given", "put it after `--`").into());
+    let start = || -> anyhow::Result<Arc<Recorder>> {
+        let recorder = Recorder::start(settings, clock);
+        let recorder = recorder.context("the recorder could not be started")?;
+        if arguments.verbose {
+            report::note(&format!("recording to {}", wanted.display()));
+        }
+        Ok(Arc::new(recorder))
     };
-    let upstream = ChildProcess::new(program.clone(), rest.to_vec());
-    let recorder = Recorder::start(settings, clock).context("the recorder could not be started")?;
-    let recorder = Arc::new(recorder);
-    if arguments.verbose {
-        report::note(&format!("recording to {}", wanted.display()));
-    }
-    let outcome = match stdio::run(&upstream, Transparent, &recorder, clock) {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            recorder.abandon();
-            let hint = "check the command after `--`; it is started without a shell, as the client would start it";
-            return Err(
-                anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint))
-            );
+    let http = &arguments.http;
+    let (exit, recorder) = match way {
+        Way::Process(command) => {
+            let recorder = start()?;
+            (process(command, &recorder, clock)?, recorder)
+        }
+        Way::Gateway { listen, url } => {
+            let path = url.path.clone();
+            let settings = http.gateway(http.reverse(url)?, listen)?;
+            let recorder = start()?;
+            (gateway::run(settings, &path, &recorder, clock)?, recorder)
+        }
+        Way::ForwardProxy { listen } => {
+            let route = http.forward(|| Ok(target::home()?.join("authority")))?;
+            let settings = http.gateway(route, listen)?;
+            let recorder = start()?;
+            (gateway::run(settings, "", &recorder, clock)?, recorder)
         }
     };
     let finished = recorder.finish();
@@ -126,7 +141,71 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !finished.is_whole() {
         return Ok(Exit::Inconclusive);
     }
-    Ok(exit_of(outcome.exit))
+    Ok(exit)
+}
+
+/// Which two sides we stand between.
+enum Way<'a> {
+    /// A stdio client and a child.
+    Process(&'a [OsString]),
+    /// HTTP clients and an HTTP server.
+    Gateway { listen: &'a str, url: OriginUrl },
+    /// HTTP clients and whatever server they name.
+    ForwardProxy { listen: &'a str },
+}
+
+impl<'a> Way<'a> {
+    fn of(arguments: &'a Arguments) -> anyhow::Result<Self> {
+        let HttpArguments {
+            listen,
+            forward_proxy,
+            ..
+        } = &arguments.http;
+        if let Some(listen) = forward_proxy {
+            return Ok(Self::ForwardProxy { listen });
+        }
+        match (listen, arguments.http.upstream()?, &*arguments.command) {
+            (None, None, [_, ..]) => Ok(Self::Process(&arguments.command)),
+            (Some(listen), Some(url), []) => Ok(Self::Gateway { listen, url }),
+            _ => Err(Mistake::new(
+                "there is no server to stand in front of",
+                "put its command after `--`, or name its URL with `--upstream`",
+            )
+            .into()),
+        }
+    }
+
+    /// A name for the server.
+    fn label(&self) -> String {
+        match self {
+            Self::Process(command) => config::label(command),
+            Self::Gateway { url, .. } => url.authority().replace(':', "-"),
+            Self::ForwardProxy { .. } => "forward-proxy".to_owned(),
+        }
+    }
+
+    fn transport(&self) -> &'static str {
+        match self {
+            Self::Process(_) => "stdio",
+            Self::Gateway { .. } | Self::ForwardProxy { .. } => "http",
+        }
+    }
+}
+
+/// A stdio client in front, a child behind.
+fn process(command: &[OsString], recorder: &Arc<Recorder>, clock: Clock) -> anyhow::Result<Exit> {
+    let Some((program, rest)) = command.split_first() else {
+        return Err(Mistake::new("no command was given", "put it after `--`").into());
+    };
+    let upstream = ChildProcess::new(program.clone(), rest.to_vec());
+    match stdio::run(&upstream, Transparent, recorder, clock) {
+        Ok(outcome) => Ok(exit_of(outcome.exit)),
+        Err(error) => {
+            recorder.abandon();
+            let hint = "check the command after `--`; it is started without a shell, as the client would start it";
+            Err(anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint)))
+        }
+    }
 }
 
 /// Our exit, which is the child's. A child that a signal ended takes us with it.
@@ -157,7 +236,12 @@ fn tell(finished: &Finished) {
     }
 }
 
-fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<Settings> {
+fn settings(
+    arguments: &Arguments,
+    way: &Way<'_>,
+    label: &str,
+    clock: Clock,
+) -> anyhow::Result<Settings> {
     let mut target = target::of(arguments.output.as_deref(), label, clock.created)?;
     if let Some(capture) = &arguments.capture {
         target::check(capture)?;
@@ -168,9 +252,11 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
         DurabilityArgument::Synced => Durability::Synced,
         DurabilityArgument::Written => Durability::Written,
     };
-    let when_full = match arguments.when_full {
-        WhenFullArgument::Gap => WhenFull::Gap,
-        WhenFullArgument::Wait => WhenFull::Wait,
+    let when_full = match (arguments.when_full, way) {
+        (Some(WhenFullArgument::Gap), _) => WhenFull::Gap,
+        (Some(WhenFullArgument::Wait), _) | (None, Way::Process(_)) => WhenFull::Wait,
+        // The traffic of many is the product.
+        (None, _) => WhenFull::Gap,
     };
     let mut env_names: Vec<String> = std::env::vars_os()
         .map(|(name, _)| name.to_string_lossy().into_owned())
@@ -180,7 +266,7 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
         tape: VERSION.to_owned(),
         created: target::timestamp(clock.created),
         by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-        transport: "stdio".to_owned(),
+        transport: way.transport().to_owned(),
         label: label.to_owned(),
         command: Vec::new(),
         cwd: std::env::current_dir()
@@ -205,15 +291,23 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
             .iter()
             .map(|word| word.as_bytes().to_vec())
             .collect(),
-        rules: rules(&arguments.redaction)?,
+        rules: rules(arguments)?,
     })
 }
 
 /// The rules, made at once when a mistake of the user can be among them, and later, off
 /// the start-up path, when not.
-fn rules(arguments: &Redaction) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
-    let settings = arguments.settings();
-    if arguments.has_patterns() {
+fn rules(arguments: &Arguments) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
+    let mut settings = arguments.redaction.settings();
+    for (name, value) in arguments.http.fields()? {
+        // What we send in the user's name is a secret wherever it comes back.
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let secret = value
+            .split_once(' ')
+            .map_or(value.as_str(), |(_, rest)| rest);
+        settings.values.push((name.to_string(), secret.to_owned()));
+    }
+    if arguments.redaction.has_patterns() {
         let rules = Arc::new(redaction::rules(&settings)?);
         return Ok(Box::new(move || rules));
     }

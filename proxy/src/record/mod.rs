@@ -219,6 +219,36 @@ impl Recorder {
         }
     }
 
+    /// What is promised when we are killed.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Whether [`keep_pace`](Self::keep_pace) would wait.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        matches!(&self.keeper, Keeper::Queued { queue, .. } if queue.is_overfull())
+    }
+
+    /// How many bytes wait for the writer.
+    #[must_use]
+    pub fn depth_bytes(&self) -> usize {
+        match &self.keeper {
+            Keeper::Queued { queue, .. } => queue.depth_bytes(),
+            Keeper::Direct { .. } => 0,
+        }
+    }
+
+    /// How many events could not be queued.
+    #[must_use]
+    pub fn gap_events(&self) -> u64 {
+        match &self.keeper {
+            Keeper::Queued { queue, .. } => queue.gap_events(),
+            Keeper::Direct { .. } => 0,
+        }
+    }
+
     /// How many requests of the client await their response, as far as written.
     #[must_use]
     pub fn owed(&self) -> usize {

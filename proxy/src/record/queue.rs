@@ -49,6 +49,8 @@ struct State {
     // Whether what was taken last had come quickly.
     quick: bool,
     gap: Option<Gap>,
+    // How many events ended in gaps, in all.
+    swallowed: u64,
     // The writer waits to be woken.
     asleep: bool,
     // The writer is at work on what it took.
@@ -97,6 +99,21 @@ impl Queue {
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Whether [`keep_pace`](Self::keep_pace) would wait.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.when_full == WhenFull::Wait && self.lock().bytes > CAPACITY
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn depth_bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// How many events found the queue full, in all.
+    pub(crate) fn gap_events(&self) -> u64 {
+        self.lock().swallowed
     }
 
     fn wake(&self, state: &State) {
@@ -201,6 +218,7 @@ impl State {
             why: "the queue was full".to_owned(),
         });
         gap.events += 1;
+        self.swallowed += 1;
         gap.bytes += payload_bytes(event) as u64;
     }
 }

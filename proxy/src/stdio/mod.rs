@@ -9,7 +9,7 @@ mod ending;
 mod pipe;
 mod pump;
 mod session;
-mod signals;
+pub(crate) mod signals;
 mod stderr;
 
 pub use child::ChildProcess;

@@ -39,6 +39,7 @@ mod lexer;
 mod lines;
 mod named;
 mod names;
+mod origins;
 mod placeholders;
 mod regions;
 mod rules;
@@ -50,6 +51,7 @@ mod vocabulary;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use lines::LineState;
@@ -57,7 +59,9 @@ pub use names::is_secret_name;
 pub use rules::{RuleError, Rules, Settings};
 
 use crate::json::{Invalid, Span};
+use edits::Edit;
 use finder::Finder;
+use origins::Origins;
 use placeholders::Table;
 
 /// A secret that stands in a text.
@@ -103,9 +107,7 @@ impl Redactor {
         self.finder.edits.clear();
         self.finder.walk(&self.rules, text, 0)?;
         let again = self.finder.edits.makes_edges(text);
-        Ok(self.settle(text, again, |finder, rules, text| {
-            finder.walk(rules, text, 0).is_ok()
-        }))
+        Ok(self.settle(text, again, read_json))
     }
 
     /// Redacts free text of any bytes: noise, a URL, malformed JSON.
@@ -173,23 +175,37 @@ impl Redactor {
         self.table.adopt(text);
     }
 
-    /// Every secret in a JSON text or a free text: where it stands and what it is.
+    /// Every secret in a JSON text or a free text: where it stands and what it is. What is
+    /// told is what [`json`](Self::json) or [`text`](Self::text) would replace.
     pub fn findings(&mut self, text: &[u8]) -> Vec<Finding> {
         if self.rules.off {
             return Vec::new();
         }
+        let counts = self.counts.clone();
         self.finder.edits.clear();
-        self.finder.free_text(&self.rules, text, 0);
-        let edits = self.finder.edits.as_slice().iter();
-        edits
-            .map(|edit| Finding {
-                span: Span {
-                    start: edit.start,
-                    end: edit.end,
-                },
-                kind: edit.kind.to_owned(),
-            })
-            .collect()
+        let is_json =
+            std::str::from_utf8(text).is_ok() && self.finder.walk(&self.rules, text, 0).is_ok();
+        let read: fn(&mut Finder, &Rules, &[u8]) -> bool =
+            if is_json { read_json } else { read_text };
+        let mut found = Origins::default();
+        let mut current = Cow::Borrowed(text);
+        for _ in 0..=MOST_ROUNDS {
+            self.finder.edits.clear();
+            if !read(&mut self.finder, &self.rules, &current) || self.finder.edits.len() == 0 {
+                break;
+            }
+            let again = !is_json || self.finder.edits.makes_edges(&current);
+            let out = self.replace(&current, |edit, placeholder| {
+                found.replaced(edit, placeholder);
+            });
+            found.next_round();
+            current = Cow::Owned(out);
+            if !again {
+                break;
+            }
+        }
+        self.counts = counts;
+        found.into_findings()
     }
 
     /// Puts placeholders where the edits are. Where one of them stands beside other
@@ -204,7 +220,7 @@ impl Redactor {
         if self.finder.edits.len() == 0 || self.rules.off {
             return Cow::Borrowed(text);
         }
-        let mut out = self.replace(text);
+        let mut out = self.replace(text, |_, _| {});
         for _ in 0..MOST_ROUNDS {
             if !again {
                 break;
@@ -214,13 +230,14 @@ impl Redactor {
                 break;
             }
             again = self.finder.edits.makes_edges(&out);
-            out = self.replace(&out);
+            out = self.replace(&out, |_, _| {});
         }
         Cow::Owned(out)
     }
 
-    /// Puts placeholders where the edits are.
-    fn replace(&mut self, text: &[u8]) -> Vec<u8> {
+    /// Puts placeholders where the edits are; `tell` hears of each edit and of the place
+    /// of its placeholder.
+    fn replace(&mut self, text: &[u8], mut tell: impl FnMut(&Edit, Range<usize>)) -> Vec<u8> {
         let edits = self.finder.edits.as_slice();
         let mut out = Vec::with_capacity(text.len() + 32);
         let mut at = 0;
@@ -232,9 +249,11 @@ impl Redactor {
                     out.push(b'"');
                 }
             };
+            let start = out.len();
             quote(&mut out);
             let kind = self.table.write(edit.mark, edit.kind, &mut out);
             quote(&mut out);
+            tell(edit, start..out.len());
             match self.counts.get_mut(kind) {
                 Some(count) => *count += 1,
                 None => {
@@ -246,6 +265,10 @@ impl Redactor {
         out.extend_from_slice(text.get(at..).unwrap_or_default());
         out
     }
+}
+
+fn read_json(finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {
+    finder.walk(rules, text, 0).is_ok()
 }
 
 fn read_text(finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {

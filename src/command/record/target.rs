@@ -66,7 +66,7 @@ fn name(label: &str, created: SystemTime) -> String {
 }
 
 /// `TAPEWRIGHT_HOME`, or the XDG state folder.
-fn home() -> anyhow::Result<PathBuf> {
+pub(super) fn home() -> anyhow::Result<PathBuf> {
     let folder = |name: &str| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())

@@ -1,0 +1,182 @@
+//! A body that passes through us, and is recorded as it passes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tapewright_schemas::event::CloseReason;
+
+use super::BodyError;
+use crate::http::edit::Editor;
+use crate::http::origin::Lease;
+use crate::http::tap::Tap;
+
+/// A body that passes through us.
+///
+/// What a frame completes is recorded before the frame is passed on. Dropped before its
+/// end, it says that the receiver has left.
+pub(crate) struct Tapped {
+    inner: Incoming,
+    tap: Tap,
+    // The connection that the body comes on, for a response, and whether its request has
+    // been sent whole.
+    lease: Option<(Lease, Arc<AtomicBool>)>,
+    editor: Option<Editor>,
+    // Bytes that stand before whatever comes next.
+    after: Option<Frame<Bytes>>,
+    done: bool,
+}
+
+impl Tapped {
+    pub(crate) fn new(inner: Incoming, tap: Tap) -> Self {
+        let mut body = Self {
+            inner,
+            tap,
+            lease: None,
+            editor: None,
+            after: None,
+            done: false,
+        };
+        if body.inner.is_end_stream() {
+            body.finish(CloseReason::EndOfInput);
+        }
+        body
+    }
+
+    /// Holds the connection that the body comes on. It can serve another exchange once the
+    /// body has come to its end and the request has been `sent` whole.
+    #[must_use]
+    pub(crate) fn with_lease(mut self, lease: Lease, sent: Arc<AtomicBool>) -> Self {
+        self.lease = Some((lease, sent));
+        if self.done {
+            self.release(CloseReason::EndOfInput);
+        }
+        self
+    }
+
+    fn release(&mut self, reason: CloseReason) {
+        if let Some((lease, sent)) = self.lease.take()
+            && reason == CloseReason::EndOfInput
+            && sent.load(Ordering::Acquire)
+        {
+            lease.complete();
+        }
+    }
+
+    /// Passes on what `editor` makes of it. The tap sees what came.
+    #[must_use]
+    pub(crate) fn with_editor(mut self, editor: Option<Editor>) -> Self {
+        self.editor = editor;
+        self
+    }
+
+    fn finish(&mut self, reason: CloseReason) {
+        if std::mem::replace(&mut self.done, true) {
+            return;
+        }
+        self.tap.close(reason);
+        self.release(reason);
+    }
+
+    /// What is passed on of a chunk that came.
+    fn edited(&mut self, data: Bytes) -> Option<Bytes> {
+        let Some(editor) = &mut self.editor else {
+            return Some(data);
+        };
+        let (bytes, edit) = editor.push(data);
+        if let Some(edit) = edit {
+            self.tap.edited(edit);
+        }
+        Some(bytes).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// What an editor still holds at the end of the body.
+    fn rest(&mut self) -> Option<Bytes> {
+        let (bytes, edit) = self.editor.take()?.finish();
+        if let Some(edit) = edit {
+            self.tap.edited(edit);
+        }
+        Some(bytes).filter(|bytes| !bytes.is_empty())
+    }
+}
+
+impl Body for Tapped {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(frame) = self.after.take() {
+            return Poll::Ready(Some(Ok(frame)));
+        }
+        if self.done {
+            return Poll::Ready(None);
+        }
+        self.tap.keep_pace();
+        loop {
+            let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
+            match frame {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => {
+                        self.tap.data(&data);
+                        let edited = self.edited(data);
+                        if self.inner.is_end_stream() {
+                            let rest = self.rest();
+                            self.finish(CloseReason::EndOfInput);
+                            let both = [edited, rest].into_iter().flatten();
+                            let mut frames = both.map(Frame::data);
+                            let first = frames.next();
+                            self.after = frames.next();
+                            return Poll::Ready(first.map(Ok));
+                        }
+                        if let Some(data) = edited {
+                            return Poll::Ready(Some(Ok(Frame::data(data))));
+                        }
+                    }
+                    Err(frame) => {
+                        if let Some(trailers) = frame.trailers_ref() {
+                            self.tap.trailers(trailers);
+                        }
+                        if let Some(rest) = self.rest() {
+                            self.after = Some(frame);
+                            return Poll::Ready(Some(Ok(Frame::data(rest))));
+                        }
+                        return Poll::Ready(Some(Ok(frame)));
+                    }
+                },
+                Some(Err(error)) => {
+                    self.finish(CloseReason::Aborted);
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+                None => {
+                    let rest = self.rest();
+                    self.finish(CloseReason::EndOfInput);
+                    return Poll::Ready(rest.map(|rest| Ok(Frame::data(rest))));
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.done && self.after.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.editor.is_some() || self.after.is_some() {
+            return SizeHint::default();
+        }
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Tapped {
+    fn drop(&mut self) {
+        self.finish(CloseReason::ReceiverGone);
+    }
+}

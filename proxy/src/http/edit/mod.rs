@@ -1,0 +1,107 @@
+//! The few things that a reverse proxy has to change in a response, because the client
+//! knows the server under our address. Each change is on the tape.
+
+mod auth;
+mod endpoint;
+
+use bytes::Bytes;
+use tapewright_schemas::event::Edit;
+
+use super::origin::OriginUrl;
+
+pub(crate) use self::auth::{ResourceEditor, challenge};
+pub(crate) use self::endpoint::EndpointEditor;
+
+/// Changes a body as it passes.
+#[derive(Debug)]
+pub(crate) enum Editor {
+    /// The first event of a legacy stream.
+    Endpoint(EndpointEditor),
+    /// A metadata document.
+    Resource(ResourceEditor),
+}
+
+impl Editor {
+    /// What is passed on of the next bytes, and what was changed.
+    pub(crate) fn push(&mut self, data: Bytes) -> (Bytes, Option<Edit>) {
+        match self {
+            Self::Endpoint(editor) => editor.push(data),
+            Self::Resource(editor) => (editor.push(data), None),
+        }
+    }
+
+    /// What is left at the end.
+    pub(crate) fn finish(self) -> (Bytes, Option<Edit>) {
+        match self {
+            Self::Endpoint(editor) => (editor.finish(), None),
+            Self::Resource(editor) => editor.finish(),
+        }
+    }
+}
+
+/// Both addresses of one server: where it is, and where the client believes it to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Addresses {
+    /// Where it is.
+    pub(crate) theirs: OriginUrl,
+    /// `scheme://authority` under which the client reaches us.
+    pub(crate) ours: String,
+}
+
+impl Addresses {
+    /// A URL of the server as the client has to see it; `None` when it is no URL of the
+    /// server, or is relative and means the same in both places.
+    pub(crate) fn for_client(&self, url: &str) -> Option<String> {
+        let scheme_end = url.find("://")?;
+        let rest = url.get(scheme_end + 3..)?;
+        let path_start = rest
+            .find(['/', '?', '#'])
+            .map_or(url.len(), |at| scheme_end + 3 + at);
+        let (origin, path) = url.split_at_checked(path_start)?;
+        let found = OriginUrl::parse(origin).ok()?;
+        found
+            .is_same_origin(&self.theirs)
+            .then(|| format!("{}{path}", self.ours))
+    }
+
+    /// The `Location` that the client has to see, when it differs.
+    pub(crate) fn location(&self, url: &str) -> Option<Edit> {
+        Some(Edit {
+            what: "location".to_owned(),
+            before: url.to_owned(),
+            after: self.for_client(url)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    fn addresses() -> Addresses {
+        Addresses {
+            theirs: OriginUrl::parse("https://up.example/mcp").unwrap(),
+            ours: "http://localhost:4000".to_owned(),
+        }
+    }
+
+    #[test]
+    fn only_urls_of_the_server_are_changed() {
+        for (url, seen) in [
+            (
+                "https://up.example/a?b#c",
+                Some("http://localhost:4000/a?b#c"),
+            ),
+            ("https://UP.example:443", Some("http://localhost:4000")),
+            ("https://up.example:8443/a", None),
+            ("http://up.example/a", None),
+            ("https://other.example/?u=https://up.example/", None),
+            ("/relative", None),
+            ("", None),
+        ] {
+            assert_eq!(addresses().for_client(url).as_deref(), seen, "{url}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A tunnel that we open: TLS ends at us, with a certificate of our own authority.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio_rustls::TlsAcceptor;
+
+use super::Authority;
+use crate::http::body::Outbound;
+use crate::http::gateway::{Gateway, Goal};
+use crate::http::listen::{Client, Handler, Limits, Served};
+use crate::http::origin::Origin;
+
+/// A tunnel to one origin, opened.
+pub(super) struct Opened {
+    pub(super) gateway: Arc<Gateway>,
+    pub(super) client: Client,
+    pub(super) origin: Arc<Origin>,
+    pub(super) authority: Arc<Authority>,
+}
+
+/// How long a client may take to agree on TLS.
+const HANDSHAKE: Duration = Duration::from_secs(30);
+
+impl Opened {
+    pub(super) async fn run(self, upgrade: OnUpgrade) {
+        let Ok(stream) = upgrade.await else { return };
+        let Ok(config) = self.authority.config_for(&self.origin.url().host) else {
+            return;
+        };
+        let handshake = TlsAcceptor::from(config).accept(TokioIo::new(stream));
+        // A client that does not trust us says so by leaving.
+        let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await else {
+            return;
+        };
+        let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let served = Served {
+            client: self.client,
+            limits: Limits::default(),
+            phase: self.gateway.phase.clone(),
+            handler: Inside {
+                gateway: self.gateway,
+                origin: self.origin,
+            },
+        };
+        served.serve_decided(stream, http2).await;
+    }
+}
+
+/// Answers the requests inside a tunnel.
+#[derive(Clone)]
+struct Inside {
+    gateway: Arc<Gateway>,
+    origin: Arc<Origin>,
+}
+
+impl Handler for Inside {
+    async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
+        let goal = Goal {
+            origin: Arc::clone(&self.origin),
+            ours: None,
+        };
+        self.gateway.exchange(client, goal, request).await
+    }
+}

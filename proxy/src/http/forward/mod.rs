@@ -1,0 +1,95 @@
+//! The forward proxy: clients send it requests for any server, and nothing is rewritten.
+//!
+//! `http` comes in absolute form (RFC 9112 §3.2.2), `https` through a tunnel (RFC 9110
+//! §9.3.6). A tunnel is passed on unread, or, with a certificate authority of ours that
+//! the client was told to trust, opened and read like everything else.
+
+mod authority;
+mod intercept;
+mod tunnel;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+
+use super::body::Outbound;
+use super::gateway::{Gateway, Goal, Ours, health, is_health};
+use super::listen::Client;
+use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
+
+pub use self::authority::{Authority, AuthorityProblem};
+
+/// A forward proxy.
+pub struct Forward {
+    settings: OriginSettings,
+    origins: Mutex<HashMap<OriginUrl, Arc<Origin>>>,
+    // Opens tunnels, where that was asked for.
+    authority: Option<Arc<Authority>>,
+}
+
+/// To how many origins connections are kept.
+const MOST_ORIGINS: usize = 256;
+
+impl Forward {
+    /// A forward proxy; with an `authority` it reads what is in tunnels.
+    #[must_use]
+    pub fn new(settings: OriginSettings, authority: Option<Arc<Authority>>) -> Self {
+        Self {
+            settings,
+            origins: Mutex::default(),
+            authority,
+        }
+    }
+
+    /// Answers a request to the proxy itself.
+    pub(crate) async fn handle(
+        &self,
+        gateway: &Arc<Gateway>,
+        client: Client,
+        request: Request<Incoming>,
+    ) -> Response<Outbound> {
+        if let Err(refused) = gateway
+            .guard
+            .check_proxied(request.uri(), request.headers())
+        {
+            return gateway.refuse(client, &request, &Ours::refused(refused));
+        }
+        if *request.method() == Method::CONNECT {
+            return self.connect(gateway, client, request).await;
+        }
+        let url = request
+            .uri()
+            .authority()
+            .filter(|_| request.uri().scheme_str() == Some("http"))
+            .and_then(|authority| OriginUrl::of_authority(Scheme::Http, authority));
+        let Some(url) = url else {
+            if is_health(&request) {
+                return health();
+            }
+            let why =
+                "this is a forward proxy: name it in HTTP_PROXY, do not connect to it directly";
+            return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
+        };
+        let goal = Goal {
+            origin: self.origin(url),
+            ours: None,
+        };
+        gateway.exchange(client, goal, request).await
+    }
+
+    /// The connections to an origin.
+    fn origin(&self, mut url: OriginUrl) -> Arc<Origin> {
+        "/".clone_into(&mut url.path);
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        if origins.len() >= MOST_ORIGINS && !origins.contains_key(&url) {
+            // Those that nobody uses: what is under way holds its own.
+            origins.retain(|_, origin| Arc::strong_count(origin) > 1);
+        }
+        let origin = origins
+            .entry(url)
+            .or_insert_with_key(|url| Origin::new(url.clone(), self.settings.clone()));
+        Arc::clone(origin)
+    }
+}

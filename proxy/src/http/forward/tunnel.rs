@@ -1,0 +1,146 @@
+//! Tunnels: `CONNECT`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tapewright_schemas::event::{
+    CloseReason, Direction, EventBody, Fields, Head, RequestHead, ResponseHead,
+};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::Forward;
+use super::intercept;
+use crate::http::body::Outbound;
+use crate::http::gateway::{Gateway, Ours, note_ours, peer};
+use crate::http::listen::{Client, Phase};
+use crate::http::origin::{OriginUrl, Scheme};
+use crate::http::sessions::LANE;
+use crate::http::tap::Log;
+
+impl Forward {
+    /// Opens a tunnel.
+    pub(super) async fn connect(
+        &self,
+        gateway: &Arc<Gateway>,
+        client: Client,
+        mut request: Request<Incoming>,
+    ) -> Response<Outbound> {
+        let url = request
+            .uri()
+            .authority()
+            .filter(|authority| authority.port_u16().is_some())
+            .and_then(|authority| OriginUrl::of_authority(Scheme::Https, authority));
+        let Some(url) = url else {
+            let why = "CONNECT names a host and a port";
+            return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
+        };
+        let upgrade = hyper::upgrade::on(&mut request);
+        if let Some(authority) = &self.authority {
+            let opened = intercept::Opened {
+                gateway: Arc::clone(gateway),
+                client,
+                origin: self.origin(url),
+                authority: Arc::clone(authority),
+            };
+            let tasks = gateway.tasks.clone();
+            tasks.spawn(async move { opened.run(upgrade).await });
+            return Response::new(Outbound::empty());
+        }
+        let log = Log::new(
+            Arc::clone(&gateway.recorder),
+            gateway.clock,
+            gateway.next_conduit(),
+            Some(LANE),
+        );
+        let head = RequestHead {
+            method: "CONNECT".to_owned(),
+            target: format!("{}:{}", url.host, url.port),
+            version: format!("{:?}", request.version()),
+            fields: Fields::default(),
+        };
+        log.note_all(
+            Direction::ToServer,
+            [
+                EventBody::Opened(peer(client)),
+                EventBody::Head(Box::new(Head::Request(head))),
+            ],
+        );
+        let limit = self.settings.connect_timeout;
+        let server = tokio::time::timeout(limit, TcpStream::connect((url.host.as_str(), url.port)));
+        let server = match server.await {
+            Ok(Ok(server)) => server,
+            failed => {
+                let why = match failed {
+                    Ok(Err(error)) => format!("no connection to {}: {error}", url.authority()),
+                    _ => format!("no connection to {} in time", url.authority()),
+                };
+                let ours = Ours::new(StatusCode::BAD_GATEWAY, why);
+                note_ours(&log, &ours);
+                return ours.response();
+            }
+        };
+        // It only makes the tunnel slower where it fails.
+        drop(server.set_nodelay(true));
+        let head = ResponseHead {
+            status: 200,
+            ..ResponseHead::default()
+        };
+        log.note(
+            Direction::ToClient,
+            EventBody::Head(Box::new(Head::Response(head))),
+        );
+        let mut phase = gateway.phase.clone();
+        gateway.tasks.spawn(async move {
+            tokio::select! {
+                () = pass(upgrade, server, &log) => {}
+                _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {
+                    log.note(Direction::ToServer, EventBody::Closed(CloseReason::Failed));
+                    log.note(Direction::ToClient, EventBody::Closed(CloseReason::Failed));
+                }
+            }
+        });
+        Response::new(Outbound::empty())
+    }
+}
+
+/// Passes the bytes of a tunnel on, both ways, until both are done.
+async fn pass(upgrade: OnUpgrade, server: TcpStream, log: &Log) {
+    let Ok(client) = upgrade.await else { return };
+    let client: TokioIo<Upgraded> = TokioIo::new(client);
+    let (from_client, to_client) = tokio::io::split(client);
+    let (from_server, to_server) = server.into_split();
+    tokio::join!(
+        one_way(from_client, to_server, Direction::ToServer, log),
+        one_way(from_server, to_client, Direction::ToClient, log),
+    );
+}
+
+async fn one_way(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    dir: Direction,
+    log: &Log,
+) {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut bytes = 0;
+    let reason = loop {
+        let Ok(length) = from.read(&mut buffer).await else {
+            break CloseReason::Aborted;
+        };
+        let Some(chunk) = buffer.get(..length).filter(|chunk| !chunk.is_empty()) else {
+            break CloseReason::EndOfInput;
+        };
+        if to.write_all(chunk).await.is_err() {
+            break CloseReason::ReceiverGone;
+        }
+        bytes += length as u64;
+    };
+    // The other direction may still have something to say.
+    drop(tokio::time::timeout(Duration::from_secs(1), to.shutdown()).await);
+    log.note_all(dir, [EventBody::Part { bytes }, EventBody::Closed(reason)]);
+}

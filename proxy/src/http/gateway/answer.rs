@@ -1,0 +1,191 @@
+//! The response as it goes back to the client.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Method, Response, StatusCode};
+use hyper::body::Incoming;
+use tapewright_schemas::event::{Direction, Edit, EventBody, Head, SessionMark};
+
+use super::observe::{Exchange, ResponseWatch};
+use super::ours;
+use crate::http::body::{Outbound, Tapped};
+use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge};
+use crate::http::fields;
+use crate::http::metrics::InFlight;
+use crate::http::origin::Answer;
+use crate::http::sessions::{LANE, SESSION_ID};
+use crate::http::tap::{Tap, is_event_stream};
+
+/// What matters of the request when its response comes.
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) target: String,
+    pub(crate) has_session_id: bool,
+    /// Both addresses of the server, where the client knows it under ours.
+    pub(crate) addresses: Option<Addresses>,
+}
+
+/// Passes a response back: status and head at once, the body as it comes.
+pub(crate) fn pass(
+    exchange: &Arc<Exchange>,
+    in_flight: InFlight,
+    asked: Asked,
+    answer: Answer,
+) -> Response<Outbound> {
+    let Answer { response, lease } = answer;
+    let is_legacy_stream = place(exchange, &asked, &response);
+    let head = Head::Response(ours::head_of(&response));
+    exchange
+        .log
+        .note(Direction::ToClient, EventBody::Head(Box::new(head)));
+    let ends = ends(exchange, &asked, response.status(), response.headers());
+    let (mut parts, body) = response.into_parts();
+    let tap = Tap::new(
+        Arc::clone(&exchange.log),
+        Direction::ToClient,
+        &parts.headers,
+        Box::new(ResponseWatch {
+            exchange: Arc::clone(exchange),
+            ends,
+            is_legacy_stream,
+            in_flight,
+        }),
+    );
+    fields::strip(&mut parts.headers);
+    let mut editor = None;
+    if let Some(addresses) = asked.addresses {
+        let rewrite_auth = exchange.gateway.changes.rewrite_auth;
+        for edit in edit_head(&mut parts.headers, &addresses, rewrite_auth) {
+            exchange
+                .log
+                .note(Direction::ToClient, EventBody::Edited(Box::new(edit)));
+        }
+        editor = editor_of(
+            &asked.target,
+            &parts,
+            addresses,
+            rewrite_auth,
+            is_legacy_stream,
+        );
+    }
+    if editor.is_some() {
+        // The length may change.
+        parts.headers.remove(header::CONTENT_LENGTH);
+    }
+    let body = Tapped::new(body, tap)
+        .with_lease(lease, Arc::clone(&exchange.sent))
+        .with_editor(editor);
+    Response::from_parts(parts, Outbound::passing(body))
+}
+
+/// Puts the exchange into its session, where the response decides; whether it is the
+/// stream that carries a session of 2024-11-05.
+fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> bool {
+    let gateway = &exchange.gateway;
+    let named = response.headers().get(SESSION_ID);
+    if exchange.initialize.load(Ordering::Relaxed) && response.status().is_success() {
+        let session = exchange.settle(LANE);
+        if let Some(id) = named {
+            let now = gateway.clock.now();
+            let id = id.as_bytes();
+            if gateway.sessions.named(&exchange.origin, id, session, now) && session != LANE {
+                exchange.mark(SessionMark::Began("session id".to_owned()));
+            }
+        } else {
+            gateway.sessions.unnamed(&exchange.origin);
+        }
+    }
+    if !exchange.ask_response {
+        return false;
+    }
+    let is_stream = asked.method == Method::GET
+        && !asked.has_session_id
+        && response.status().is_success()
+        && is_event_stream(response.headers());
+    if is_stream {
+        exchange.settle(gateway.sessions.stream());
+        exchange.mark(SessionMark::Began("event stream".to_owned()));
+    } else {
+        exchange.settle(LANE);
+    }
+    is_stream
+}
+
+/// What the end of this response means for the session.
+fn ends(
+    exchange: &Exchange,
+    asked: &Asked,
+    status: StatusCode,
+    head: &HeaderMap,
+) -> Option<&'static str> {
+    if exchange.initialize.load(Ordering::Relaxed) {
+        return (!head.contains_key(SESSION_ID)).then_some("no session id");
+    }
+    if !asked.has_session_id {
+        return None;
+    }
+    if asked.method == Method::DELETE && status.is_success() {
+        return Some("deleted");
+    }
+    (status == StatusCode::NOT_FOUND).then_some("not found")
+}
+
+/// Changes what in a head names the server's address.
+fn edit_head(head: &mut HeaderMap, addresses: &Addresses, rewrite_auth: bool) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let text = |head: &HeaderMap, name| {
+        let value = head.get(name)?.to_str().ok()?;
+        Some(value.to_owned())
+    };
+    if let Some(edit) = text(head, header::LOCATION).and_then(|url| addresses.location(&url))
+        && let Ok(value) = HeaderValue::try_from(&edit.after)
+    {
+        head.insert(header::LOCATION, value);
+        edits.push(edit);
+    }
+    if rewrite_auth {
+        let values: Vec<HeaderValue> = head
+            .get_all(header::WWW_AUTHENTICATE)
+            .iter()
+            .cloned()
+            .collect();
+        head.remove(header::WWW_AUTHENTICATE);
+        for value in values {
+            let changed = value
+                .to_str()
+                .ok()
+                .and_then(|value| challenge(value, addresses))
+                .and_then(|(text, edit)| Some((HeaderValue::try_from(text).ok()?, edit)));
+            let value = match changed {
+                Some((value, edit)) => {
+                    edits.push(edit);
+                    value
+                }
+                None => value,
+            };
+            head.append(header::WWW_AUTHENTICATE, value);
+        }
+    }
+    edits
+}
+
+/// What changes the body, where anything has to.
+fn editor_of(
+    target: &str,
+    parts: &http::response::Parts,
+    addresses: Addresses,
+    rewrite_auth: bool,
+    is_legacy_stream: bool,
+) -> Option<Editor> {
+    let encoded = parts.headers.contains_key(header::CONTENT_ENCODING);
+    if encoded {
+        return None;
+    }
+    if is_legacy_stream {
+        return Some(Editor::Endpoint(EndpointEditor::new(addresses)));
+    }
+    let document = rewrite_auth && parts.status.is_success() && ResourceEditor::wants(target);
+    document.then(|| Editor::Resource(ResourceEditor::new(addresses)))
+}

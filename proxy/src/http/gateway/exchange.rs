@@ -1,0 +1,197 @@
+//! One exchange: a request goes to its server once, and the response comes back.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use tapewright_schemas::event::{
+    Added, CloseReason, Direction, EventBody, Head, Peer, SessionMark,
+};
+
+use super::observe::{Exchange, RequestWatch};
+use super::ours::Ours;
+use super::request::{head_of, target_of, to_server};
+use super::{Gateway, answer};
+use crate::http::body::{Outbound, Tapped};
+use crate::http::edit::Addresses;
+use crate::http::listen::Client;
+use crate::http::metrics::InFlight;
+use crate::http::origin::Origin;
+use crate::http::sessions::{LANE, Place};
+use crate::http::tap::{Log, Tap};
+
+/// Where one request goes.
+pub(crate) struct Goal {
+    pub(crate) origin: Arc<Origin>,
+    /// The client knows the server under this address, which is ours; `None` where it
+    /// knows the server's own.
+    pub(crate) ours: Option<String>,
+}
+
+impl Gateway {
+    /// Passes a request on and its response back.
+    pub(crate) async fn exchange(
+        self: &Arc<Self>,
+        client: Client,
+        goal: Goal,
+        request: Request<Incoming>,
+    ) -> Response<Outbound> {
+        let arrived = self.clock.now();
+        let Ok(_place) = self.places.clone().try_acquire_owned() else {
+            let why = "too many exchanges are under way";
+            return self.refuse(
+                client,
+                &request,
+                &Ours::new(StatusCode::SERVICE_UNAVAILABLE, why),
+            );
+        };
+        let url = goal.origin.url();
+        let origin: Arc<str> = url.origin().into();
+        let target = target_of(request.uri()).to_owned();
+        let method = request.method().clone();
+        let place = self
+            .sessions
+            .place(&origin, &method, &target, request.headers(), arrived);
+        let session = match place {
+            Place::Known(session) | Place::New(session) => Some(session),
+            Place::AskMessage | Place::AskResponse => None,
+        };
+        let log = Arc::new(Log::new(
+            Arc::clone(&self.recorder),
+            self.clock,
+            self.next_conduit(),
+            session,
+        ));
+        let began = matches!(place, Place::New(_))
+            .then(|| EventBody::Session(SessionMark::Began("session id".to_owned())));
+        let opened = EventBody::Opened(peer(client));
+        let head = EventBody::Head(Box::new(Head::Request(head_of(&request))));
+        log.note_all(Direction::ToServer, began.into_iter().chain([opened, head]));
+        let exchange = Arc::new(Exchange {
+            gateway: Arc::clone(self),
+            log: Arc::clone(&log),
+            origin,
+            initialize: AtomicBool::new(false),
+            sent: Arc::default(),
+            ask_response: place == Place::AskResponse,
+        });
+        let in_flight = self.metrics.begin();
+        let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
+
+        let (parts, body) = request.into_parts();
+        let tap = Tap::new(
+            Arc::clone(&log),
+            Direction::ToServer,
+            &parts.headers,
+            Box::new(RequestWatch(Arc::clone(&exchange))),
+        );
+        let body = Outbound::passing(Tapped::new(body, tap));
+        let is_reverse = goal.ours.is_some();
+        let addresses = goal.ours.map(|ours| Addresses {
+            theirs: url.clone(),
+            ours,
+        });
+        let has_session_id = parts
+            .headers
+            .contains_key(crate::http::sessions::SESSION_ID);
+        let upstream = to_server(parts, body, url, &self.changes, is_reverse);
+        let before = self.clock.now();
+        let answer = goal.origin.send(upstream).await;
+        let came = self.clock.now();
+        let in_flight = waiting.over();
+        let asked = answer::Asked {
+            method,
+            target,
+            has_session_id,
+            addresses,
+        };
+        let response = match answer {
+            Ok(answer) => answer::pass(&exchange, in_flight, asked, answer),
+            Err(error) => {
+                let ours = Ours::of_send(&error);
+                exchange.settle(LANE);
+                note_ours(&log, &ours);
+                in_flight.end();
+                ours.response()
+            }
+        };
+        let added = Added {
+            request_us: before.since(arrived).0,
+            response_us: self.clock.now().since(came).0,
+        };
+        self.metrics.add_latency(added);
+        log.note(Direction::ToClient, EventBody::Added(added));
+        response
+    }
+
+    /// Answers a request that goes nowhere. It is recorded all the same.
+    pub(crate) fn refuse(
+        &self,
+        client: Client,
+        request: &Request<Incoming>,
+        ours: &Ours,
+    ) -> Response<Outbound> {
+        let log = Log::new(
+            Arc::clone(&self.recorder),
+            self.clock,
+            self.next_conduit(),
+            Some(LANE),
+        );
+        let head = Head::Request(head_of(request));
+        log.note_all(
+            Direction::ToServer,
+            [
+                EventBody::Opened(peer(client)),
+                EventBody::Head(Box::new(head)),
+                EventBody::Closed(CloseReason::ReceiverGone),
+            ],
+        );
+        note_ours(&log, ours);
+        self.metrics.add_refused();
+        ours.response()
+    }
+}
+
+/// Notes that we answered in the server's place.
+pub(crate) fn note_ours(log: &Log, ours: &Ours) {
+    log.note_all(
+        Direction::ToClient,
+        [
+            EventBody::Head(Box::new(Head::Response(ours.head()))),
+            EventBody::Closed(CloseReason::Failed),
+        ],
+    );
+}
+
+pub(crate) fn peer(client: Client) -> Peer {
+    Peer::Client {
+        address: client.address.to_string(),
+        connection: client.connection,
+    }
+}
+
+/// Notices that the client left before there was a response: then the server is left, too,
+/// because the future that waits for it is dropped.
+struct Waiting(Option<(Arc<Exchange>, InFlight)>);
+
+impl Waiting {
+    fn over(mut self) -> InFlight {
+        self.0
+            .take()
+            .map_or_else(InFlight::default, |(_, in_flight)| in_flight)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((exchange, in_flight)) = self.0.take() {
+            exchange.settle(LANE);
+            exchange.log.note(
+                Direction::ToClient,
+                EventBody::Closed(CloseReason::ReceiverGone),
+            );
+            in_flight.end();
+        }
+    }
+}

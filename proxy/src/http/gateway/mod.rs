@@ -1,0 +1,136 @@
+//! The gateway: every exchange goes to its server as it came, and is recorded.
+
+mod answer;
+mod exchange;
+mod observe;
+mod ours;
+mod request;
+mod run;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use rustls::ServerConfig;
+use tapewright_schemas::event::ConduitId;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::task::TaskTracker;
+
+use super::forward::Forward;
+use super::listen::{Guard, Limits, Phase};
+use super::metrics::Metrics;
+use super::origin::Origin;
+use super::sessions::Sessions;
+use crate::clock::Clock;
+use crate::record::Recorder;
+
+pub(crate) use self::exchange::{Goal, note_ours, peer};
+pub(crate) use self::ours::Ours;
+pub use self::run::{Outcome, ServeError, run};
+pub(crate) use self::run::{health, is_health};
+
+/// Where requests go.
+pub enum Route {
+    /// All to one origin, which the client knows under our address.
+    Reverse(Arc<Origin>),
+    /// Where each request says.
+    Forward(Forward),
+}
+
+/// What a gateway does.
+pub struct Settings {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// TLS on the client's leg.
+    pub tls: Option<Arc<ServerConfig>>,
+    /// Where requests go.
+    pub route: Route,
+    /// What changes on the way.
+    pub changes: Changes,
+    /// Further names under which we are reached, for `Host`.
+    pub allow_hosts: Vec<String>,
+    /// Further origins whose pages may talk to us.
+    pub allow_origins: Vec<String>,
+    /// How much a client may ask of us.
+    pub limits: Limits,
+    /// How long what is under way may go on after a signal to stop.
+    pub drain: Duration,
+    /// Where figures are served.
+    pub metrics: Option<SocketAddr>,
+    /// Leave `/healthz` to the server.
+    pub pass_healthz: bool,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Header fields that are added may hold secrets.
+        out.debug_struct("Settings")
+            .field("listen", &self.listen)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What changes on the way, beside what has to.
+#[derive(Default)]
+pub struct Changes {
+    /// Fields that are set on every request to the server. Never recorded.
+    pub fields: Vec<(HeaderName, HeaderValue)>,
+    /// Send `Host` as the client did.
+    pub preserve_host: bool,
+    /// Change `resource` and `resource_metadata` to our address.
+    pub rewrite_auth: bool,
+}
+
+/// A gateway at work.
+pub(crate) struct Gateway {
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) clock: Clock,
+    pub(crate) sessions: Sessions,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) route: Route,
+    pub(crate) changes: Changes,
+    pub(crate) guard: Guard,
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) pass_healthz: bool,
+    pub(crate) phase: watch::Receiver<Phase>,
+    /// What goes on beside the connections: tunnels.
+    pub(crate) tasks: TaskTracker,
+    conduits: AtomicU32,
+}
+
+impl Gateway {
+    fn new(
+        settings: Settings,
+        listen: SocketAddr,
+        recorder: Arc<Recorder>,
+        clock: Clock,
+        phase: watch::Receiver<Phase>,
+    ) -> Self {
+        Self {
+            recorder,
+            clock,
+            sessions: Sessions::default(),
+            metrics: Arc::new(Metrics::default()),
+            route: settings.route,
+            changes: settings.changes,
+            guard: Guard::new(listen, &settings.allow_hosts, &settings.allow_origins),
+            places: Arc::new(Semaphore::new(settings.limits.exchanges)),
+            pass_healthz: settings.pass_healthz,
+            phase,
+            tasks: TaskTracker::new(),
+            conduits: AtomicU32::new(0),
+        }
+    }
+
+    /// The number of the next exchange, from 1 on.
+    pub(crate) fn next_conduit(&self) -> ConduitId {
+        ConduitId(
+            self.conduits
+                .fetch_add(1, Ordering::Relaxed)
+                .saturating_add(1),
+        )
+    }
+}

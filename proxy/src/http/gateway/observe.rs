@@ -1,0 +1,121 @@
+//! What the two directions of an exchange tell about its session.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::{CloseReason, Direction, EventBody, SessionKey, SessionMark};
+
+use super::Gateway;
+use crate::http::metrics::InFlight;
+use crate::http::sessions::LANE;
+use crate::http::tap::{Log, Watch};
+
+/// One exchange, as both its directions see it.
+pub(crate) struct Exchange {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) log: Arc<Log>,
+    /// The origin, by which sessions are told apart.
+    pub(crate) origin: Arc<str>,
+    /// The request is an `initialize`.
+    pub(crate) initialize: AtomicBool,
+    /// The request has been sent whole.
+    pub(crate) sent: Arc<AtomicBool>,
+    /// The session is decided by the response.
+    pub(crate) ask_response: bool,
+}
+
+impl Exchange {
+    /// The session, decided now if it was not before.
+    pub(crate) fn settle(&self, session: SessionKey) -> SessionKey {
+        self.log.decide(session);
+        self.log.session().unwrap_or(session)
+    }
+
+    /// Says that the session of this exchange began or ended.
+    pub(crate) fn mark(&self, mark: SessionMark) {
+        self.log.note(Direction::ToClient, EventBody::Session(mark));
+    }
+}
+
+/// Watches the request.
+pub(crate) struct RequestWatch(pub(crate) Arc<Exchange>);
+
+impl Watch for RequestWatch {
+    fn message(&self, payload: &[u8]) {
+        let exchange = &self.0;
+        let envelope = Envelope::parse(payload);
+        let initialize = match &envelope.kind {
+            Kind::Request { method, .. } => method == "initialize",
+            _ => false,
+        };
+        exchange.initialize.store(initialize, Ordering::Relaxed);
+        if exchange.log.session().is_some() {
+            return;
+        }
+        let session = initialize
+            .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
+            .flatten();
+        exchange.log.decide(session.unwrap_or(LANE));
+    }
+
+    fn endpoint(&self, _url: &str) {}
+
+    fn bytes(&self, count: usize) {
+        self.0.gateway.metrics.add_bytes(Direction::ToServer, count);
+    }
+
+    fn closed(&self, reason: CloseReason) {
+        if !self.0.ask_response {
+            self.0.settle(LANE);
+        }
+        if reason == CloseReason::EndOfInput {
+            self.0.sent.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Watches the response.
+pub(crate) struct ResponseWatch {
+    pub(crate) exchange: Arc<Exchange>,
+    /// What the end of the response means for the session.
+    pub(crate) ends: Option<&'static str>,
+    /// The session is what this stream carries.
+    pub(crate) is_legacy_stream: bool,
+    /// Counts the exchange as under way.
+    pub(crate) in_flight: InFlight,
+}
+
+impl Watch for ResponseWatch {
+    fn message(&self, _payload: &[u8]) {}
+
+    fn endpoint(&self, url: &str) {
+        let exchange = &self.exchange;
+        if let (true, Some(session)) = (self.is_legacy_stream, exchange.log.session()) {
+            let now = exchange.gateway.clock.now();
+            let sessions = &exchange.gateway.sessions;
+            sessions.announced(&exchange.origin, url, session, now);
+        }
+    }
+
+    fn bytes(&self, count: usize) {
+        let metrics = &self.exchange.gateway.metrics;
+        metrics.add_bytes(Direction::ToClient, count);
+    }
+
+    fn closed(&self, _reason: CloseReason) {
+        let exchange = &self.exchange;
+        let ends = if self.is_legacy_stream {
+            Some("stream closed")
+        } else {
+            self.ends
+        };
+        if let (Some(why), Some(session)) = (ends, exchange.log.session())
+            && session != LANE
+        {
+            exchange.mark(SessionMark::Ended(why.to_owned()));
+            exchange.gateway.sessions.ended(session);
+        }
+        self.in_flight.end();
+    }
+}

@@ -1,0 +1,108 @@
+//! What we answer ourselves. It says so, and never looks like the server's word.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use tapewright_schemas::event::{Fields, ResponseHead};
+
+use crate::http::body::Outbound;
+use crate::http::fields;
+use crate::http::listen::Refused;
+use crate::http::origin::{ConnectError, SendError};
+
+/// The field that every answer of ours carries.
+pub(crate) const MARK: &str = "x-tapewright";
+
+/// An answer in the server's place.
+#[derive(Debug)]
+pub(crate) struct Ours {
+    pub(crate) status: StatusCode,
+    /// Why, in words that hold no secret.
+    pub(crate) why: String,
+}
+
+impl Ours {
+    pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
+        Self {
+            status,
+            why: why.into(),
+        }
+    }
+
+    /// No exchange with the server came about, or it broke.
+    pub(crate) fn of_send(error: &SendError) -> Self {
+        let status = match error {
+            SendError::Connect(ConnectError::TimedOut { .. }) => StatusCode::GATEWAY_TIMEOUT,
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        Self::new(status, chain(error))
+    }
+
+    /// The client may not talk to us.
+    pub(crate) fn refused(why: Refused) -> Self {
+        Self::new(StatusCode::FORBIDDEN, why.to_string())
+    }
+
+    /// The head, for the tape.
+    pub(crate) fn head(&self) -> ResponseHead {
+        ResponseHead {
+            status: self.status.as_u16(),
+            version: String::new(),
+            fields: Fields::default(),
+            ours: Some(self.why.clone()),
+        }
+    }
+
+    /// The answer. A refusal is an error of JSON-RPC without an id, which the protocol
+    /// allows there; everything else is plain text, which no client takes for the server's.
+    pub(crate) fn response(&self) -> Response<Outbound> {
+        let refusal = self.status == StatusCode::FORBIDDEN;
+        let (kind, body) = if refusal {
+            let error = serde_json::json!({
+                "jsonrpc": "2.0",
+                "error": {"code": -32000, "message": format!("tapewright: {}", self.why)},
+            });
+            ("application/json", error.to_string())
+        } else {
+            (
+                "text/plain; charset=utf-8",
+                format!("tapewright: {}\n", self.why),
+            )
+        };
+        let mut response = Response::new(Outbound::whole(Bytes::from(body)));
+        *response.status_mut() = self.status;
+        let head = response.headers_mut();
+        head.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        head.insert(
+            MARK,
+            HeaderValue::from_static("answered in the server's place"),
+        );
+        response
+    }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// The head of a response of the server, for the tape.
+pub(crate) fn head_of<B>(response: &Response<B>) -> ResponseHead {
+    ResponseHead {
+        status: response.status().as_u16(),
+        version: format!("{:?}", response.version()),
+        fields: fields::to_vocabulary(response.headers()),
+        ours: None,
+    }
+}

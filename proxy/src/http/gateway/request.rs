@@ -1,0 +1,89 @@
+//! The request as it goes on to the server.
+
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Request, Uri};
+use hyper::body::Incoming;
+use tapewright_schemas::event::RequestHead;
+
+use super::Changes;
+use crate::http::body::Outbound;
+use crate::http::edit::ResourceEditor;
+use crate::http::fields;
+use crate::http::origin::OriginUrl;
+
+/// The head of a request as it came, for the tape.
+pub(crate) fn head_of(request: &Request<Incoming>) -> RequestHead {
+    let uri = request.uri();
+    let target = if request.version() == http::Version::HTTP_2 || uri.scheme().is_none() {
+        target_of(uri).to_owned()
+    } else {
+        uri.to_string()
+    };
+    RequestHead {
+        method: request.method().to_string(),
+        target,
+        version: format!("{:?}", request.version()),
+        fields: fields::to_vocabulary(request.headers()),
+    }
+}
+
+/// Path and query.
+pub(crate) fn target_of(uri: &Uri) -> &str {
+    uri.path_and_query().map_or("/", |target| target.as_str())
+}
+
+/// The head as it goes on: what ends at us is gone, `Host` names the server. Method,
+/// target, all other fields and their order stay.
+pub(crate) fn to_server(
+    mut parts: http::request::Parts,
+    body: Outbound,
+    origin: &OriginUrl,
+    changes: &Changes,
+    is_reverse: bool,
+) -> Request<Outbound> {
+    fields::strip(&mut parts.headers);
+    join_cookies(&mut parts.headers);
+    let keep_host = !is_reverse || changes.preserve_host;
+    let host = if keep_host {
+        parts
+            .headers
+            .get(header::HOST)
+            .cloned()
+            .or_else(|| HeaderValue::try_from(parts.uri.authority()?.as_str()).ok())
+    } else {
+        None
+    };
+    let host = host.or_else(|| HeaderValue::try_from(origin.authority()).ok());
+    if let Some(host) = host {
+        parts.headers.insert(header::HOST, host);
+    }
+    if changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
+        // The document is to be changed, and so has to come as it is.
+        parts.headers.remove(header::ACCEPT_ENCODING);
+    }
+    for (name, value) in &changes.fields {
+        parts.headers.insert(name.clone(), value.clone());
+    }
+    if let Some(target) = parts.uri.path_and_query().cloned() {
+        parts.uri = Uri::from(target);
+    } else {
+        parts.uri = Uri::from_static("/");
+    }
+    Request::from_parts(parts, body)
+}
+
+/// HTTP/2 may cut a cookie into fields (RFC 9113 §8.2.3); HTTP/1.1 may not.
+fn join_cookies(head: &mut HeaderMap) {
+    let mut all = head.get_all(header::COOKIE).iter();
+    let Some(first) = all.next() else { return };
+    let mut joined = first.as_bytes().to_vec();
+    let mut several = false;
+    for more in all {
+        several = true;
+        joined.extend_from_slice(b"; ");
+        joined.extend_from_slice(more.as_bytes());
+    }
+    if let (true, Ok(value)) = (several, HeaderValue::from_bytes(&joined)) {
+        head.insert(header::COOKIE, value);
+    }
+}

@@ -1,0 +1,241 @@
+//! A gateway from its start to its end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::sync::{mpsc, watch};
+
+use super::exchange::Goal;
+use super::ours::Ours;
+use super::{Gateway, Route, Settings};
+use crate::clock::Clock;
+use crate::http::body::Outbound;
+use crate::http::listen::{Client, Handler, Listener, Phase};
+use crate::http::metrics::Reading;
+use crate::record::Recorder;
+use crate::stdio::signals;
+
+/// How a gateway came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The signal that ended it.
+    pub signal: i32,
+}
+
+/// Why a gateway could not begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address cannot be listened at.
+    #[error("cannot listen at {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A thread or a signal handler could not be had.
+    #[error("the gateway could not be set up")]
+    Setup(#[from] io::Error),
+}
+
+/// Serves until a signal ends it. `listening` is told our `scheme://authority`, and where
+/// figures are served, once clients can connect.
+///
+/// The recorder is left running: the caller finishes it.
+pub fn run(
+    settings: Settings,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+    listening: impl FnOnce(&str, Option<SocketAddr>),
+) -> Result<Outcome, ServeError> {
+    let signals = ending_signals()?;
+    raise_file_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("http")
+        .build()?;
+    let outcome = runtime.block_on(serve(settings, recorder, clock, signals, listening));
+    // Nothing that matters is left: what was under way has ended or was cut off.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
+}
+
+/// The signals that end us, as they come.
+pub(crate) fn ending_signals() -> io::Result<mpsc::Receiver<i32>> {
+    let (notify, arrived) = sync_channel(16);
+    signals::forward(notify, |signal| signal)?;
+    let (pass_on, signals) = mpsc::channel(16);
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for signal in arrived.iter().filter(|signal| signals::is_ending(*signal)) {
+                // More than fit are of no interest.
+                pass_on.try_send(signal).ok();
+            }
+        })?;
+    Ok(signals)
+}
+
+/// As many connections as the system allows us.
+pub(crate) fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let limit = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    // Where it cannot be raised, fewer clients are served at once.
+    setrlimit(Resource::Nofile, limit).ok();
+}
+
+async fn serve(
+    settings: Settings,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+    mut signals: mpsc::Receiver<i32>,
+    listening: impl FnOnce(&str, Option<SocketAddr>),
+) -> Result<Outcome, ServeError> {
+    let bind = |address: SocketAddr, tls, limits| async move {
+        let bound = Listener::bind(address, tls, limits).await;
+        bound.map_err(|source| ServeError::Listen { address, source })
+    };
+    let listener = bind(settings.listen, settings.tls.clone(), settings.limits).await?;
+    let figures = match settings.metrics {
+        Some(address) => Some(bind(address, None, settings.limits).await?),
+        None => None,
+    };
+    let address = listener.address()?;
+    let drain = settings.drain;
+    let (phase, phases) = watch::channel(Phase::Serving);
+    let gateway = Gateway::new(
+        settings,
+        address,
+        Arc::clone(recorder),
+        clock,
+        phases.clone(),
+    );
+    let gateway = Arc::new(gateway);
+    let figures_address = figures.as_ref().map(Listener::address).transpose()?;
+    listening(
+        &format!("{}://{address}", listener.scheme()),
+        figures_address,
+    );
+
+    let served = listener.serve(Front(Arc::clone(&gateway)), phases.clone());
+    let shutdown = async {
+        let signal = signals.recv().await;
+        phase.send_replace(Phase::Draining);
+        tokio::select! {
+            () = tokio::time::sleep(drain) => {}
+            // A second signal means: now.
+            _ = signals.recv() => {}
+        }
+        phase.send_replace(Phase::Stopping);
+        signal
+    };
+    let figures = async {
+        match figures {
+            Some(listener) => listener.serve(Figures(Arc::clone(&gateway)), phases).await,
+            None => (),
+        }
+    };
+    let mut shutdown = std::pin::pin!(shutdown);
+    let mut served = std::pin::pin!(async { tokio::join!(served, figures) });
+    let signal = tokio::select! {
+        signal = &mut shutdown => {
+            served.await;
+            signal
+        }
+        // Everything that was under way came to its end before the deadline.
+        _ = &mut served => None,
+    };
+    gateway.tasks.close();
+    gateway.tasks.wait().await;
+    Ok(Outcome {
+        signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
+    })
+}
+
+/// Answers the clients of a gateway.
+#[derive(Clone)]
+pub(crate) struct Front(pub(crate) Arc<Gateway>);
+
+impl Handler for Front {
+    async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
+        let gateway = &self.0;
+        let origin = match &gateway.route {
+            Route::Reverse(origin) => Arc::clone(origin),
+            Route::Forward(forward) => return forward.handle(gateway, client, request).await,
+        };
+        if let Err(refused) = gateway.guard.check(request.uri(), request.headers()) {
+            return gateway.refuse(client, &request, &Ours::refused(refused));
+        }
+        if *request.method() == Method::CONNECT {
+            let why = "this is no forward proxy; start one with --forward-proxy";
+            let ours = Ours::new(StatusCode::NOT_IMPLEMENTED, why);
+            return gateway.refuse(client, &request, &ours);
+        }
+        if is_health(&request) && !gateway.pass_healthz {
+            return health();
+        }
+        let ours = ours(client, &request);
+        let goal = Goal { origin, ours };
+        gateway.exchange(client, goal, request).await
+    }
+}
+
+/// Our `scheme://authority` as the client knows it.
+fn ours(client: Client, request: &Request<Incoming>) -> Option<String> {
+    let scheme = if client.secure { "https" } else { "http" };
+    let authority = match request.uri().authority() {
+        Some(authority) => authority.as_str(),
+        None => request.headers().get(http::header::HOST)?.to_str().ok()?,
+    };
+    Some(format!("{scheme}://{authority}"))
+}
+
+pub(crate) fn is_health(request: &Request<Incoming>) -> bool {
+    request.uri().path() == "/healthz" && matches!(*request.method(), Method::GET | Method::HEAD)
+}
+
+pub(crate) fn health() -> Response<Outbound> {
+    Response::new(Outbound::whole("ok\n".into()))
+}
+
+/// Serves the figures of a gateway.
+#[derive(Clone)]
+struct Figures(Arc<Gateway>);
+
+impl Handler for Figures {
+    async fn handle(&self, _client: Client, request: Request<Incoming>) -> Response<Outbound> {
+        let gateway = &self.0;
+        match request.uri().path() {
+            "/healthz" => health(),
+            "/metrics" => {
+                let reading = Reading {
+                    sessions: gateway.sessions.count(),
+                    queue_bytes: gateway.recorder.depth_bytes(),
+                    gaps: gateway.recorder.gap_events(),
+                };
+                let text = gateway.metrics.render(reading);
+                let mut response = Response::new(Outbound::whole(text.into()));
+                let kind = http::HeaderValue::from_static("text/plain; version=0.0.4");
+                response
+                    .headers_mut()
+                    .insert(http::header::CONTENT_TYPE, kind);
+                response
+            }
+            _ => {
+                let ours = Ours::new(StatusCode::NOT_FOUND, "figures are at /metrics");
+                ours.response()
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Who may talk to us: `Host` and `Origin`.
+//!
+//! A gateway rewrites `Host`, and so takes away the server's own protection against a web
+//! page whose name was made to point at this machine. It has to check itself
+//! (2025-11-25, basic/transports, Security Warning).
+
+use std::net::{IpAddr, SocketAddr};
+
+use http::{HeaderMap, Uri, header};
+
+/// Who may talk to us.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    // Further host names under which we are reached, in lower case.
+    names: Vec<String>,
+    // Further origins whose pages may talk to us.
+    origins: Vec<String>,
+    // We listen beyond this machine: any address may be ours.
+    anywhere: bool,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("the Host header does not name this gateway; allow another name with --allow-host")]
+    Host,
+    #[error("pages of this Origin may not talk to this gateway; allow it with --allow-origin")]
+    Origin,
+}
+
+impl Guard {
+    pub(crate) fn new(listen: SocketAddr, names: &[String], origins: &[String]) -> Self {
+        Self {
+            names: names.iter().map(|name| name.to_ascii_lowercase()).collect(),
+            origins: origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
+                .collect(),
+            anywhere: !listen.ip().is_loopback(),
+        }
+    }
+
+    /// Whether a request may pass.
+    pub(crate) fn check(&self, uri: &Uri, head: &HeaderMap) -> Result<(), Refused> {
+        let mut hosts = head.get_all(header::HOST).iter();
+        let named = match (uri.authority(), hosts.next()) {
+            (Some(authority), None) => Some(authority.as_str()),
+            (_, Some(host)) => host.to_str().ok(),
+            (None, None) => None,
+        };
+        let own = named.is_some_and(|host| self.is_ours(host));
+        if !own || hosts.next().is_some() {
+            return Err(Refused::Host);
+        }
+        self.check_origin(head)
+    }
+
+    /// Whether a request to a forward proxy may pass. No page can send one, unless its
+    /// browser was told to use us; then the server's own check holds, since nothing of what
+    /// it checks is rewritten.
+    pub(crate) fn check_proxied(&self, uri: &Uri, head: &HeaderMap) -> Result<(), Refused> {
+        if uri.authority().is_some() {
+            return Ok(());
+        }
+        self.check(uri, head)
+    }
+
+    fn check_origin(&self, head: &HeaderMap) -> Result<(), Refused> {
+        for origin in head.get_all(header::ORIGIN) {
+            let allowed = origin.to_str().is_ok_and(|origin| self.may_talk(origin));
+            if !allowed {
+                return Err(Refused::Origin);
+            }
+        }
+        Ok(())
+    }
+
+    fn may_talk(&self, origin: &str) -> bool {
+        let origin = origin.to_ascii_lowercase();
+        if self
+            .origins
+            .iter()
+            .any(|known| *known == origin || known == "*")
+        {
+            return true;
+        }
+        let rest = origin
+            .strip_prefix("http://")
+            .or_else(|| origin.strip_prefix("https://"));
+        rest.is_some_and(|host| self.is_ours(host))
+    }
+
+    fn is_ours(&self, authority: &str) -> bool {
+        let Some(host) = host_of(authority) else {
+            return false;
+        };
+        if host == "localhost" || self.names.contains(&host) {
+            return true;
+        }
+        // A page cannot make an address point elsewhere: only names can be rebound.
+        let address: Option<IpAddr> = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(&host)
+            .parse()
+            .ok();
+        address.is_some_and(|address| self.anywhere || address.is_loopback())
+    }
+}
+
+/// The host of `host[:port]`, in lower case; `None` when it is none.
+fn host_of(authority: &str) -> Option<String> {
+    let authority = authority.to_ascii_lowercase();
+    if let Some(end) = authority.find(']') {
+        let (host, port) = authority.split_at_checked(end + 1)?;
+        let ends = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+        return (host.starts_with('[') && ends).then(|| host.to_owned());
+    }
+    let (host, port) = match authority.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (authority.as_str(), None),
+    };
+    (!host.is_empty() && port.is_none_or(is_port)).then(|| host.to_owned())
+}
+
+fn is_port(text: &str) -> bool {
+    text.parse::<u16>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    fn check(guard: &Guard, host: Option<&str>, origin: Option<&str>) -> Result<(), Refused> {
+        let mut head = HeaderMap::new();
+        if let Some(host) = host {
+            head.insert(header::HOST, host.parse().unwrap());
+        }
+        if let Some(origin) = origin {
+            head.insert(header::ORIGIN, origin.parse().unwrap());
+        }
+        guard.check(&Uri::from_static("/mcp"), &head)
+    }
+
+    #[test]
+    fn only_our_own_names_are_served() {
+        let guard = Guard::new(
+            "127.0.0.1:4000".parse().unwrap(),
+            &["dev.box".to_owned()],
+            &[],
+        );
+        for host in [
+            "localhost",
+            "localhost:4000",
+            "LOCALHOST:1",
+            "127.0.0.1:4000",
+            "127.0.0.2",
+            "[::1]:4000",
+            "[::1]",
+            "dev.box:80",
+        ] {
+            assert_eq!(check(&guard, Some(host), None), Ok(()), "{host}");
+        }
+        for host in [
+            "evil.example.com",
+            "localhost.evil.com",
+            "192.168.1.1",
+            "",
+            "localhost:x",
+            "[::1",
+            "[::1]x",
+            "user@localhost",
+            "127.0.0.1.evil.com",
+        ] {
+            assert_eq!(
+                check(&guard, Some(host), None),
+                Err(Refused::Host),
+                "{host}"
+            );
+        }
+        assert_eq!(check(&guard, None, None), Err(Refused::Host));
+    }
+
+    #[test]
+    fn only_our_own_pages_may_talk() {
+        let guard = Guard::new(
+            "127.0.0.1:4000".parse().unwrap(),
+            &[],
+            &["https://app.example".to_owned()],
+        );
+        for origin in [
+            "http://localhost:6274",
+            "http://127.0.0.1",
+            "https://[::1]:1",
+            "https://app.example",
+        ] {
+            assert_eq!(
+                check(&guard, Some("localhost"), Some(origin)),
+                Ok(()),
+                "{origin}"
+            );
+        }
+        for origin in [
+            "http://evil.example.com",
+            "null",
+            "",
+            "file://",
+            "http://localhost.evil.com",
+            "https://app.example.evil.com",
+            "http://app.example",
+        ] {
+            assert_eq!(
+                check(&guard, Some("localhost"), Some(origin)),
+                Err(Refused::Origin),
+                "{origin}"
+            );
+        }
+    }
+
+    #[test]
+    fn beyond_this_machine_addresses_are_served_but_names_must_be_allowed() {
+        let guard = Guard::new("0.0.0.0:4000".parse().unwrap(), &[], &[]);
+        assert_eq!(check(&guard, Some("192.168.1.7:4000"), None), Ok(()));
+        assert_eq!(
+            check(&guard, Some("evil.example.com"), None),
+            Err(Refused::Host)
+        );
+    }
+}

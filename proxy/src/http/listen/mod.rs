@@ -1,0 +1,179 @@
+//! The client's leg: listening, and who is served how much.
+
+mod connection;
+mod guard;
+mod tls;
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use rustls::ServerConfig;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::task::TaskTracker;
+
+use super::body::Outbound;
+
+pub(crate) use self::connection::Served;
+pub(crate) use self::guard::{Guard, Refused};
+pub use self::tls::server_config;
+
+/// How much a client may ask of us.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many connections are served at once; more wait to be accepted.
+    pub connections: usize,
+    /// How many exchanges are served at once; more are answered 503.
+    pub exchanges: usize,
+    /// The longest head of a request, in bytes; a longer one is answered 431.
+    pub head_bytes: usize,
+    /// How long the head of a request may take, and how long a connection may idle.
+    pub head_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 8_192,
+            exchanges: 16_384,
+            head_bytes: 64 * 1024,
+            // Longer than clients keep idle connections (90 s): it is they who close them,
+            // so that none of their requests meets a connection that is just closing.
+            head_time: Duration::from_secs(120),
+        }
+    }
+}
+
+/// One connection of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Client {
+    /// From where.
+    pub address: SocketAddr,
+    /// Its number, from 1 on.
+    pub connection: u64,
+    /// Whether it came over TLS.
+    pub secure: bool,
+}
+
+/// Answers requests.
+pub trait Handler: Clone + Send + Sync + 'static {
+    /// Answers one request. Dropped when the client leaves before there is an answer.
+    fn handle(
+        &self,
+        client: Client,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response<Outbound>> + Send;
+}
+
+/// A socket that clients can connect to.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    tls: Option<Arc<ServerConfig>>,
+    limits: Limits,
+    connections: AtomicU64,
+}
+
+/// Where a shutdown is, seen by everything that serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Everything is served.
+    #[default]
+    Serving,
+    /// Nothing new is taken; what is under way may come to its end.
+    Draining,
+    /// What is still under way is cut off.
+    Stopping,
+}
+
+impl Listener {
+    /// Listens at `address`.
+    pub async fn bind(
+        address: SocketAddr,
+        tls: Option<Arc<ServerConfig>>,
+        limits: Limits,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            socket: TcpListener::bind(address).await?,
+            tls,
+            limits,
+            connections: AtomicU64::new(0),
+        })
+    }
+
+    /// The address that clients connect to.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// `http` or `https`.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+
+    /// Serves until `phase` says otherwise; returns when no connection is left.
+    pub async fn serve<H: Handler>(&self, handler: H, mut phase: watch::Receiver<Phase>) {
+        let tasks = TaskTracker::new();
+        let places = Arc::new(Semaphore::new(self.limits.connections));
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.accept(&places) => accepted,
+                _ = phase.wait_for(|phase| *phase != Phase::Serving) => break,
+            };
+            let Some((stream, client, place)) = accepted else {
+                continue;
+            };
+            let connection = Served {
+                client,
+                handler: handler.clone(),
+                limits: self.limits,
+                phase: phase.clone(),
+            };
+            let tls = self.tls.clone();
+            tasks.spawn(async move {
+                connection.run(stream, tls).await;
+                drop(place);
+            });
+        }
+        tasks.close();
+        tasks.wait().await;
+    }
+
+    async fn accept(
+        &self,
+        places: &Arc<Semaphore>,
+    ) -> Option<(
+        tokio::net::TcpStream,
+        Client,
+        tokio::sync::OwnedSemaphorePermit,
+    )> {
+        let place = Arc::clone(places).acquire_owned().await.ok()?;
+        match self.socket.accept().await {
+            Ok((stream, address)) => {
+                // Each event must leave as it comes.
+                stream.set_nodelay(true).ok()?;
+                let client = Client {
+                    address,
+                    connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1,
+                    secure: self.tls.is_some(),
+                };
+                Some((stream, client, place))
+            }
+            Err(_) => {
+                // Out of descriptors, or a client that left at once: others go on.
+                tokio::time::sleep(PAUSE).await;
+                None
+            }
+        }
+    }
+}
+
+/// How long accepting pauses after it failed.
+const PAUSE: Duration = Duration::from_millis(20);

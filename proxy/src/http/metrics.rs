@@ -1,0 +1,257 @@
+//! Figures of a gateway, measured by itself, in the text format of Prometheus.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tapewright_schemas::event::{Added, Direction};
+
+/// How many buckets the latency is counted in: two per power of two, from 1 µs on.
+const BUCKETS: usize = 48;
+
+/// What a gateway counts.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    exchanges: AtomicU64,
+    in_flight: AtomicU64,
+    refused: AtomicU64,
+    bytes: [AtomicU64; 2],
+    // Of the time that exchanges were in our hands.
+    added: [AtomicU64; BUCKETS],
+    added_sum_us: AtomicU64,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            exchanges: AtomicU64::new(0),
+            in_flight: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            bytes: Default::default(),
+            added: std::array::from_fn(|_| AtomicU64::new(0)),
+            added_sum_us: AtomicU64::new(0),
+        }
+    }
+}
+
+/// An exchange that is under way, as long as it is.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight(Option<Arc<Metrics>>, AtomicU64);
+
+impl InFlight {
+    /// It is over.
+    pub(crate) fn end(&self) {
+        if self.1.fetch_add(1, Ordering::Relaxed) == 0
+            && let Some(metrics) = &self.0
+        {
+            metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What the recorder and the sessions say at the moment of a reading.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) sessions: usize,
+    pub(crate) queue_bytes: usize,
+    pub(crate) gaps: u64,
+}
+
+impl Metrics {
+    /// An exchange begins.
+    pub(crate) fn begin(self: &Arc<Self>) -> InFlight {
+        self.exchanges.fetch_add(1, Ordering::Relaxed);
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        InFlight(Some(Arc::clone(self)), AtomicU64::new(0))
+    }
+
+    pub(crate) fn add_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_bytes(&self, dir: Direction, count: usize) {
+        let [to_server, to_client] = &self.bytes;
+        let counter = match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        };
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_latency(&self, added: Added) {
+        let us = added.request_us + added.response_us;
+        self.added_sum_us.fetch_add(us, Ordering::Relaxed);
+        let bucket = bucket_of(us).min(BUCKETS - 1);
+        if let Some(bucket) = self.added.get(bucket) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The figures as text (Prometheus exposition format 0.0.4).
+    pub(crate) fn render(&self, reading: Reading) -> String {
+        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        let [to_server, to_client] = &self.bytes;
+        let mut out = String::with_capacity(2_048);
+        let mut one = |name: &str, kind: &str, help: &str, lines: &[(&str, f64)]| {
+            // Writing to a string does not fail.
+            writeln!(out, "# HELP tapewright_{name} {help}").ok();
+            writeln!(out, "# TYPE tapewright_{name} {kind}").ok();
+            for (labels, value) in lines {
+                writeln!(out, "tapewright_{name}{labels} {value}").ok();
+            }
+        };
+        #[expect(clippy::cast_precision_loss, reason = "figures for people and graphs")]
+        let number = |value: u64| value as f64;
+        one(
+            "sessions",
+            "gauge",
+            "Sessions that are known.",
+            &[("", number(reading.sessions as u64))],
+        );
+        one(
+            "exchanges_total",
+            "counter",
+            "HTTP exchanges that were begun.",
+            &[("", number(load(&self.exchanges)))],
+        );
+        one(
+            "exchanges_in_flight",
+            "gauge",
+            "HTTP exchanges under way.",
+            &[("", number(load(&self.in_flight)))],
+        );
+        one(
+            "refused_total",
+            "counter",
+            "Requests that were answered by the gateway itself.",
+            &[("", number(load(&self.refused)))],
+        );
+        one(
+            "body_bytes_total",
+            "counter",
+            "Bytes of bodies that passed.",
+            &[
+                ("{direction=\"to_server\"}", number(load(to_server))),
+                ("{direction=\"to_client\"}", number(load(to_client))),
+            ],
+        );
+        one(
+            "queue_bytes",
+            "gauge",
+            "Bytes that wait to be written to the tape.",
+            &[("", number(reading.queue_bytes as u64))],
+        );
+        one(
+            "gap_events_total",
+            "counter",
+            "Events that are missing on the tape.",
+            &[("", number(reading.gaps))],
+        );
+        let counts: Vec<u64> = self.added.iter().map(load).collect();
+        let total: u64 = counts.iter().sum();
+        let quantile = |q: f64| seconds(quantile(&counts, total, q));
+        one(
+            "added_latency_seconds",
+            "summary",
+            "Time that exchanges were in the gateway's hands.",
+            &[
+                ("{quantile=\"0.5\"}", quantile(0.5)),
+                ("{quantile=\"0.99\"}", quantile(0.99)),
+                ("_sum", seconds(load(&self.added_sum_us))),
+                ("_count", number(total)),
+            ],
+        );
+        out
+    }
+}
+
+fn seconds(us: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "2^53 µs are 285 years")]
+    let us = us as f64;
+    us / 1e6
+}
+
+/// Two buckets per power of two.
+fn bucket_of(us: u64) -> usize {
+    let us = us.max(1);
+    let power = us.ilog2();
+    let upper = power > 0 && us & (1 << (power - 1)) != 0;
+    power as usize * 2 + usize::from(upper)
+}
+
+/// The upper end of a bucket, in microseconds.
+fn end_of(bucket: usize) -> u64 {
+    let power = u32::try_from(bucket / 2).unwrap_or(62).min(62);
+    let low = 1_u64 << power;
+    if bucket % 2 == 0 {
+        low + low / 2
+    } else {
+        low * 2
+    }
+}
+
+fn quantile(counts: &[u64], total: u64, q: f64) -> u64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank among counts"
+    )]
+    let rank = (total as f64 * q).ceil() as u64;
+    let mut seen = 0;
+    for (bucket, count) in counts.iter().enumerate() {
+        seen += count;
+        if seen >= rank && seen > 0 {
+            return end_of(bucket);
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_within_a_bucket_of_the_truth() {
+        let metrics = Arc::new(Metrics::default());
+        for us in 1..=1_000 {
+            metrics.add_latency(Added {
+                request_us: us,
+                response_us: 0,
+            });
+        }
+        let text = metrics.render(Reading::default());
+        let value = |needle: &str| -> f64 {
+            let line = text.lines().find(|line| line.contains(needle));
+            line.and_then(|line| line.rsplit(' ').next()?.parse().ok())
+                .unwrap_or_default()
+        };
+        let p50 = value("quantile=\"0.5\"");
+        assert!((0.000_5..=0.000_8).contains(&p50), "{p50}");
+        let p99 = value("quantile=\"0.99\"");
+        assert!((0.000_99..=0.001_6).contains(&p99), "{p99}");
+        assert!(text.contains("tapewright_added_latency_seconds_count 1000"));
+    }
+
+    #[test]
+    fn what_is_under_way_is_counted_until_it_is_over_once() {
+        let metrics = Arc::new(Metrics::default());
+        let one = metrics.begin();
+        let two = metrics.begin();
+        one.end();
+        drop(one);
+        let text = metrics.render(Reading::default());
+        assert!(text.contains("tapewright_exchanges_in_flight 1"), "{text}");
+        drop(two);
+        let text = metrics.render(Reading::default());
+        assert!(text.contains("tapewright_exchanges_in_flight 0"), "{text}");
+        assert!(text.contains("tapewright_exchanges_total 2"), "{text}");
+    }
+}

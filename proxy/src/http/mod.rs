@@ -1,0 +1,22 @@
+//! MCP over HTTP: a gateway that passes every exchange on as it came, and records it.
+//!
+//! Heads are passed on as parsed, bodies frame by frame as they come; what is recorded is
+//! a copy. A request is sent once. Whoever leaves, on either side, the other side is told
+//! at once, and in the same way.
+//!
+//! - [`listen`]: the client's leg, with its limits.
+//! - [`gateway`]: one exchange, what has to change on its way, and how it all ends.
+//! - [`origin`]: the server's leg, with its connections.
+//! - [`forward`]: the forward proxy, which changes nothing.
+//! - `tap`, `sessions`: what is read on the copy.
+
+pub mod body;
+mod edit;
+mod fields;
+pub mod forward;
+pub mod gateway;
+pub mod listen;
+mod metrics;
+pub mod origin;
+mod sessions;
+mod tap;

@@ -1,0 +1,271 @@
+//! Making a connection: TCP, TLS, and the version of HTTP that both speak.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderValue, Request, Response, Uri, Version, header};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+use tokio_rustls::TlsConnector;
+
+use super::{OriginSettings, OriginUrl, Scheme};
+use crate::http::body::Outbound;
+
+/// Why no connection came about. Nothing was sent to the server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The name means nothing, nobody listens, or the way is blocked.
+    #[error("no connection to {authority}")]
+    Tcp {
+        /// Host and port.
+        authority: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// It took too long.
+    #[error("no connection to {authority} within {} s", after.as_secs_f32())]
+    TimedOut {
+        /// Host and port.
+        authority: String,
+        /// The limit.
+        after: Duration,
+    },
+    /// TLS could not be agreed on; a certificate that is not trusted among the reasons.
+    #[error("no TLS with {authority}: we do not accept what it showed")]
+    Tls {
+        /// Host and port.
+        authority: String,
+        /// What was wrong.
+        #[source]
+        source: io::Error,
+    },
+    /// The other side does not speak HTTP.
+    #[error("no HTTP with {authority}")]
+    Http {
+        /// Host and port.
+        authority: String,
+        /// What was wrong.
+        #[source]
+        source: hyper::Error,
+    },
+}
+
+/// Makes connections to one origin.
+pub(super) struct Connector {
+    host: String,
+    port: u16,
+    authority: String,
+    secure: bool,
+    settings: OriginSettings,
+}
+
+impl Connector {
+    pub(super) fn new(url: &OriginUrl, settings: OriginSettings) -> Self {
+        Self {
+            host: url.host.clone(),
+            port: url.port,
+            authority: url.authority(),
+            secure: url.scheme == Scheme::Https,
+            settings,
+        }
+    }
+
+    pub(super) async fn connect(&self) -> Result<Connection, ConnectError> {
+        let limit = self.settings.connect_timeout;
+        tokio::time::timeout(limit, self.open())
+            .await
+            .unwrap_or_else(|_| {
+                Err(ConnectError::TimedOut {
+                    authority: self.authority.clone(),
+                    after: limit,
+                })
+            })
+    }
+
+    async fn open(&self) -> Result<Connection, ConnectError> {
+        let authority = || self.authority.clone();
+        let tcp = TcpStream::connect((self.host.as_str(), self.port))
+            .await
+            .and_then(|tcp| tcp.set_nodelay(true).map(|()| tcp))
+            .map_err(|source| ConnectError::Tcp {
+                authority: authority(),
+                source,
+            })?;
+        if !self.secure {
+            return self.speak(tcp, self.settings.http2_prior_knowledge).await;
+        }
+        let tls = |source| ConnectError::Tls {
+            authority: authority(),
+            source,
+        };
+        let name = ServerName::try_from(self.host.clone())
+            .map_err(|error| tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
+        let stream = TlsConnector::from(Arc::clone(&self.settings.tls))
+            .connect(name, tcp)
+            .await
+            .map_err(tls)?;
+        let (_, session) = stream.get_ref();
+        let http2 = session.alpn_protocol() == Some(b"h2");
+        self.speak(stream, http2).await
+    }
+
+    async fn speak<S>(&self, stream: S, http2: bool) -> Result<Connection, ConnectError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let http = |source| ConnectError::Http {
+            authority: self.authority.clone(),
+            source,
+        };
+        let io = TokioIo::new(stream);
+        if http2 {
+            let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(WINDOW)
+                .initial_connection_window_size(WINDOW)
+                .handshake(io)
+                .await
+                .map_err(http)?;
+            // Its end shows in the sender.
+            tokio::spawn(async move { drop(connection.await) });
+            return Ok(Connection::Shared(sender));
+        }
+        let (sender, connection) = http1::Builder::new()
+            .preserve_header_case(true)
+            .max_headers(MOST_FIELDS)
+            .handshake(io)
+            .await
+            .map_err(http)?;
+        let task = tokio::spawn(async move { drop(connection.await) });
+        Ok(Connection::Own {
+            sender,
+            task: task.abort_handle(),
+        })
+    }
+}
+
+/// How much a server may send on one HTTP/2 stream before it is passed on, in bytes.
+const WINDOW: u32 = 1 << 20;
+
+/// How many header fields a response may have.
+const MOST_FIELDS: usize = 256;
+
+/// One connection.
+#[derive(Debug)]
+pub(super) enum Connection {
+    /// HTTP/1.1: one exchange at a time.
+    Own {
+        sender: http1::SendRequest<Outbound>,
+        task: AbortHandle,
+    },
+    /// HTTP/2: many at once.
+    Shared(http2::SendRequest<Outbound>),
+}
+
+type Unsent = (hyper::Error, Option<Box<Request<Outbound>>>);
+
+impl Connection {
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+
+    /// Another handle on a shared connection; an own one moves.
+    pub(super) fn clone_shared(&self) -> Self {
+        match self {
+            Self::Shared(sender) => Self::Shared(sender.clone()),
+            Self::Own { .. } => unreachable!("only asked of shared connections"),
+        }
+    }
+
+    /// Whether it can serve another exchange, as far as we know.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Own { sender, .. } => !sender.is_closed(),
+            Self::Shared(sender) => !sender.is_closed(),
+        }
+    }
+
+    /// Puts the target into the form that this version of HTTP wants.
+    pub(super) fn prepare(&self, request: &mut Request<Outbound>, url: &OriginUrl) {
+        if !self.is_shared() {
+            *request.version_mut() = Version::HTTP_11;
+            return;
+        }
+        *request.version_mut() = Version::HTTP_2;
+        let authority = request.headers_mut().remove(header::HOST);
+        let authority = authority
+            .as_ref()
+            .and_then(|host| host.to_str().ok())
+            .map_or_else(|| url.authority(), str::to_owned);
+        let path = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |path| path.as_str());
+        let whole = Uri::builder()
+            .scheme(url.scheme.name())
+            .authority(authority)
+            .path_and_query(path)
+            .build();
+        if let Ok(whole) = whole {
+            *request.uri_mut() = whole;
+        }
+    }
+
+    /// Sends a request. With an error, the request itself when none of it was sent.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Outbound>,
+    ) -> Result<Response<Incoming>, Unsent> {
+        match self {
+            Self::Own { sender, .. } => {
+                if let Err(error) = sender.ready().await {
+                    return Err((error, Some(Box::new(request))));
+                }
+                let sent = sender.try_send_request(request).await;
+                sent.map_err(|mut error| {
+                    let unsent = error.take_message().map(Box::new);
+                    (error.into_error(), unsent)
+                })
+            }
+            Self::Shared(sender) => {
+                if let Err(error) = sender.ready().await {
+                    let unsent = to_origin_form(request);
+                    return Err((error, Some(Box::new(unsent))));
+                }
+                let sent = sender.try_send_request(request).await;
+                sent.map_err(|mut error| {
+                    let unsent = error.take_message().map(to_origin_form).map(Box::new);
+                    (error.into_error(), unsent)
+                })
+            }
+        }
+    }
+
+    /// Ends what is under way on it.
+    pub(super) fn abandon(self) {
+        // A shared connection resets the stream when its body is dropped.
+        if let Self::Own { task, .. } = self {
+            task.abort();
+        }
+    }
+}
+
+/// Undoes [`Connection::prepare`], for a request that moves to another connection.
+fn to_origin_form(mut request: Request<Outbound>) -> Request<Outbound> {
+    let authority = request.uri().authority().map(ToString::to_string);
+    if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {
+        request.headers_mut().insert(header::HOST, host);
+    }
+    if let Some(path) = request.uri().path_and_query().cloned() {
+        *request.uri_mut() = Uri::from(path);
+    }
+    request
+}

@@ -1,0 +1,156 @@
+//! The server's leg: one origin, its connections, and a request that is sent once.
+//!
+//! An exchange has a connection of its own on HTTP/1.1 for as long as it lasts, also where
+//! connections are kept for the next one, and a stream of its own on HTTP/2. A request is
+//! never sent twice: only one that provably never reached a kept connection is moved to a
+//! new one.
+
+mod address;
+mod connect;
+mod pool;
+mod tls;
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+
+pub use self::address::{BadUrl, OriginUrl, Scheme};
+pub use self::connect::ConnectError;
+pub use self::tls::{TlsProblem, TlsSettings, client_config};
+pub(crate) use self::tls::{certificates, versions};
+
+use self::connect::{Connection, Connector};
+use self::pool::Pool;
+use super::body::Outbound;
+
+/// One origin, and the connections to it.
+pub struct Origin {
+    url: OriginUrl,
+    connector: Connector,
+    pool: Pool,
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Origin").field(&self.url).finish()
+    }
+}
+
+/// How an origin is reached.
+#[derive(Clone, Debug)]
+pub struct OriginSettings {
+    /// For `https`.
+    pub tls: Arc<rustls::ClientConfig>,
+    /// How long a connection may take to come about.
+    pub connect_timeout: std::time::Duration,
+    /// Speak HTTP/2 without asking on a connection without TLS.
+    pub http2_prior_knowledge: bool,
+}
+
+/// Why a request had no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// No connection came about: nothing was sent.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The connection failed after the request had been, or may have been, sent.
+    #[error("the connection broke before the server answered")]
+    Broken(#[source] hyper::Error),
+}
+
+/// A response, and the hold on its connection.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its head and body.
+    pub response: Response<Incoming>,
+    /// To be kept as long as the body is read.
+    pub lease: Lease,
+}
+
+/// A hold on a connection. Dropping it ends the exchange: on HTTP/1.1 the connection is
+/// closed, unless [`complete`](Self::complete) said that it can serve another one.
+#[derive(Debug)]
+pub struct Lease(Option<Held>);
+
+#[derive(Debug)]
+struct Held {
+    connection: Connection,
+    origin: Arc<Origin>,
+}
+
+impl Lease {
+    /// The response has come to its proper end.
+    pub fn complete(mut self) {
+        if let Some(Held { connection, origin }) = self.0.take() {
+            origin.pool.put(connection);
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(Held { connection, .. }) = self.0.take() {
+            connection.abandon();
+        }
+    }
+}
+
+impl Origin {
+    /// An origin to which nothing is connected yet.
+    #[must_use]
+    pub fn new(url: OriginUrl, settings: OriginSettings) -> Arc<Self> {
+        Arc::new(Self {
+            connector: Connector::new(&url, settings),
+            url,
+            pool: Pool::default(),
+        })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn url(&self) -> &OriginUrl {
+        &self.url
+    }
+
+    /// Sends a request in origin form, once. Its `Host` field stands as the caller set it.
+    ///
+    /// Dropping the future before it is done closes the connection, and so tells the server.
+    pub async fn send(self: &Arc<Self>, request: Request<Outbound>) -> Result<Answer, SendError> {
+        let mut request = request;
+        while let Some(connection) = self.pool.take() {
+            match self.exchange(connection, request).await {
+                Ok(answer) => return Ok(answer),
+                // The server closed the connection before the request could be sent.
+                Err((_, Some(unsent))) => request = *unsent,
+                Err((error, None)) => return Err(SendError::Broken(error)),
+            }
+        }
+        let connection = self.connector.connect().await?;
+        if connection.is_shared() {
+            self.pool.put(connection.clone_shared());
+        }
+        self.exchange(connection, request)
+            .await
+            .map_err(|(error, _)| SendError::Broken(error))
+    }
+
+    async fn exchange(
+        self: &Arc<Self>,
+        connection: Connection,
+        mut request: Request<Outbound>,
+    ) -> Result<Answer, (hyper::Error, Option<Box<Request<Outbound>>>)> {
+        connection.prepare(&mut request, &self.url);
+        let mut lease = Lease(Some(Held {
+            connection,
+            origin: Arc::clone(self),
+        }));
+        let Some(held) = &mut lease.0 else {
+            unreachable!("the lease was just made");
+        };
+        let response = held.connection.send(request).await?;
+        Ok(Answer { response, lease })
+    }
+}

@@ -1,0 +1,282 @@
+//! Which exchange belongs to which session.
+//!
+//! A session is what the wire says it is: a `Mcp-Session-Id` (2025-03-26 to 2025-11-25,
+//! basic/transports, Session Management), or the event stream of 2024-11-05 with the
+//! address that it announced. What belongs to none is in the lane, session 0; revision
+//! 2026-07-28 knows nothing else.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use http::{HeaderMap, Method};
+use tapewright_schemas::event::{Offset, SessionKey};
+
+use super::tap::is_event_stream_wanted;
+
+/// The field that names a session.
+pub(crate) const SESSION_ID: &str = "mcp-session-id";
+
+/// The lane of what belongs to no session.
+pub(crate) const LANE: SessionKey = SessionKey(0);
+
+/// The sessions of one gateway.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    // By origin, kind and name.
+    known: HashMap<Vec<u8>, Known>,
+    last: u32,
+    // Origins that answered `initialize` without a session id.
+    without: HashMap<String, ()>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    key: SessionKey,
+    used: Offset,
+}
+
+/// What a request's head says about its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is this one.
+    Known(SessionKey),
+    /// It is this one, of which nothing was seen before.
+    New(SessionKey),
+    /// Its first message will tell.
+    AskMessage,
+    /// The response will tell.
+    AskResponse,
+}
+
+/// How many sessions are known at once.
+const MOST: usize = 65_536;
+
+impl Sessions {
+    /// The session of a request to `origin`.
+    pub(crate) fn place(
+        &self,
+        origin: &str,
+        method: &Method,
+        target: &str,
+        head: &HeaderMap,
+        now: Offset,
+    ) -> Place {
+        let mut table = self.lock();
+        if let Some(id) = head.get(SESSION_ID) {
+            let name = name(origin, b'i', id.as_bytes());
+            if let Some(key) = table.touch(&name, now) {
+                return Place::Known(key);
+            }
+            let key = table.next();
+            table.add(name, key, now);
+            return Place::New(key);
+        }
+        if let Some(key) = table.touch(&name(origin, b'e', target.as_bytes()), now) {
+            return Place::Known(key);
+        }
+        if *method == Method::POST {
+            Place::AskMessage
+        } else if *method == Method::GET && is_event_stream_wanted(head) {
+            Place::AskResponse
+        } else {
+            Place::Known(LANE)
+        }
+    }
+
+    /// The session that an `initialize` opens; `None` where sessions have no ids.
+    pub(crate) fn initialize(&self, origin: &str) -> Option<SessionKey> {
+        let mut table = self.lock();
+        (!table.without.contains_key(origin)).then(|| table.next())
+    }
+
+    /// A session that an event stream opens.
+    pub(crate) fn stream(&self) -> SessionKey {
+        self.lock().next()
+    }
+
+    /// The response to an `initialize` named its session; whether it is new. Where the
+    /// exchange is in the lane already, the session begins with what follows.
+    pub(crate) fn named(&self, origin: &str, id: &[u8], key: SessionKey, now: Offset) -> bool {
+        let mut table = self.lock();
+        table.without.remove(origin);
+        let name = name(origin, b'i', id);
+        if table.touch(&name, now).is_some() {
+            return false;
+        }
+        let key = if key == LANE { table.next() } else { key };
+        table.add(name, key, now);
+        true
+    }
+
+    /// The response to an `initialize` named no session.
+    pub(crate) fn unnamed(&self, origin: &str) {
+        let mut table = self.lock();
+        if table.without.len() < MOST {
+            table.without.insert(origin.to_owned(), ());
+        }
+    }
+
+    /// An event stream announced where its messages are to be posted.
+    pub(crate) fn announced(&self, origin: &str, endpoint: &str, key: SessionKey, now: Offset) {
+        let target = target_of(endpoint);
+        self.lock()
+            .add(name(origin, b'e', target.as_bytes()), key, now);
+    }
+
+    /// A session is over.
+    pub(crate) fn ended(&self, key: SessionKey) {
+        self.lock().known.retain(|_, known| known.key != key);
+    }
+
+    /// How many sessions are known.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().known.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn next(&mut self) -> SessionKey {
+        self.last = self.last.saturating_add(1);
+        SessionKey(self.last)
+    }
+
+    fn touch(&mut self, name: &[u8], now: Offset) -> Option<SessionKey> {
+        let known = self.known.get_mut(name)?;
+        known.used = now;
+        Some(known.key)
+    }
+
+    fn add(&mut self, name: Vec<u8>, key: SessionKey, now: Offset) {
+        if self.known.len() >= MOST {
+            // The older half goes: most sessions are never closed by anybody.
+            let mut times: Vec<Offset> = self.known.values().map(|known| known.used).collect();
+            let middle = times.len() / 2;
+            let (_, median, _) = times.select_nth_unstable(middle);
+            let median = *median;
+            self.known.retain(|_, known| known.used > median);
+        }
+        self.known.insert(name, Known { key, used: now });
+    }
+}
+
+fn name(origin: &str, kind: u8, rest: &[u8]) -> Vec<u8> {
+    let mut name = Vec::with_capacity(origin.len() + 1 + rest.len());
+    name.extend_from_slice(origin.as_bytes());
+    name.push(kind);
+    name.extend_from_slice(rest);
+    name
+}
+
+/// Path and query of an endpoint, which may be a whole URL.
+fn target_of(endpoint: &str) -> String {
+    let endpoint = endpoint.trim();
+    let rest = match endpoint.find("://") {
+        Some(at) => {
+            let rest = endpoint.get(at + 3..).unwrap_or_default();
+            rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+        }
+        None => endpoint,
+    };
+    if rest.starts_with('/') {
+        rest.to_owned()
+    } else {
+        format!("/{rest}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    fn head(id: Option<&str>) -> HeaderMap {
+        let mut head = HeaderMap::new();
+        if let Some(id) = id {
+            head.insert(SESSION_ID, id.parse().unwrap());
+        }
+        head.insert("accept", "text/event-stream".parse().unwrap());
+        head
+    }
+
+    fn place(sessions: &Sessions, method: &Method, target: &str, id: Option<&str>) -> Place {
+        sessions.place("o", method, target, &head(id), Offset(1))
+    }
+
+    #[test]
+    fn a_session_is_the_one_that_its_id_names() {
+        let sessions = Sessions::default();
+        assert_eq!(
+            place(&sessions, &Method::POST, "/mcp", None),
+            Place::AskMessage
+        );
+        let key = sessions.initialize("o").unwrap();
+        assert!(sessions.named("o", b"abc", key, Offset(1)));
+        assert_eq!(
+            place(&sessions, &Method::POST, "/mcp", Some("abc")),
+            Place::Known(key)
+        );
+        assert_eq!(
+            place(&sessions, &Method::GET, "/mcp", Some("abc")),
+            Place::Known(key)
+        );
+        assert!(
+            matches!(place(&sessions, &Method::POST, "/mcp", Some("abd")), Place::New(other) if other != key)
+        );
+        sessions.ended(key);
+        assert!(matches!(
+            place(&sessions, &Method::POST, "/mcp", Some("abc")),
+            Place::New(_)
+        ));
+    }
+
+    #[test]
+    fn a_stream_is_found_by_the_address_that_it_announced() {
+        for (endpoint, target) in [
+            ("/message?sessionId=7", "/message?sessionId=7"),
+            ("http://h:1/m?x=1", "/m?x=1"),
+            ("m?x=1", "/m?x=1"),
+        ] {
+            let sessions = Sessions::default();
+            assert_eq!(
+                place(&sessions, &Method::GET, "/sse", None),
+                Place::AskResponse
+            );
+            let key = sessions.stream();
+            sessions.announced("o", endpoint, key, Offset(1));
+            assert_eq!(
+                place(&sessions, &Method::POST, target, None),
+                Place::Known(key)
+            );
+        }
+    }
+
+    #[test]
+    fn where_sessions_have_no_ids_everything_is_in_the_lane() {
+        let sessions = Sessions::default();
+        assert!(sessions.initialize("o").is_some());
+        sessions.unnamed("o");
+        assert_eq!(sessions.initialize("o"), None);
+        assert!(sessions.initialize("p").is_some());
+        assert!(sessions.named("o", b"x", LANE, Offset(1)));
+        assert!(sessions.initialize("o").is_some());
+    }
+
+    #[test]
+    fn old_sessions_are_forgotten_before_memory_is_exhausted() {
+        let sessions = Sessions::default();
+        for at in 0..MOST as u64 + 10 {
+            sessions.named("o", &at.to_be_bytes(), LANE, Offset(at));
+        }
+        assert!(sessions.count() <= MOST);
+        let last = (MOST as u64 + 9).to_be_bytes();
+        assert!(!sessions.named("o", &last, LANE, Offset(1)));
+    }
+}

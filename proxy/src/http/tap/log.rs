@@ -1,0 +1,109 @@
+//! What is noted of one exchange, and in which session.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, SessionKey};
+
+use crate::clock::Clock;
+use crate::record::{Durability, Recorder};
+
+/// Notes the events of one exchange. As long as its session is not known they are held;
+/// none is held for longer than it takes the peer to send its next frame.
+#[derive(Debug)]
+pub(crate) struct Log {
+    recorder: Arc<Recorder>,
+    clock: Clock,
+    conduit: ConduitId,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    session: Option<SessionKey>,
+    held: Vec<Event>,
+}
+
+impl Log {
+    pub(crate) fn new(
+        recorder: Arc<Recorder>,
+        clock: Clock,
+        conduit: ConduitId,
+        session: Option<SessionKey>,
+    ) -> Self {
+        Self {
+            recorder,
+            clock,
+            conduit,
+            state: Mutex::new(State {
+                session,
+                held: Vec::new(),
+            }),
+        }
+    }
+
+    /// Notes something that happened now.
+    pub(crate) fn note(&self, dir: Direction, body: EventBody) {
+        self.note_all(dir, [body]);
+    }
+
+    /// Notes several things that happened now.
+    pub(crate) fn note_all(&self, dir: Direction, bodies: impl IntoIterator<Item = EventBody>) {
+        let at = self.clock.now();
+        let mut state = self.lock();
+        let session = state.session;
+        let mut events = bodies.into_iter().map(|body| Event {
+            conduit: self.conduit,
+            session: session.unwrap_or_default(),
+            ..Event::new(at, dir, body)
+        });
+        if session.is_none() {
+            state.held.extend(events);
+            return;
+        }
+        // Under the lock, so that the events of one exchange keep their order.
+        self.write(|| events.next());
+    }
+
+    /// The session of the exchange, once it is known.
+    pub(crate) fn session(&self) -> Option<SessionKey> {
+        self.lock().session
+    }
+
+    /// Says in which session the exchange is; the first word counts.
+    pub(crate) fn decide(&self, session: SessionKey) {
+        let mut state = self.lock();
+        if state.session.is_some() {
+            return;
+        }
+        state.session = Some(session);
+        let mut held = std::mem::take(&mut state.held).into_iter();
+        self.write(|| {
+            let event = held.next()?;
+            Some(Event { session, ..event })
+        });
+    }
+
+    /// Waits for the recorder where it asks for it.
+    pub(crate) fn keep_pace(&self) {
+        if self.recorder.is_behind() {
+            tokio::task::block_in_place(|| self.recorder.keep_pace());
+        }
+    }
+
+    /// The longest message that is kept whole, in bytes.
+    pub(crate) fn limit_bytes(&self) -> usize {
+        self.recorder.limit_bytes()
+    }
+
+    fn write(&self, next: impl FnMut() -> Option<Event>) {
+        if self.recorder.durability() == Durability::Synced {
+            tokio::task::block_in_place(|| self.recorder.record(next));
+        } else {
+            self.recorder.record(next);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,268 @@
+//! What passes, read on a copy: messages, events of a stream, other bodies.
+
+mod decode;
+mod log;
+mod whole;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use tapewright_engine::{SseEvent, SseFramer, SseItem};
+use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
+use tapewright_schemas::event::{
+    CloseReason, Direction, Edit, EventBody, LineEnd, Payload, SseNote,
+};
+
+use self::decode::Decoder;
+use self::whole::Whole;
+use super::fields;
+
+pub(crate) use self::log::Log;
+
+/// What is done with what a tap sees.
+pub(crate) trait Watch: Send + Sync {
+    /// A message passes; called before it is noted.
+    fn message(&self, payload: &[u8]);
+
+    /// The event of a legacy stream that names where to post (2024-11-05,
+    /// basic/transports, HTTP with SSE).
+    fn endpoint(&self, url: &str);
+
+    /// So many bytes pass.
+    fn bytes(&self, count: usize);
+
+    /// The direction came to its end; called after that was noted.
+    fn closed(&self, reason: CloseReason);
+}
+
+/// One direction of one exchange.
+pub(crate) struct Tap {
+    log: Arc<Log>,
+    dir: Direction,
+    decoder: Option<Decoder>,
+    content: Content,
+    // The head says that it is JSON.
+    json: bool,
+    watch: Box<dyn Watch>,
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Tap").finish_non_exhaustive()
+    }
+}
+
+/// How a body is read.
+enum Content {
+    /// As events.
+    Events(SseFramer),
+    /// As one piece.
+    Whole(Whole),
+}
+
+impl Tap {
+    pub(crate) fn new(
+        log: Arc<Log>,
+        dir: Direction,
+        head: &HeaderMap,
+        watch: Box<dyn Watch>,
+    ) -> Self {
+        let limit = log.limit_bytes();
+        let content = if is_event_stream(head) {
+            Content::Events(SseFramer::new(limit))
+        } else {
+            Content::Whole(Whole::new(limit))
+        };
+        Self {
+            decoder: Decoder::of(head, limit),
+            log,
+            dir,
+            content,
+            json: media_type(head).is_some_and(|name| name.ends_with("json")),
+            watch,
+        }
+    }
+
+    /// Bytes pass.
+    pub(crate) fn data(&mut self, bytes: &Bytes) {
+        self.watch.bytes(bytes.len());
+        match &mut self.decoder {
+            None => self.plain(bytes),
+            Some(decoder) => {
+                let decoded = decoder.push(bytes);
+                if !decoded.is_empty() {
+                    self.plain(&decoded);
+                }
+            }
+        }
+    }
+
+    /// Trailer fields pass.
+    pub(crate) fn trailers(&mut self, trailers: &HeaderMap) {
+        let fields = fields::to_vocabulary(trailers);
+        self.log
+            .note(self.dir, EventBody::Trailers(Box::new(fields)));
+    }
+
+    /// Something was changed on its way.
+    pub(crate) fn edited(&mut self, edit: Edit) {
+        self.log.note(self.dir, EventBody::Edited(Box::new(edit)));
+    }
+
+    /// Waits for the recorder where it asks for it.
+    pub(crate) fn keep_pace(&self) {
+        self.log.keep_pace();
+    }
+
+    /// The body is over.
+    pub(crate) fn close(&mut self, reason: CloseReason) {
+        if let Some(decoder) = self.decoder.take() {
+            let rest = decoder.finish();
+            if !rest.is_empty() {
+                self.plain(&rest);
+            }
+        }
+        match &mut self.content {
+            Content::Whole(whole) => {
+                if let Some(payload) = whole.finish() {
+                    let whole = reason == CloseReason::EndOfInput;
+                    self.passed(payload, whole);
+                }
+            }
+            Content::Events(framer) => {
+                if let Some(event) = framer.finish() {
+                    // No client dispatches what its stream did not end.
+                    self.event(event, false);
+                }
+            }
+        }
+        self.log.note(self.dir, EventBody::Closed(reason));
+        self.watch.closed(reason);
+    }
+
+    fn plain(&mut self, bytes: &Bytes) {
+        match &mut self.content {
+            Content::Whole(whole) => {
+                if let Some(payload) = whole.push(bytes) {
+                    self.passed(payload, true);
+                }
+            }
+            Content::Events(framer) => {
+                framer.feed(bytes);
+                let mut items = Vec::new();
+                while let Some(item) = framer.poll() {
+                    items.push(item);
+                }
+                for item in items {
+                    match item {
+                        SseItem::Comment(text) => self.comment(&text),
+                        SseItem::Event(event) => self.event(event, true),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A body in one piece has passed, or what there was of it.
+    fn passed(&self, payload: Payload, whole: bool) {
+        let kept = payload.kept();
+        let is_message = whole && self.is_message(&payload);
+        if is_message {
+            self.watch.message(kept);
+        }
+        self.log.note(self.dir, body_of(payload, is_message));
+    }
+
+    fn is_message(&self, payload: &Payload) -> bool {
+        match Envelope::parse(payload.kept()).kind {
+            // What a client posts as JSON is meant to be a message, also where it fails;
+            // and so is what is too long to be read.
+            Kind::Malformed(Malformed::NotJson | Malformed::NotUtf8) => {
+                let clipped = matches!(payload, Payload::Clipped { .. });
+                self.json && (clipped || self.dir == Direction::ToServer)
+            }
+            Kind::Malformed(_) => false,
+            _ => true,
+        }
+    }
+
+    fn comment(&self, text: &[u8]) {
+        let note = SseNote {
+            comment: Some(lossy(text)),
+            ..SseNote::default()
+        };
+        self.log.note(self.dir, EventBody::Sse(Box::new(note)));
+    }
+
+    fn event(&self, event: SseEvent, dispatched: bool) {
+        let is_message = dispatched && event.is_message();
+        let endpoint = event.event.as_deref() == Some(b"endpoint");
+        let mut note = SseNote {
+            id: event.id.as_deref().map(lossy),
+            event: event
+                .event
+                .as_deref()
+                .filter(|name| !matches!(*name, b"" | b"message"))
+                .map(lossy),
+            retry_ms: event.retry_ms,
+            comment: None,
+            message: is_message,
+        };
+        let payload = event.data.filter(|data| data.wire_len() > 0);
+        if payload.is_some() && !dispatched {
+            note.comment = Some("the stream ended within this event".to_owned());
+        }
+        if let Some(payload) = &payload {
+            if is_message {
+                self.watch.message(payload.kept());
+            } else if endpoint && dispatched {
+                self.watch.endpoint(&lossy(payload.kept()));
+            }
+        }
+        let plain = SseNote {
+            message: is_message,
+            ..SseNote::default()
+        };
+        let worth_noting = note != plain || payload.is_none();
+        let note = worth_noting.then(|| EventBody::Sse(Box::new(note)));
+        let body = payload.map(|payload| body_of(payload, is_message));
+        self.log.note_all(self.dir, note.into_iter().chain(body));
+    }
+}
+
+fn body_of(payload: Payload, is_message: bool) -> EventBody {
+    if is_message {
+        EventBody::Message {
+            payload,
+            end: LineEnd::None,
+        }
+    } else {
+        EventBody::Body { payload }
+    }
+}
+
+/// Whether a body is a stream of events.
+pub(crate) fn is_event_stream(head: &HeaderMap) -> bool {
+    media_type(head).is_some_and(|name| name.eq_ignore_ascii_case("text/event-stream"))
+}
+
+/// Whether a request asks for a stream of events.
+pub(crate) fn is_event_stream_wanted(head: &HeaderMap) -> bool {
+    head.get_all(header::ACCEPT).iter().any(|value| {
+        value
+            .to_str()
+            .is_ok_and(|value| value.to_ascii_lowercase().contains("text/event-stream"))
+    })
+}
+
+/// The media type, without its parameters.
+pub(crate) fn media_type(head: &HeaderMap) -> Option<&str> {
+    let value = head.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim)
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}

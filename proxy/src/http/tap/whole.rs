@@ -1,0 +1,97 @@
+//! A body that is read as one piece.
+
+use bytes::{Bytes, BytesMut};
+use tapewright_schemas::event::Payload;
+use tapewright_schemas::json;
+
+/// Gathers a body. Frames are kept as they came, and copied together at the end only when
+/// there are several.
+#[derive(Debug)]
+pub(super) struct Whole {
+    frames: Vec<Bytes>,
+    len: u64,
+    limit: usize,
+    handed_out: bool,
+}
+
+/// How much is kept of a body that is too long, in bytes.
+const HEAD_SIZE: usize = 64 * 1024;
+
+impl Whole {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            frames: Vec::new(),
+            len: 0,
+            limit,
+            handed_out: false,
+        }
+    }
+
+    /// Takes the next bytes. Once they complete a JSON text it is handed out, so that it
+    /// is recorded before its last byte is passed on, whenever the end of the body comes.
+    pub(super) fn push(&mut self, bytes: &Bytes) -> Option<Payload> {
+        if bytes.is_empty() || (self.handed_out && bytes.trim_ascii().is_empty()) {
+            return None;
+        }
+        let before = self.len;
+        self.len += bytes.len() as u64;
+        if self.len <= self.limit as u64 {
+            self.frames.push(bytes.clone());
+        } else if before <= self.limit as u64 {
+            let head = self.joined();
+            let room = HEAD_SIZE.min(self.limit);
+            let mut head = BytesMut::from(head.get(..room).unwrap_or(&head));
+            let more = room.saturating_sub(head.len());
+            head.extend_from_slice(bytes.get(..more).unwrap_or(bytes));
+            self.frames = vec![head.freeze()];
+        }
+        if self.handed_out || !self.may_be_complete() {
+            return None;
+        }
+        let text = self.joined();
+        if !json::is_valid(&text) {
+            return None;
+        }
+        self.handed_out = true;
+        Some(Payload::Whole(text))
+    }
+
+    /// What was not handed out at the end of the body.
+    pub(super) fn finish(&mut self) -> Option<Payload> {
+        if self.len == 0 || self.handed_out {
+            return None;
+        }
+        let kept = self.joined();
+        self.handed_out = true;
+        Some(if self.len > self.limit as u64 {
+            Payload::Clipped {
+                len: self.len,
+                head: kept,
+            }
+        } else {
+            Payload::Whole(kept)
+        })
+    }
+
+    /// Whether it is worth looking: it ends as an object or array ends, and is not so
+    /// large that looking again and again could cost much.
+    fn may_be_complete(&self) -> bool {
+        const LOOKS: usize = 64;
+        let last = self.frames.last().map(|frame| frame.trim_ascii_end());
+        self.len <= self.limit as u64
+            && self.frames.len() <= LOOKS
+            && last.is_some_and(|text| matches!(text.last(), Some(b'}' | b']')))
+    }
+
+    fn joined(&mut self) -> Bytes {
+        match self.frames.as_slice() {
+            [] => Bytes::new(),
+            [one] => one.clone(),
+            many => {
+                let joined = Bytes::from(many.concat());
+                self.frames = vec![joined.clone()];
+                joined
+            }
+        }
+    }
+}
