@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Record(record::Arguments),
+    Record(Box<record::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),

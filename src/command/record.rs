@@ -253,10 +253,9 @@ fn settings(
         DurabilityArgument::Written => Durability::Written,
     };
     let when_full = match (arguments.when_full, way) {
-        (Some(WhenFullArgument::Gap), _) => WhenFull::Gap,
         (Some(WhenFullArgument::Wait), _) | (None, Way::Process(_)) => WhenFull::Wait,
-        // The traffic of many is the product.
-        (None, _) => WhenFull::Gap,
+        // In front of many clients the traffic is the product.
+        (Some(WhenFullArgument::Gap), _) | (None, _) => WhenFull::Gap,
     };
     let mut env_names: Vec<String> = std::env::vars_os()
         .map(|(name, _)| name.to_string_lossy().into_owned())

@@ -189,7 +189,7 @@ fn bucket_of(us: u64) -> usize {
 fn end_of(bucket: usize) -> u64 {
     let power = u32::try_from(bucket / 2).unwrap_or(62).min(62);
     let low = 1_u64 << power;
-    if bucket % 2 == 0 {
+    if bucket.is_multiple_of(2) {
         low + low / 2
     } else {
         low * 2

@@ -54,7 +54,7 @@ impl Lines {
         rest.advance(1);
         if self.len > 0 {
             self.hold(&text);
-            return self.held();
+            return Some(self.held());
         }
         Some(self.line(text.slice(..text.len().min(self.limit)), text.len() as u64))
     }
@@ -66,7 +66,7 @@ impl Lines {
 
     /// The line that the stream did not end.
     pub(super) fn finish(&mut self) -> Option<Line> {
-        (self.len > 0).then(|| self.held()).flatten()
+        (self.len > 0).then(|| self.held())
     }
 
     fn hold(&mut self, text: &[u8]) {
@@ -76,10 +76,10 @@ impl Lines {
         self.len += text.len() as u64;
     }
 
-    fn held(&mut self) -> Option<Line> {
+    fn held(&mut self) -> Line {
         let kept = Bytes::from(std::mem::take(&mut self.held));
         let len = std::mem::take(&mut self.len);
-        Some(self.line(kept, len))
+        self.line(kept, len)
     }
 
     fn line(&mut self, mut kept: Bytes, mut len: u64) -> Line {

@@ -97,8 +97,6 @@ pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, E
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-
     use super::*;
     use crate::http::origin::OriginUrl;
 

@@ -110,8 +110,6 @@ fn may_be_endpoint(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-
     use super::*;
     use crate::http::origin::OriginUrl;
 

@@ -76,8 +76,6 @@ impl Addresses {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-
     use super::*;
 
     fn addresses() -> Addresses {

@@ -141,9 +141,9 @@ async fn serve(
         signal
     };
     let figures = async {
-        match figures {
-            Some(listener) => listener.serve(Figures(Arc::clone(&gateway)), phases).await,
-            None => (),
+        if let Some(listener) = figures {
+            let figures = Figures(Arc::clone(&gateway));
+            listener.serve(figures, phases).await;
         }
     };
     let mut shutdown = std::pin::pin!(shutdown);

@@ -78,12 +78,14 @@ impl<H: Handler> Served<H> {
         builder
             .http1()
             .preserve_header_case(true)
+            .auto_date_header(false)
             .max_buf_size(limits.head_bytes.max(8_192))
             .max_headers(MOST_FIELDS)
             .timer(TokioTimer::new())
             .header_read_timeout(limits.head_time);
         builder
             .http2()
+            .auto_date_header(false)
             .timer(TokioTimer::new())
             .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
             .max_concurrent_streams(MOST_STREAMS)
@@ -108,12 +110,11 @@ impl<H: Handler> Served<H> {
                 changed = phase.changed() => {
                     let now = if changed.is_ok() { *phase.borrow() } else { Phase::Stopping };
                     match now {
-                        Phase::Serving => {}
                         Phase::Draining if !told => {
                             told = true;
                             served.as_mut().graceful_shutdown();
                         }
-                        Phase::Draining => {}
+                        Phase::Serving | Phase::Draining => {}
                         Phase::Stopping => return,
                     }
                 }

@@ -129,8 +129,6 @@ fn is_port(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-
     use super::*;
 
     fn check(guard: &Guard, host: Option<&str>, origin: Option<&str>) -> Result<(), Refused> {

@@ -155,23 +155,19 @@ impl Listener {
         tokio::sync::OwnedSemaphorePermit,
     )> {
         let place = Arc::clone(places).acquire_owned().await.ok()?;
-        match self.socket.accept().await {
-            Ok((stream, address)) => {
-                // Each event must leave as it comes.
-                stream.set_nodelay(true).ok()?;
-                let client = Client {
-                    address,
-                    connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1,
-                    secure: self.tls.is_some(),
-                };
-                Some((stream, client, place))
-            }
-            Err(_) => {
-                // Out of descriptors, or a client that left at once: others go on.
-                tokio::time::sleep(PAUSE).await;
-                None
-            }
-        }
+        let Ok((stream, address)) = self.socket.accept().await else {
+            // Out of descriptors, or a client that left at once: others go on.
+            tokio::time::sleep(PAUSE).await;
+            return None;
+        };
+        // Each event must leave as it comes.
+        stream.set_nodelay(true).ok()?;
+        let client = Client {
+            address,
+            connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1,
+            secure: self.tls.is_some(),
+        };
+        Some((stream, client, place))
     }
 }
 

@@ -147,8 +147,6 @@ impl fmt::Display for OriginUrl {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-
     use super::*;
 
     #[test]

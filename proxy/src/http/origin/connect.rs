@@ -134,8 +134,7 @@ impl Connector {
                 .handshake(io)
                 .await
                 .map_err(http)?;
-            // Its end shows in the sender.
-            tokio::spawn(async move { drop(connection.await) });
+            spawn(async move { drop(connection.await) });
             return Ok(Connection::Shared(sender));
         }
         let (sender, connection) = http1::Builder::new()
@@ -144,12 +143,15 @@ impl Connector {
             .handshake(io)
             .await
             .map_err(http)?;
-        let task = tokio::spawn(async move { drop(connection.await) });
-        Ok(Connection::Own {
-            sender,
-            task: task.abort_handle(),
-        })
+        let task = spawn(async move { drop(connection.await) });
+        Ok(Connection::Own { sender, task })
     }
+}
+
+/// Runs a connection. It ends with the exchanges on it, which shutdown waits for.
+#[expect(clippy::disallowed_methods, reason = "its end shows in the sender")]
+fn spawn(connection: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    tokio::spawn(connection).abort_handle()
 }
 
 /// How much a server may send on one HTTP/2 stream before it is passed on, in bytes.

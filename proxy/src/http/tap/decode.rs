@@ -122,13 +122,11 @@ impl Decoder {
         }
         let mut bytes = bytes.to_vec();
         for stage in &mut self.stages {
-            match stage.push(&bytes) {
-                Ok(decoded) => bytes = decoded,
-                Err(_) => {
-                    self.failed = true;
-                    return Bytes::new();
-                }
-            }
+            let Ok(decoded) = stage.push(&bytes) else {
+                self.failed = true;
+                return Bytes::new();
+            };
+            bytes = decoded;
         }
         bytes.into()
     }

@@ -57,7 +57,7 @@ impl fmt::Debug for Tap {
 /// How a body is read.
 enum Content {
     /// As events.
-    Events(SseFramer),
+    Events(Box<SseFramer>),
     /// As one piece.
     Whole(Whole),
 }
@@ -71,7 +71,7 @@ impl Tap {
     ) -> Self {
         let limit = log.limit_bytes();
         let content = if is_event_stream(head) {
-            Content::Events(SseFramer::new(limit))
+            Content::Events(Box::new(SseFramer::new(limit)))
         } else {
             Content::Whole(Whole::new(limit))
         };
@@ -91,9 +91,9 @@ impl Tap {
         match &mut self.decoder {
             None => self.plain(bytes),
             Some(decoder) => {
-                let decoded = decoder.push(bytes);
-                if !decoded.is_empty() {
-                    self.plain(&decoded);
+                let plain = decoder.push(bytes);
+                if !plain.is_empty() {
+                    self.plain(&plain);
                 }
             }
         }
