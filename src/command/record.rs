@@ -193,6 +193,7 @@ fn settings(arguments: &Arguments, label: &str, clock: Clock) -> anyhow::Result<
         when_full: when_full.name().to_owned(),
         max_message_bytes: arguments.max_message as u64,
         redacted: !arguments.redaction.is_off(),
+        ..Header::default()
     };
     Ok(Settings {
         target,
