@@ -120,7 +120,7 @@ fn body() -> impl Strategy<Value = EventBody> {
         before,
         after,
     });
-    let exit = prop_oneof![
+    let ended = prop_oneof![
         any::<i32>().prop_map(Exit::Code),
         any::<i32>().prop_map(Exit::Signal)
     ];
@@ -147,7 +147,7 @@ fn body() -> impl Strategy<Value = EventBody> {
         text().prop_map(|why| EventBody::Session(SessionMark::Ended(why))),
         peer.prop_map(EventBody::Opened),
         gap.prop_map(EventBody::Gap),
-        exit.prop_map(EventBody::Exited),
+        ended.prop_map(EventBody::Exited),
         reasons.prop_map(EventBody::Closed),
         any::<u64>().prop_map(|bytes| EventBody::Part { bytes }),
         text().prop_map(EventBody::Signal),
