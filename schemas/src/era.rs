@@ -42,6 +42,22 @@ impl Era {
     }
 }
 
+impl Era {
+    /// The era of a revision that a request's `MCP-Protocol-Version` names. A request
+    /// without it is of 2025-03-26 (2025-06-18, basic/transports).
+    #[must_use]
+    pub fn of_revision(version: Option<&str>) -> Self {
+        // Revisions are dates, and dates in this form are in order.
+        match version {
+            Some(version) if version >= FIRST_STATELESS => Self::Stateless,
+            _ => Self::Handshake,
+        }
+    }
+}
+
+/// The first revision without a handshake.
+const FIRST_STATELESS: &str = "2026-07-28";
+
 /// The `_meta` member by which a stateless request names its revision
 /// (2026-07-28, basic/index §_meta).
 pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";

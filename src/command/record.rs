@@ -278,6 +278,7 @@ fn settings(
         when_full: when_full.name().to_owned(),
         max_message_bytes: arguments.max_message as u64,
         redacted: !arguments.redaction.is_off(),
+        ..Header::default()
     };
     Ok(Settings {
         target,

@@ -20,8 +20,10 @@ pub struct RequestHead {
     /// Path and query, or the whole URL where the client sent one to a forward proxy.
     pub target: String,
     /// `HTTP/1.1` or `HTTP/2`, on the client's leg.
+    #[serde(default)]
     pub version: String,
     /// Its fields, in order.
+    #[serde(default)]
     pub fields: Fields,
 }
 
@@ -31,8 +33,10 @@ pub struct ResponseHead {
     /// `200`, …
     pub status: u16,
     /// `HTTP/1.1` or `HTTP/2`, on the server's leg.
+    #[serde(default)]
     pub version: String,
     /// Its fields, in order.
+    #[serde(default)]
     pub fields: Fields,
     /// Why we answered in the server's place, when we did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +90,7 @@ pub struct SseNote {
 
 /// Something that we changed on its way, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Edit {
     /// What was changed: `location`, `resource`, `endpoint`, …
     pub what: String,
@@ -97,6 +102,7 @@ pub struct Edit {
 
 /// How long one exchange was in our hands, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Added {
     /// From the request's head to its way on.
     pub request_us: u64,

@@ -81,6 +81,30 @@ impl Edits {
         });
     }
 
+    /// Notes a secret whose meaning, and so its mark, is not its text.
+    pub(super) fn valued(
+        &mut self,
+        span: Range<usize>,
+        kind: &'static str,
+        rank: Rank,
+        mark: u128,
+    ) {
+        let Range { start, end } = span;
+        self.list.push(Edit {
+            start,
+            end,
+            kind,
+            rank,
+            quote: None,
+            mark,
+        });
+    }
+
+    /// The mark of a value.
+    pub(super) fn mark(&self, value: &[u8]) -> u128 {
+        self.mark_of(&value)
+    }
+
     /// Whether a text may read otherwise once its edits are made: something beside one
     /// gets a word's edge, where white space and quotes are edges already, or the user's
     /// own value or pattern took a quote or a separator with it.

@@ -35,12 +35,14 @@ mod edits;
 mod finder;
 mod head;
 mod header;
+mod http;
 mod lexer;
 mod lines;
 mod named;
 mod names;
 mod origins;
 mod placeholders;
+mod query;
 mod regions;
 mod rules;
 mod shapes;
@@ -217,7 +219,19 @@ impl Redactor {
         mut again: bool,
         read: fn(&mut Finder, &Rules, &[u8]) -> bool,
     ) -> Cow<'t, [u8]> {
-        if self.finder.edits.len() == 0 || self.rules.off {
+        if self.rules.off {
+            return Cow::Borrowed(text);
+        }
+        self.replaced(text, read)
+    }
+
+    /// As [`settle`](Self::settle), also where the rules are off.
+    fn replaced<'t>(
+        &mut self,
+        text: &'t [u8],
+        read: fn(&mut Finder, &Rules, &[u8]) -> bool,
+    ) -> Cow<'t, [u8]> {
+        if self.finder.edits.len() == 0 {
             return Cow::Borrowed(text);
         }
         let mut out = self.replace(text, |_, _| {});

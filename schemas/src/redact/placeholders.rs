@@ -55,6 +55,11 @@ impl Table {
         slot
     }
 
+    /// The kind of a value that has a placeholder.
+    pub(super) fn kind(&self, mark: u128) -> Option<&'static str> {
+        self.values.get(&mark).map(|slot| slot.kind)
+    }
+
     /// Learns which numbers `text` uses already.
     pub(super) fn adopt(&mut self, text: &[u8]) {
         for span in spans(text) {

@@ -5,6 +5,7 @@
 //! stand in it keep their meaning, so that scrubbing twice changes nothing more.
 
 mod document;
+mod http;
 mod splice;
 mod tape;
 

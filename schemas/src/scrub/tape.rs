@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
 use crate::event::Direction;
 use crate::json::{self, Invalid};
@@ -14,6 +15,8 @@ pub struct TapeScrubber {
     redactor: Redactor,
     // Secrets that span lines: to the server, to the client, standard error.
     streams: [LineState; 3],
+    // The conduit whose next data is the URL of an endpoint.
+    endpoint: Option<Vec<u8>>,
 }
 
 impl TapeScrubber {
@@ -24,6 +27,7 @@ impl TapeScrubber {
         Self {
             redactor,
             streams: Default::default(),
+            endpoint: None,
         }
     }
 
@@ -58,8 +62,27 @@ impl TapeScrubber {
         } else {
             Direction::ToClient
         };
+        let conduit = named(b"conduit").map(|(_, number)| number.to_vec());
         for (name, value) in &members {
+            if let Some(change) = http::member(&mut self.redactor, name, value) {
+                if name == b"sse" {
+                    let event = json::find(value, &["event"]).and_then(meaning);
+                    let endpoint = event.as_deref() == Some(b"endpoint");
+                    self.endpoint = conduit.clone().filter(|_| endpoint);
+                }
+                if let Some(new) = change {
+                    edits.replace(line, value, new);
+                }
+                continue;
+            }
             let new = match name.as_slice() {
+                b"body" => {
+                    let endpoint = conduit.is_some() && self.endpoint == conduit;
+                    for (old, new) in http::body(&mut self.redactor, value, endpoint) {
+                        edits.replace(line, old, new);
+                    }
+                    None
+                }
                 b"text" => self.raw(dir as usize, meaning(value), quoted),
                 b"base64" => self.raw(dir as usize, decoded(value), encoded),
                 b"stderr" => self.raw(STDERR, meaning(value), quoted),

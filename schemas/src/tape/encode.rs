@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use memchr::memchr2;
 
-use crate::envelope::{Envelope, for_each_message};
-use crate::era::EraTracker;
-use crate::event::{Direction, Event, EventBody, Exit, LineEnd, Payload, Peer};
-use crate::json::{self, Invalid, push_number};
+use super::http::Conduits;
+use super::line::{
+    NOT_JSON, SPACED, TOO_DEEP, TOO_LONG, fits_a_line, push_base64, push_bytes, push_clipped,
+    push_dir, push_era, push_exit, push_line_end, push_text,
+};
+use super::{Footer, GapTotal};
+use crate::envelope::{Envelope, Kind, for_each_message};
+use crate::era::{Era, EraTracker};
+use crate::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Payload, Peer, SessionKey,
+};
+use crate::json::{Invalid, push_number};
 use crate::pending::Pending;
 use crate::redact::{LineState, Redactor};
-use crate::tape::{Footer, GapTotal};
 
 /// Numbers events, finds their era, redacts them and writes them as lines.
 ///
@@ -21,21 +25,16 @@ use crate::tape::{Footer, GapTotal};
 /// that the rules know.
 #[derive(Debug)]
 pub struct Encoder {
-    redactor: Redactor,
+    pub(super) redactor: Redactor,
     eras: EraTracker,
     pending: Pending,
     // Secrets that span lines, per stream: to the server, to the client, standard error.
     streams: [LineState; 3],
+    // What HTTP exchanges, and sessions beside the first, have to be remembered for.
+    pub(super) http: Conduits,
     seq: u64,
     gaps: GapTotal,
 }
-
-/// Why a message does not stand on the tape as JSON.
-const NOT_JSON: &str = "not JSON";
-const NOT_UTF8: &str = "not UTF-8";
-const SPACED: &str = "white space around the message";
-const TOO_DEEP: &str = "nested too deep to be read";
-const TOO_LONG: &str = "over the message limit";
 
 impl Encoder {
     /// An encoder at the start of a tape.
@@ -46,6 +45,7 @@ impl Encoder {
             eras: EraTracker::default(),
             pending: Pending::default(),
             streams: Default::default(),
+            http: Conduits::default(),
             seq: 0,
             gaps: GapTotal::default(),
         }
@@ -73,7 +73,7 @@ impl Encoder {
                 push_line_end(*end, out);
             }
             EventBody::Stderr { line, end } => {
-                self.stderr(line, out);
+                self.stderr(event, line, out);
                 push_line_end(*end, out);
             }
             EventBody::Part { bytes } => {
@@ -84,7 +84,8 @@ impl Encoder {
             }
             EventBody::Closed(reason) => {
                 push_dir(event.dir, out);
-                push_text("closed", reason.name(), out);
+                push_closed(*reason, out);
+                self.http.closed(event.conduit, event.dir);
             }
             EventBody::Faulted { effect } => {
                 push_dir(event.dir, out);
@@ -92,8 +93,8 @@ impl Encoder {
             }
             EventBody::Gap(gap) => {
                 self.gaps.count += 1;
-                self.gaps.events += gap.events;
-                self.gaps.bytes += gap.bytes;
+                self.gaps.events = self.gaps.events.saturating_add(gap.events);
+                self.gaps.bytes = self.gaps.bytes.saturating_add(gap.bytes);
                 out.extend_from_slice(b",\"gap\":{\"events\":");
                 push_number(gap.events, out);
                 out.extend_from_slice(b",\"bytes\":");
@@ -108,14 +109,17 @@ impl Encoder {
             | EventBody::Opened(Peer::Cassette | Peer::Client { .. })
             | EventBody::Session(_)
             | EventBody::Sse(_)
-            | EventBody::Trailers(_) => {}
+            | EventBody::Trailers(_) => self.beside_messages(event, out),
             EventBody::Opened(Peer::Process { pid }) => {
                 out.extend_from_slice(b",\"opened\":{\"pid\":");
                 push_number((*pid).into(), out);
                 out.push(b'}');
             }
             EventBody::Signal(name) => push_text("signal", name, out),
-            EventBody::Exited(exit) => push_exit(*exit, out),
+            EventBody::Exited(exit) => {
+                push_exit(*exit, out);
+                self.http.exited(event);
+            }
         }
         out.extend_from_slice(b"}\n");
     }
@@ -176,46 +180,48 @@ impl Encoder {
             Err(Invalid::TooDeep) => TOO_DEEP,
             Err(_) => NOT_JSON,
         };
-        let [to_server, to_client, _] = &mut self.streams;
-        let state = match event.dir {
-            Direction::ToServer => to_server,
-            Direction::ToClient => to_client,
+        let redacted = match stream_of(event, &mut self.streams, &mut self.http) {
+            Some(state) => self.redactor.line(state, bytes),
+            None => self.redactor.text(bytes),
         };
-        let redacted = self.redactor.line(state, bytes);
         push_bytes("text", &redacted, why, out);
     }
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
     fn follow(&mut self, event: &Event, bytes: &Bytes, out: &mut Vec<u8>) {
         let envelope = Envelope::of_json(bytes);
-        if let crate::envelope::Kind::Batch { .. } = envelope.kind {
+        if let Kind::Batch { .. } = envelope.kind {
             let mut era = None;
             for_each_message(bytes, |one| {
-                let member = Envelope::of_json(one);
-                era = self.eras.observe(event.dir, &member);
-                self.pending.observe(event.dir, event.at, self.seq, &member);
+                era = self.follow_one(event, &Envelope::of_json(one));
             });
             return push_era(era, out);
         }
-        let era = self.eras.observe(event.dir, &envelope);
-        self.pending
-            .observe(event.dir, event.at, self.seq, &envelope);
+        let era = self.follow_one(event, &envelope);
         push_era(era, out);
     }
 
+    fn follow_one(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {
+        if (event.session, event.conduit) != FIRST {
+            // Who owes an answer over HTTP is known to those who hold its connections.
+            return self.http.era(event, envelope);
+        }
+        let era = self.eras.observe(event.dir, envelope);
+        self.pending
+            .observe(event.dir, event.at, self.seq, envelope);
+        era
+    }
+
     fn clipped(&mut self, len: u64, head: &Bytes, out: &mut Vec<u8>) {
-        let head = self.redactor.head(head);
-        out.extend_from_slice(b",\"clipped\":{\"len\":");
-        push_number(len, out);
-        out.extend_from_slice(b",\"head\":\"");
-        json::escape(&String::from_utf8_lossy(&head), out);
-        out.extend_from_slice(b"\"}");
+        push_clipped(len, &self.redactor.head(head), out);
         push_text("why", TOO_LONG, out);
     }
 
-    fn stderr(&mut self, line: &Bytes, out: &mut Vec<u8>) {
-        let [_, _, state] = &mut self.streams;
-        let redacted = self.redactor.line(state, line);
+    fn stderr(&mut self, event: &Event, line: &Bytes, out: &mut Vec<u8>) {
+        let redacted = match stream_of(event, &mut self.streams, &mut self.http) {
+            Some(state) => self.redactor.line(state, line),
+            None => self.redactor.text(line),
+        };
         match std::str::from_utf8(&redacted) {
             Ok(text) => push_text("stderr", text, out),
             Err(_) => push_base64("stderr_base64", &redacted, out),
@@ -223,65 +229,35 @@ impl Encoder {
     }
 }
 
-/// Whether a JSON text may stand in a line as it is, and come back exactly.
-fn fits_a_line(text: &[u8]) -> bool {
-    text.trim_ascii().len() == text.len() && memchr2(b'\n', b'\r', text).is_none()
+/// The session and conduit of a recording that has but one.
+const FIRST: (SessionKey, ConduitId) = (SessionKey(0), ConduitId(0));
+
+/// What has to be remembered of the lines before an event's. None for what comes in one
+/// piece.
+fn stream_of<'a>(
+    event: &Event,
+    first: &'a mut [LineState; 3],
+    others: &'a mut Conduits,
+) -> Option<&'a mut LineState> {
+    let [to_server, to_client, stderr] =
+        if event.session == SessionKey(0) && event.conduit == ConduitId(0) {
+            first
+        } else {
+            others.lines(event)?
+        };
+    Some(match (&event.body, event.dir) {
+        (EventBody::Stderr { .. }, _) => stderr,
+        (_, Direction::ToServer) => to_server,
+        (_, Direction::ToClient) => to_client,
+    })
 }
 
-fn push_bytes(name: &str, bytes: &[u8], why: &str, out: &mut Vec<u8>) {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        push_text(name, text, out);
-        push_text("why", why, out);
+fn push_closed(reason: CloseReason, out: &mut Vec<u8>) {
+    // A reader of format 1.0 knows no `aborted` and takes it for a failure.
+    if reason == CloseReason::Aborted {
+        push_text("closed", CloseReason::Failed.name(), out);
+        out.extend_from_slice(b",\"aborted\":true");
     } else {
-        push_base64("base64", bytes, out);
-        push_text("why", NOT_UTF8, out);
+        push_text("closed", reason.name(), out);
     }
-}
-
-fn push_base64(name: &str, bytes: &[u8], out: &mut Vec<u8>) {
-    push_text(name, &STANDARD.encode(bytes), out);
-}
-
-fn push_dir(dir: Direction, out: &mut Vec<u8>) {
-    out.extend_from_slice(match dir {
-        Direction::ToServer => b",\"dir\":\"to_server\"",
-        Direction::ToClient => b",\"dir\":\"to_client\"",
-    });
-}
-
-fn push_era(era: Option<crate::era::Era>, out: &mut Vec<u8>) {
-    if let Some(era) = era {
-        push_text("era", era.name(), out);
-    }
-}
-
-fn push_line_end(end: LineEnd, out: &mut Vec<u8>) {
-    match end {
-        LineEnd::Lf => {}
-        LineEnd::CrLf => push_text("eol", "crlf", out),
-        LineEnd::None => push_text("eol", "none", out),
-    }
-}
-
-fn push_exit(exit: Exit, out: &mut Vec<u8>) {
-    let (name, number) = match exit {
-        Exit::Code(code) => ("code", code),
-        Exit::Signal(signal) => ("signal", signal),
-    };
-    out.extend_from_slice(b",\"exited\":{\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
-    if number < 0 {
-        out.push(b'-');
-    }
-    push_number(number.unsigned_abs().into(), out);
-    out.push(b'}');
-}
-
-fn push_text(name: &str, text: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":\"");
-    json::escape(text, out);
-    out.push(b'"');
 }

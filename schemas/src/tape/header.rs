@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version that this build writes.
-pub const VERSION: &str = "1.0";
+pub const VERSION: &str = "1.1";
 
 /// What was recorded, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,15 @@ pub struct Header {
     /// Working folder of the child, redacted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cwd: String,
+    /// URL of the upstream server, redacted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub upstream: String,
+    /// The only session on this tape, where a recording has a tape for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
+    /// Name of the tape that this one continues.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub continues: String,
     /// Names of the child's environment variables, never their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_names: Vec<String>,

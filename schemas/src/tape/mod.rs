@@ -1,7 +1,7 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"1.0","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"1.1","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
 //! {"seq":2,"at_us":990,"dir":"to_server","era":"handshake","message":{"jsonrpc":"2.0",…}}
 //! {"seq":3,"at_us":1500,"dir":"to_client","text":"Listening…","why":"not JSON"}
@@ -20,7 +20,39 @@
 //! one line stands as `text` or `base64` with a `why`; a message over the recorder's limit
 //! as `clipped`, its length and its head. `eol` tells a line end other than a line feed.
 //!
+//! # HTTP
+//!
+//! Over HTTP every exchange is a `conduit` of its own, and `session` says to which
+//! session it belongs: 0 to none (see [`event`](crate::event)).
+//!
+//! ```text
+//! {"seq":1,"at_us":7,"conduit":1,"client":{"connection":1,"address":"127.0.0.1:5432"}}
+//! {"seq":2,…,"conduit":1,"dir":"to_server","request":{"method":"POST","target":"/mcp","version":"HTTP/1.1","fields":[["accept","…"],…]}}
+//! {"seq":3,…,"conduit":1,"dir":"to_server","message":{"jsonrpc":"2.0",…},"eol":"none"}
+//! {"seq":4,…,"conduit":1,"dir":"to_server","closed":"end of input"}
+//! {"seq":5,…,"conduit":1,"dir":"to_client","response":{"status":200,"version":"HTTP/1.1","fields":[…]}}
+//! {"seq":6,…,"session":1,"began":"session id"}
+//! {"seq":7,…,"conduit":1,"dir":"to_client","sse":{"id":"1","retry_ms":500,"message":false}}
+//! {"seq":8,…,"conduit":1,"dir":"to_client","sse":{"id":"2","message":true}}
+//! {"seq":9,…,"conduit":1,"dir":"to_client","message":{"jsonrpc":"2.0",…},"eol":"none"}
+//! {"seq":10,…,"conduit":1,"dir":"to_client","closed":"end of input"}
+//! {"seq":11,…,"conduit":1,"added":{"request_us":60,"response_us":21}}
+//! ```
+//!
+//! - `request` and `response` are heads; `fields` are pairs in order. The values of fields
+//!   that carry credentials are never written, and `ours` says why an answer is not the
+//!   server's.
+//! - `body` holds what is no MCP message, content encodings undone: as `json`, `text`,
+//!   `base64` or `clipped`.
+//! - `sse` is what an event of a stream says beside its data; with `"message":true` the
+//!   message follows.
+//! - `edited` is what we changed on its way, `before` and `after`; `trailers` are fields.
+//! - `closed` with `"aborted":true` was broken off in the middle.
+//! - `began` and `ended` tell of a session, `added` how long an exchange was in our hands.
+//!
 //! # Versions
+//!
+//! 1.1 added HTTP.
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.
@@ -28,9 +60,13 @@
 mod encode;
 mod footer;
 mod header;
+mod http;
+mod line;
 mod read;
+mod record;
 
 pub use encode::Encoder;
 pub use footer::{Footer, GapTotal};
 pub use header::{Header, VERSION};
+pub(crate) use http::{redacted_edit, redacted_note, redacted_request, redacted_response};
 pub use read::{Ending, ReadError, Reader};

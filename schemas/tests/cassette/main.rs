@@ -10,4 +10,5 @@ mod spill;
 mod summary;
 mod support;
 mod tape;
+mod wheel;
 mod wire;

@@ -1,0 +1,356 @@
+//! Secrets in what HTTP says beside the messages: heads, URLs, forms.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::edits::Rank;
+use super::finder::Finder;
+use super::names::{Class, classify};
+use super::query::{self, Place, Search};
+use super::rules::Rules;
+use super::value::{is_opaque, quoted};
+use super::{Redactor, placeholders, read_text};
+use crate::event::Fields;
+use crate::json::Invalid;
+
+impl Redactor {
+    /// Redacts header or trailer fields. The values of fields that carry credentials are
+    /// replaced even when the rules say that nothing shall be.
+    pub fn fields(&mut self, fields: &Fields) -> Fields {
+        let field = |(name, value): &(String, String)| {
+            let value = self.field(name, value);
+            (self.word(name), value)
+        };
+        Fields(fields.0.iter().map(field).collect())
+    }
+
+    /// Redacts a URL, a request's target, or a short text that may hold URLs.
+    pub fn url(&mut self, text: &str) -> String {
+        self.located(text.as_bytes(), Place::Url)
+    }
+
+    /// Redacts the URL that an `endpoint` event announces: what names the session in it is
+    /// a credential (2024-11-05, basic/transports).
+    pub fn endpoint(&mut self, text: &[u8]) -> String {
+        self.located(text, Place::Endpoint)
+    }
+
+    /// Redacts a body of `application/x-www-form-urlencoded`.
+    pub fn form<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        let Self {
+            finder,
+            table,
+            rules,
+            ..
+        } = self;
+        finder.edits.clear();
+        finder.form(Search::new(rules, table, text));
+        finder.free_text(rules, text, 0);
+        finder.edits.settle(text, 0);
+        self.settle(text, read_text)
+    }
+
+    /// Redacts a body that is no MCP message: a form, a document of an authorization
+    /// server, a page. Its kind is told by what it holds.
+    pub fn body<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        if query::is_oauth_form(text) {
+            return self.form(text);
+        }
+        if self.json_body(text).is_ok() {
+            return self.settle(text, |finder, rules, text| {
+                finder.walk(rules, text, 0).is_ok()
+            });
+        }
+        let Self {
+            finder,
+            table,
+            rules,
+            ..
+        } = self;
+        finder.edits.clear();
+        finder.free_text(rules, text, 0);
+        finder.urls(Search::new(rules, table, text));
+        finder.attributes(rules, text);
+        finder.edits.settle(text, 0);
+        self.settle(text, read_text)
+    }
+
+    /// As [`head`](Self::head), for a body that is no MCP message.
+    pub fn body_head(&mut self, head: &[u8]) -> Vec<u8> {
+        if self.rules.off {
+            return head.to_vec();
+        }
+        let Self {
+            finder,
+            table,
+            rules,
+            ..
+        } = self;
+        finder.edits.clear();
+        let kept = finder.head(rules, head);
+        let search = Search {
+            cut: true,
+            ..Search::new(rules, table, head)
+        };
+        if query::is_oauth_form(head) {
+            finder.form(search);
+        } else {
+            finder.urls(search);
+            finder.attributes(rules, head);
+            finder.oauth_members(head);
+        }
+        finder.edits.settle(head, 0);
+        let kept = kept.min(open_tag(head).unwrap_or(kept));
+        finder.edits.cut(kept);
+        self.settle(head.get(..kept).unwrap_or(head), read_text)
+            .into_owned()
+    }
+
+    /// Notes the secrets of a JSON body.
+    fn json_body(&mut self, text: &[u8]) -> Result<(), Invalid> {
+        if !matches!(text.trim_ascii_start().first(), Some(b'{' | b'[' | b'"')) {
+            return Err(Invalid::Syntax { at: 0 });
+        }
+        if let Err(error) = std::str::from_utf8(text) {
+            let at = error.valid_up_to();
+            return Err(Invalid::Syntax { at });
+        }
+        let Self { finder, rules, .. } = self;
+        finder.edits.clear();
+        finder.walk(rules, text, 0)?;
+        finder.oauth_members(text);
+        Ok(())
+    }
+
+    fn located(&mut self, text: &[u8], place: Place) -> String {
+        let Self {
+            finder,
+            table,
+            rules,
+            ..
+        } = self;
+        finder.edits.clear();
+        finder.urls(Search {
+            place,
+            ..Search::new(rules, table, text)
+        });
+        finder.free_text(rules, text, 0);
+        finder.edits.settle(text, 0);
+        lossy(self.settle(text, read_text))
+    }
+
+    fn field(&mut self, name: &str, value: &str) -> String {
+        let text = value.as_bytes();
+        let Self {
+            finder,
+            table,
+            rules,
+            ..
+        } = self;
+        finder.edits.clear();
+        if let Some((_, kind)) = credential(name) {
+            finder.credential(rules, text, kind);
+            return lossy(self.replaced(text, read_text));
+        }
+        let found = classify(name.as_bytes(), &rules.custom);
+        let secret = match found.class {
+            Class::Secret => true,
+            Class::Weak => is_opaque(text),
+            Class::Open => false,
+        };
+        if secret {
+            finder.named(rules, text, 0..text.len(), found.kind);
+            finder.tokens(rules, text);
+        } else {
+            if let Some(kind) = finder.known(table, text) {
+                finder.edits.text(0..text.len(), kind, Rank::Name);
+            }
+            if memchr::memchr3(b'?', b'/', b'#', text).is_some() {
+                finder.urls(Search::new(rules, table, text));
+            }
+            finder.free_text(rules, text, 0);
+        }
+        finder.edits.settle(text, 0);
+        if let Some(encoded) = self.encoded(value) {
+            return encoded;
+        }
+        lossy(self.settle(text, read_text))
+    }
+
+    /// A value in the form that revision 2026-07-28 has for what no header may hold
+    /// (basic/transports): redacted inside, when there is something to redact.
+    fn encoded(&mut self, value: &str) -> Option<String> {
+        let inner = value.strip_prefix("=?base64?")?.strip_suffix("?=")?;
+        let bytes = STANDARD.decode(inner).ok()?;
+        let redacted = self.text(&bytes);
+        (*redacted != *bytes).then(|| format!("=?base64?{}?=", STANDARD.encode(&redacted)))
+    }
+
+    /// Redacts a word that a peer chose: the name of a field, a method.
+    pub(crate) fn word(&mut self, word: &str) -> String {
+        if word.len() < self.rules.shortest_token {
+            return word.to_owned();
+        }
+        lossy(self.text(word.as_bytes()))
+    }
+}
+
+impl Finder {
+    /// A field that carries credentials: nothing of its value stays but a scheme word,
+    /// the names of cookies and what says how long they live.
+    fn credential(&mut self, rules: &Rules, text: &[u8], kind: &'static str) {
+        match kind {
+            COOKIE | SET_COOKIE => self.cookies_of(text, kind == SET_COOKIE),
+            _ => self.named(rules, text, 0..text.len(), kind),
+        }
+        self.tokens(rules, text);
+        self.edits.settle(text, 0);
+    }
+
+    fn cookies_of(&mut self, text: &[u8], set: bool) {
+        let mut start = 0;
+        for (place, part) in text.split(|byte| *byte == b';').enumerate() {
+            let from = start;
+            start += part.len() + 1;
+            let equals = memchr::memchr(b'=', part);
+            let name = part.get(..equals.unwrap_or(part.len())).unwrap_or_default();
+            let name = name.trim_ascii();
+            let among = |list: &[&str]| {
+                list.iter()
+                    .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+            };
+            let says = set && place > 0;
+            if says && (equals.is_none() && among(COOKIE_FLAGS) || among(COOKIE_ATTRIBUTES)) {
+                continue;
+            }
+            let value = equals.map_or(0, |equals| equals + 1);
+            let secret = part.get(value..).unwrap_or_default();
+            let lead = secret.len() - secret.trim_ascii_start().len();
+            let secret = secret.trim_ascii();
+            if !secret.is_empty() && !placeholders::is_whole(secret) {
+                let from = from + value + lead;
+                self.edits
+                    .text(from..from + secret.len(), COOKIE, Rank::Name);
+            }
+        }
+    }
+
+    /// `name="code" value="…"` in the tags of a page: a form that a browser sends on.
+    fn attributes(&mut self, rules: &Rules, text: &[u8]) {
+        for start in memchr::memmem::find_iter(text, INPUT) {
+            let rest = text.get(start..).unwrap_or_default();
+            let rest = rest.get(..LONGEST_TAG).unwrap_or(rest);
+            let tag = rest
+                .get(..memchr::memchr(b'>', rest).unwrap_or(rest.len()))
+                .unwrap_or_default();
+            let Some(name) = attribute(tag, b"name").and_then(|span| tag.get(span)) else {
+                continue;
+            };
+            let named = classify(name, &rules.custom);
+            let kind = (named.class == Class::Secret).then_some(named.kind);
+            let kind = kind.or_else(|| query::oauth_kind(name));
+            if let (Some(kind), Some(span)) = (kind, attribute(tag, b"value"))
+                && !span.is_empty()
+            {
+                self.edits
+                    .text(start + span.start..start + span.end, kind, Rank::Name);
+            }
+        }
+    }
+
+    /// Members of a document of OAuth that are secret under a name that says nothing. The
+    /// text may be cut at any byte.
+    fn oauth_members(&mut self, text: &[u8]) {
+        if !query::is_oauth_json(text) {
+            return;
+        }
+        let from = self.edits.len();
+        for (at, kind) in query::oauth_names(text) {
+            let rest = text.get(at..).unwrap_or_default().trim_ascii_start();
+            let rest = rest.strip_prefix(b":").unwrap_or_default();
+            let Some(content) = rest.trim_ascii_start().strip_prefix(b"\"") else {
+                continue;
+            };
+            // `content` reaches to the end, but for white space.
+            let start = (content.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+            let span = quoted(text, start - 1).map_or(start..text.len(), |(span, _)| span);
+            let value = text.get(span.clone()).unwrap_or_default();
+            if !value.is_empty() && !placeholders::is_whole(value) {
+                self.edits.text(span, kind, Rank::Name);
+            }
+        }
+        if self.edits.len() > from {
+            self.edits.settle(text, 0);
+        }
+    }
+}
+
+/// Where a tag of a form begins that is not closed: whose value it holds may be cut off.
+fn open_tag(text: &[u8]) -> Option<usize> {
+    let start = memchr::memmem::rfind(text, INPUT)?;
+    let closed = memchr::memchr(b'>', text.get(start..)?);
+    closed.is_none().then_some(start)
+}
+
+/// Where the value of an attribute stands in a tag.
+fn attribute(tag: &[u8], name: &[u8]) -> Option<Range<usize>> {
+    memchr::memmem::find_iter(tag, name).find_map(|at| {
+        let before = at.checked_sub(1).and_then(|before| tag.get(before))?;
+        let rest = tag.get(at + name.len()..)?.strip_prefix(b"=")?;
+        if !before.is_ascii_whitespace() {
+            return None;
+        }
+        let start = at + name.len() + 1;
+        if let quote @ (b'"' | b'\'') = rest.first()? {
+            let end = memchr::memchr(*quote, rest.get(1..)?)?;
+            return Some(start + 1..start + 1 + end);
+        }
+        let end = rest.iter().position(u8::is_ascii_whitespace);
+        Some(start..start + end.unwrap_or(rest.len()))
+    })
+}
+
+/// The kind of a field that carries credentials.
+fn credential(name: &str) -> Option<(&'static str, &'static str)> {
+    let mut list = CREDENTIALS.iter();
+    list.find(|(known, _)| known.eq_ignore_ascii_case(name))
+        .copied()
+}
+
+fn lossy(text: Cow<'_, [u8]>) -> String {
+    match text {
+        Cow::Borrowed(text) => String::from_utf8_lossy(text).into_owned(),
+        Cow::Owned(text) => String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    }
+}
+
+const COOKIE: &str = "cookie";
+const SET_COOKIE: &str = "set-cookie";
+
+/// Fields whose values are never written, whatever the settings (RFC 9110 §11, RFC 6265,
+/// RFC 9449, RFC 7615; 2025-11-25, basic/transports for the session).
+const CREDENTIALS: &[(&str, &str)] = &[
+    ("authentication-info", "authorization"),
+    ("authorization", "authorization"),
+    ("cookie", COOKIE),
+    ("dpop", "dpop-proof"),
+    ("mcp-session-id", query::SESSION),
+    ("proxy-authentication-info", "authorization"),
+    ("proxy-authorization", "authorization"),
+    ("set-cookie", SET_COOKIE),
+    ("x-api-key", "api-key"),
+];
+
+/// What `Set-Cookie` says about a cookie (RFC 6265 §4.1).
+const COOKIE_ATTRIBUTES: &[&str] = &[
+    "domain", "expires", "max-age", "path", "priority", "samesite",
+];
+const COOKIE_FLAGS: &[&str] = &["httponly", "partitioned", "secure"];
+
+const INPUT: &[u8] = b"<input";
+/// No tag of a form is longer.
+const LONGEST_TAG: usize = 16 << 10;

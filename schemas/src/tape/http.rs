@@ -1,0 +1,259 @@
+//! Lines of what HTTP brings beside the messages, and what is remembered for them.
+
+use std::collections::HashMap;
+
+use super::Encoder;
+use super::line::{
+    NOT_UTF8, SPACED, TOO_LONG, fits_a_line, push_base64, push_clipped, push_dir, push_text,
+    push_value,
+};
+use crate::envelope::Envelope;
+use crate::era::{Era, EraTracker};
+use crate::event::{
+    ConduitId, Direction, Edit, Event, EventBody, Head, Payload, Peer, RequestHead, ResponseHead,
+    SessionKey, SessionMark, SseNote,
+};
+use crate::json::{is_valid, push_number};
+use crate::redact::{LineState, Redactor};
+
+impl Encoder {
+    /// Appends what stands beside the messages of an exchange.
+    pub(super) fn beside_messages(&mut self, event: &Event, out: &mut Vec<u8>) {
+        if !matches!(
+            event.body,
+            EventBody::Added(_) | EventBody::Opened(_) | EventBody::Session(_)
+        ) {
+            push_dir(event.dir, out);
+        }
+        match &event.body {
+            EventBody::Opened(Peer::Client {
+                address,
+                connection,
+            }) => {
+                // Not `opened`, which says a process to readers of format 1.0.
+                out.extend_from_slice(b",\"client\":{\"connection\":");
+                push_number(*connection, out);
+                push_text("address", &self.redactor.url(address), out);
+                out.push(b'}');
+            }
+            EventBody::Opened(_) => out.extend_from_slice(b",\"cassette\":true"),
+            EventBody::Head(head) => self.head(event, head, out),
+            EventBody::Body { payload } => self.body(event, payload, out),
+            EventBody::Trailers(fields) => {
+                push_value("trailers", &self.redactor.fields(fields), out);
+            }
+            EventBody::Sse(note) => {
+                self.http.announced(event, note);
+                push_value("sse", &redacted_note(&mut self.redactor, note), out);
+            }
+            EventBody::Edited(edit) => {
+                push_value("edited", &redacted_edit(&mut self.redactor, edit), out);
+            }
+            EventBody::Added(added) => push_value("added", added, out),
+            EventBody::Session(SessionMark::Began(how)) => {
+                push_text("began", &self.redactor.url(how), out);
+            }
+            EventBody::Session(SessionMark::Ended(why)) => {
+                push_text("ended", &self.redactor.url(why), out);
+            }
+            _ => {}
+        }
+    }
+
+    fn head(&mut self, event: &Event, head: &Head, out: &mut Vec<u8>) {
+        match head {
+            Head::Request(request) => {
+                self.http.asked(event, request);
+                push_value(
+                    "request",
+                    &redacted_request(&mut self.redactor, request),
+                    out,
+                );
+            }
+            Head::Response(response) => {
+                push_value(
+                    "response",
+                    &redacted_response(&mut self.redactor, response),
+                    out,
+                );
+            }
+        }
+    }
+
+    fn body(&mut self, event: &Event, payload: &Payload, out: &mut Vec<u8>) {
+        let place = self.http.place(event);
+        let endpoint = place.is_some_and(|place| std::mem::take(&mut place.endpoint));
+        let start = out.len();
+        push_body(&mut self.redactor, payload, endpoint, out);
+        // The members of an object: the first one has no comma.
+        out.splice(start..=start, *b",\"body\":{");
+        out.push(b'}');
+    }
+}
+
+/// Appends the members that say what a body holds.
+fn push_body(redactor: &mut Redactor, payload: &Payload, endpoint: bool, out: &mut Vec<u8>) {
+    let bytes = match payload {
+        Payload::Whole(bytes) => bytes,
+        Payload::Clipped { len, head } => {
+            push_clipped(*len, &redactor.body_head(head), out);
+            return push_text("why", TOO_LONG, out);
+        }
+    };
+    if endpoint {
+        return push_text("text", &redactor.endpoint(bytes), out);
+    }
+    let redacted = redactor.body(bytes);
+    let Ok(text) = std::str::from_utf8(&redacted) else {
+        push_base64("base64", &redacted, out);
+        return push_text("why", NOT_UTF8, out);
+    };
+    // A lone word or number is text that happens to be JSON.
+    let json = matches!(
+        text.as_bytes().trim_ascii_start().first(),
+        Some(b'{' | b'[')
+    );
+    if !json || !is_valid(&redacted) {
+        return push_text("text", text, out);
+    }
+    if fits_a_line(&redacted) {
+        out.extend_from_slice(b",\"json\":");
+        out.extend_from_slice(&redacted);
+    } else {
+        push_text("text", text, out);
+        push_text("why", SPACED, out);
+    }
+}
+
+/// A request's head without its secrets.
+pub(crate) fn redacted_request(redactor: &mut Redactor, head: &RequestHead) -> RequestHead {
+    RequestHead {
+        method: redactor.word(&head.method),
+        target: redactor.url(&head.target),
+        version: redactor.word(&head.version),
+        fields: redactor.fields(&head.fields),
+    }
+}
+
+/// A response's head without its secrets.
+pub(crate) fn redacted_response(redactor: &mut Redactor, head: &ResponseHead) -> ResponseHead {
+    ResponseHead {
+        status: head.status,
+        version: redactor.word(&head.version),
+        fields: redactor.fields(&head.fields),
+        ours: head.ours.as_deref().map(|why| redactor.url(why)),
+    }
+}
+
+/// What an event says beside its data, without its secrets.
+pub(crate) fn redacted_note(redactor: &mut Redactor, note: &SseNote) -> SseNote {
+    let mut text = |text: &Option<String>| text.as_deref().map(|text| redactor.url(text));
+    SseNote {
+        id: text(&note.id),
+        event: text(&note.event),
+        retry_ms: note.retry_ms,
+        comment: text(&note.comment),
+        message: note.message,
+    }
+}
+
+/// An edit without the secrets of what it changed.
+pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
+    let mut url = |text: &str| {
+        if edit.what == "endpoint" {
+            redactor.endpoint(text.as_bytes())
+        } else {
+            redactor.url(text)
+        }
+    };
+    let (before, after) = (url(&edit.before), url(&edit.after));
+    Edit {
+        what: redactor.word(&edit.what),
+        before,
+        after,
+    }
+}
+
+/// What the encoder remembers of conduits other than the first.
+#[derive(Debug, Default)]
+pub(super) struct Conduits {
+    open: HashMap<ConduitId, Place>,
+    // Secrets that span lines, of children that serve one session each.
+    lines: HashMap<(SessionKey, ConduitId), [LineState; 3]>,
+}
+
+/// One HTTP exchange.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// What the revision that its head names says, for messages that say nothing.
+    hint: Option<Era>,
+    eras: EraTracker,
+    /// The next data of the stream is the URL of an endpoint.
+    endpoint: bool,
+    /// A head was seen: what comes here comes in whole bodies, not in lines.
+    http: bool,
+}
+
+impl Conduits {
+    /// Begins an exchange.
+    fn asked(&mut self, event: &Event, head: &RequestHead) {
+        if self.open.len() >= LIMIT {
+            return;
+        }
+        let version = head.fields.get("mcp-protocol-version");
+        let place = self.open.entry(event.conduit).or_default();
+        place.hint = Some(Era::of_revision(version));
+        place.http = true;
+    }
+
+    /// Notes whether the data that follows is the URL of an endpoint.
+    fn announced(&mut self, event: &Event, note: &SseNote) {
+        let endpoint = note.event.as_deref() == Some("endpoint");
+        if endpoint && self.open.len() < LIMIT {
+            self.open.entry(event.conduit).or_default().endpoint = true;
+        } else if let Some(place) = self.place(event) {
+            place.endpoint = false;
+        }
+    }
+
+    /// Ends one direction of an exchange.
+    pub(super) fn closed(&mut self, conduit: ConduitId, dir: Direction) {
+        if dir == Direction::ToClient && !self.open.is_empty() {
+            self.open.remove(&conduit);
+        }
+    }
+
+    /// Forgets the lines of a process that ended.
+    pub(super) fn exited(&mut self, event: &Event) {
+        self.lines.remove(&(event.session, event.conduit));
+    }
+
+    fn place(&mut self, event: &Event) -> Option<&mut Place> {
+        self.open.get_mut(&event.conduit)
+    }
+
+    /// The era of a message.
+    pub(super) fn era(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {
+        if self.open.len() >= LIMIT && !self.open.contains_key(&event.conduit) {
+            return None;
+        }
+        let place = self.open.entry(event.conduit).or_default();
+        place.eras.observe(event.dir, envelope).or(place.hint)
+    }
+
+    /// What is remembered of the lines of a process.
+    pub(super) fn lines(&mut self, event: &Event) -> Option<&mut [LineState; 3]> {
+        let bodies = self.open.get(&event.conduit).is_some_and(|one| one.http);
+        if bodies || self.lines.len() >= LIMIT {
+            return None;
+        }
+        Some(
+            self.lines
+                .entry((event.session, event.conduit))
+                .or_default(),
+        )
+    }
+}
+
+/// How many conduits are remembered at once.
+const LIMIT: usize = 65_536;

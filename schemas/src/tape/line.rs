@@ -1,0 +1,102 @@
+//! The pieces of a line.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use memchr::memchr2;
+use serde::Serialize;
+
+use crate::era::Era;
+use crate::event::{Direction, Exit, LineEnd};
+use crate::json::{self, push_number};
+
+/// Why a message does not stand on the tape as JSON.
+pub(super) const NOT_JSON: &str = "not JSON";
+pub(super) const NOT_UTF8: &str = "not UTF-8";
+pub(super) const SPACED: &str = "white space around the message";
+pub(super) const TOO_DEEP: &str = "nested too deep to be read";
+pub(super) const TOO_LONG: &str = "over the message limit";
+
+/// Whether a JSON text may stand in a line as it is, and come back exactly.
+pub(super) fn fits_a_line(text: &[u8]) -> bool {
+    text.trim_ascii().len() == text.len() && memchr2(b'\n', b'\r', text).is_none()
+}
+
+pub(super) fn push_bytes(name: &str, bytes: &[u8], why: &str, out: &mut Vec<u8>) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        push_text(name, text, out);
+        push_text("why", why, out);
+    } else {
+        push_base64("base64", bytes, out);
+        push_text("why", NOT_UTF8, out);
+    }
+}
+
+pub(super) fn push_base64(name: &str, bytes: &[u8], out: &mut Vec<u8>) {
+    push_text(name, &STANDARD.encode(bytes), out);
+}
+
+pub(super) fn push_dir(dir: Direction, out: &mut Vec<u8>) {
+    out.extend_from_slice(match dir {
+        Direction::ToServer => b",\"dir\":\"to_server\"",
+        Direction::ToClient => b",\"dir\":\"to_client\"",
+    });
+}
+
+pub(super) fn push_era(era: Option<Era>, out: &mut Vec<u8>) {
+    if let Some(era) = era {
+        push_text("era", era.name(), out);
+    }
+}
+
+pub(super) fn push_line_end(end: LineEnd, out: &mut Vec<u8>) {
+    match end {
+        LineEnd::Lf => {}
+        LineEnd::CrLf => push_text("eol", "crlf", out),
+        LineEnd::None => push_text("eol", "none", out),
+    }
+}
+
+pub(super) fn push_exit(exit: Exit, out: &mut Vec<u8>) {
+    let (name, number) = match exit {
+        Exit::Code(code) => ("code", code),
+        Exit::Signal(signal) => ("signal", signal),
+    };
+    out.extend_from_slice(b",\"exited\":{\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+    if number < 0 {
+        out.push(b'-');
+    }
+    push_number(number.unsigned_abs().into(), out);
+    out.push(b'}');
+}
+
+pub(super) fn push_text(name: &str, text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":\"");
+    json::escape(text, out);
+    out.push(b'"');
+}
+
+/// Appends a member whose value serde writes.
+pub(super) fn push_value(name: &str, value: &impl Serialize, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+    let start = out.len();
+    if serde_json::to_writer(&mut *out, value).is_err() {
+        // Structs of strings and numbers always have a JSON text.
+        out.truncate(start);
+        out.extend_from_slice(b"null");
+    }
+}
+
+/// Appends a member that holds the length of a payload and its first bytes.
+pub(super) fn push_clipped(length: u64, head: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"clipped\":{\"len\":");
+    push_number(length, out);
+    out.extend_from_slice(b",\"head\":\"");
+    json::escape(&String::from_utf8_lossy(head), out);
+    out.extend_from_slice(b"\"}");
+}

@@ -1,0 +1,279 @@
+//! One line of a tape, read.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+
+use super::Footer;
+use crate::era::Era;
+use crate::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Gap, Head, LineEnd, Offset, Payload,
+    Peer, SessionKey, SessionMark,
+};
+use crate::json;
+
+/// What a line is.
+pub(super) enum Record {
+    Event(Event),
+    Footer(Footer),
+    Unknown,
+}
+
+/// Reads one line.
+pub(super) fn parse(line: &Bytes) -> Result<Record, String> {
+    let mut fields = Fields::default();
+    let mut problem = None;
+    json::members(line, |name, value| {
+        if let Err(why) = fields.member(name, value, line) {
+            problem.get_or_insert(why);
+        }
+    })
+    .ok_or("not a JSON object")?;
+    if let Some(why) = problem {
+        return Err(why);
+    }
+    if let Some(footer) = fields.footer {
+        return Ok(Record::Footer(footer));
+    }
+    let (Some(seq), Some(at)) = (fields.seq, fields.at) else {
+        return Err("`seq` or `at_us` is missing".to_owned());
+    };
+    let body = match fields.body {
+        Some(Draft::Message(payload)) => EventBody::Message {
+            payload,
+            end: fields.end,
+        },
+        Some(Draft::Stderr(line)) => EventBody::Stderr {
+            line,
+            end: fields.end,
+        },
+        Some(Draft::Done(EventBody::Closed(CloseReason::Failed))) if fields.aborted => {
+            EventBody::Closed(CloseReason::Aborted)
+        }
+        Some(Draft::Done(body)) => body,
+        None => return Ok(Record::Unknown),
+    };
+    Ok(Record::Event(Event {
+        conduit: ConduitId(fields.conduit),
+        seq,
+        at: Offset(at),
+        session: SessionKey(fields.session),
+        dir: fields.dir.unwrap_or(Direction::ToClient),
+        era: fields.era,
+        body,
+    }))
+}
+
+#[derive(Default)]
+struct Fields {
+    seq: Option<u64>,
+    at: Option<u64>,
+    session: u32,
+    conduit: u32,
+    dir: Option<Direction>,
+    era: Option<Era>,
+    end: LineEnd,
+    aborted: bool,
+    body: Option<Draft>,
+    footer: Option<Footer>,
+}
+
+/// A body whose line end may still follow.
+enum Draft {
+    Message(Payload),
+    Stderr(Bytes),
+    Done(EventBody),
+}
+
+impl Fields {
+    fn member(&mut self, name: &[u8], value: &[u8], line: &Bytes) -> Result<(), String> {
+        match name {
+            b"seq" => self.seq = Some(of(name, value)?),
+            b"at_us" => self.at = Some(of(name, value)?),
+            b"session" => self.session = of(name, value)?,
+            b"conduit" => self.conduit = of(name, value)?,
+            b"dir" => self.dir = Some(word(name, value, Direction::from_name)?),
+            b"era" => self.era = Some(word(name, value, Era::from_name)?),
+            b"eol" => self.end = word(name, value, line_end)?,
+            b"message" => {
+                let bytes = line.slice_ref(value.trim_ascii());
+                self.body = Some(Draft::Message(Payload::Whole(bytes)));
+            }
+            b"text" => {
+                let text: String = of(name, value)?;
+                self.body = Some(Draft::Message(Payload::Whole(text.into())));
+            }
+            b"base64" => self.body = Some(Draft::Message(Payload::Whole(base64(name, value)?))),
+            b"clipped" => {
+                let Clipped { len, head } = of(name, value)?;
+                self.body = Some(Draft::Message(Payload::Clipped {
+                    len,
+                    head: head.into(),
+                }));
+            }
+            b"stderr" => {
+                let text: String = of(name, value)?;
+                self.body = Some(Draft::Stderr(text.into()));
+            }
+            b"stderr_base64" => self.body = Some(Draft::Stderr(base64(name, value)?)),
+            b"aborted" => self.aborted = of(name, value)?,
+            b"end" => self.footer = Some(of(name, value)?),
+            _ => {
+                if let Some(body) = other(name, value, line)? {
+                    self.body = Some(Draft::Done(body));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The body that a member of one event alone tells.
+fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, String> {
+    Ok(Some(match name {
+        b"part" => {
+            let Part { bytes } = of(name, value)?;
+            EventBody::Part { bytes }
+        }
+        b"closed" => EventBody::Closed(word(name, value, CloseReason::from_name)?),
+        b"faulted" => {
+            let effect = of(name, value)?;
+            EventBody::Faulted { effect }
+        }
+        b"gap" => {
+            let GapLine { events, bytes, why } = of(name, value)?;
+            EventBody::Gap(Gap { events, bytes, why })
+        }
+        b"opened" => {
+            let Opened { pid } = of(name, value)?;
+            EventBody::Opened(Peer::Process { pid })
+        }
+        b"client" => {
+            let Client {
+                connection,
+                address,
+            } = of(name, value)?;
+            EventBody::Opened(Peer::Client {
+                address,
+                connection,
+            })
+        }
+        b"cassette" => EventBody::Opened(Peer::Cassette),
+        b"signal" => EventBody::Signal(of(name, value)?),
+        b"exited" => EventBody::Exited(match of(name, value)? {
+            Exited {
+                code: Some(code), ..
+            } => Exit::Code(code),
+            Exited {
+                signal: Some(signal),
+                ..
+            } => Exit::Signal(signal),
+            Exited { .. } => return Err("`exited` without `code` or `signal`".to_owned()),
+        }),
+        b"request" => EventBody::Head(Box::new(Head::Request(of(name, value)?))),
+        b"response" => EventBody::Head(Box::new(Head::Response(of(name, value)?))),
+        b"trailers" => EventBody::Trailers(Box::new(of(name, value)?)),
+        b"sse" => EventBody::Sse(Box::new(of(name, value)?)),
+        b"edited" => EventBody::Edited(Box::new(of(name, value)?)),
+        b"added" => EventBody::Added(of(name, value)?),
+        b"began" => EventBody::Session(SessionMark::Began(of(name, value)?)),
+        b"ended" => EventBody::Session(SessionMark::Ended(of(name, value)?)),
+        b"body" => EventBody::Body {
+            payload: body(value, line)?,
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// What a body holds.
+fn body(value: &[u8], line: &Bytes) -> Result<Payload, String> {
+    let mut payload = None;
+    let mut problem = None;
+    json::members(value, |name, value| {
+        let read = match name {
+            b"json" => Ok(Payload::Whole(line.slice_ref(value.trim_ascii()))),
+            b"text" => of::<String>(name, value).map(|text| Payload::Whole(text.into())),
+            b"base64" => base64(name, value).map(Payload::Whole),
+            b"clipped" => of(name, value).map(|Clipped { len, head }| Payload::Clipped {
+                len,
+                head: head.into(),
+            }),
+            _ => return,
+        };
+        match read {
+            Ok(read) => payload = Some(read),
+            Err(why) => problem = Some(why),
+        }
+    });
+    match problem {
+        Some(why) => Err(why),
+        None => payload.ok_or_else(|| bad(b"body")),
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Clipped {
+    len: u64,
+    head: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Part {
+    bytes: u64,
+}
+
+#[derive(serde::Deserialize)]
+struct GapLine {
+    events: u64,
+    bytes: u64,
+    why: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Opened {
+    pid: u32,
+}
+
+#[derive(serde::Deserialize)]
+struct Client {
+    connection: u64,
+    address: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Exited {
+    code: Option<i32>,
+    signal: Option<i32>,
+}
+
+fn of<T: serde::de::DeserializeOwned>(name: &[u8], value: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(value).map_err(|_| bad(name))
+}
+
+fn word<T>(name: &[u8], value: &[u8], read: fn(&str) -> Option<T>) -> Result<T, String> {
+    let word: String = of(name, value)?;
+    read(&word).ok_or_else(|| bad(name))
+}
+
+fn base64(name: &[u8], value: &[u8]) -> Result<Bytes, String> {
+    let text: String = of(name, value)?;
+    STANDARD
+        .decode(text)
+        .map(Bytes::from)
+        .map_err(|_| bad(name))
+}
+
+fn line_end(word: &str) -> Option<LineEnd> {
+    match word {
+        "crlf" => Some(LineEnd::CrLf),
+        "none" => Some(LineEnd::None),
+        _ => None,
+    }
+}
+
+fn bad(name: &[u8]) -> String {
+    format!(
+        "`{}` has a value that it cannot have",
+        String::from_utf8_lossy(name)
+    )
+}
