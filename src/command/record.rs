@@ -255,7 +255,7 @@ fn settings(
     let when_full = match (arguments.when_full, way) {
         (Some(WhenFullArgument::Wait), _) | (None, Way::Process(_)) => WhenFull::Wait,
         // In front of many clients the traffic is the product.
-        (Some(WhenFullArgument::Gap), _) | (None, _) => WhenFull::Gap,
+        (Some(WhenFullArgument::Gap) | None, _) => WhenFull::Gap,
     };
     let mut env_names: Vec<String> = std::env::vars_os()
         .map(|(name, _)| name.to_string_lossy().into_owned())

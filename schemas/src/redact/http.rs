@@ -12,7 +12,7 @@ use super::names::{Class, classify};
 use super::query::{self, Place, Search};
 use super::rules::Rules;
 use super::value::{is_opaque, quoted};
-use super::{Redactor, placeholders, read_text};
+use super::{Reading, Redactor, placeholders};
 use crate::event::Fields;
 use crate::json::Invalid;
 
@@ -50,7 +50,7 @@ impl Redactor {
         finder.form(Search::new(rules, table, text));
         finder.free_text(rules, text, 0);
         finder.edits.settle(text, 0);
-        self.settle(text, read_text)
+        self.settle(text, Reading::Text)
     }
 
     /// Redacts a body that is no MCP message: a form, a document of an authorization
@@ -60,9 +60,7 @@ impl Redactor {
             return self.form(text);
         }
         if self.json_body(text).is_ok() {
-            return self.settle(text, |finder, rules, text| {
-                finder.walk(rules, text, 0).is_ok()
-            });
+            return self.settle(text, Reading::Json);
         }
         let Self {
             finder,
@@ -75,7 +73,7 @@ impl Redactor {
         finder.urls(Search::new(rules, table, text));
         finder.attributes(rules, text);
         finder.edits.settle(text, 0);
-        self.settle(text, read_text)
+        self.settle(text, Reading::Text)
     }
 
     /// As [`head`](Self::head), for a body that is no MCP message.
@@ -105,7 +103,7 @@ impl Redactor {
         finder.edits.settle(head, 0);
         let kept = kept.min(open_tag(head).unwrap_or(kept));
         finder.edits.cut(kept);
-        self.settle(head.get(..kept).unwrap_or(head), read_text)
+        self.settle(head.get(..kept).unwrap_or(head), Reading::Text)
             .into_owned()
     }
 
@@ -139,7 +137,7 @@ impl Redactor {
         });
         finder.free_text(rules, text, 0);
         finder.edits.settle(text, 0);
-        lossy(self.settle(text, read_text))
+        lossy(self.settle(text, Reading::Text))
     }
 
     fn field(&mut self, name: &str, value: &str) -> String {
@@ -153,7 +151,7 @@ impl Redactor {
         finder.edits.clear();
         if let Some((_, kind)) = credential(name) {
             finder.credential(rules, text, kind);
-            return lossy(self.replaced(text, read_text));
+            return lossy(self.replaced(text, Reading::Text));
         }
         let found = classify(name.as_bytes(), &rules.custom);
         let secret = match found.class {
@@ -177,7 +175,7 @@ impl Redactor {
         if let Some(encoded) = self.encoded(value) {
             return encoded;
         }
-        lossy(self.settle(text, read_text))
+        lossy(self.settle(text, Reading::Text))
     }
 
     /// A value in the form that revision 2026-07-28 has for what no header may hold

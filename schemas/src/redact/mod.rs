@@ -108,15 +108,14 @@ impl Redactor {
         }
         self.finder.edits.clear();
         self.finder.walk(&self.rules, text, 0)?;
-        let again = self.finder.edits.makes_edges(text);
-        Ok(self.settle(text, again, read_json))
+        Ok(self.settle(text, Reading::Json))
     }
 
     /// Redacts free text of any bytes: noise, a URL, malformed JSON.
     pub fn text<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
         self.finder.edits.clear();
         self.finder.free_text(&self.rules, text, 0);
-        self.settle(text, true, read_text)
+        self.settle(text, Reading::Text)
     }
 
     /// Redacts one line of a stream; `state` carries a private key from line to line.
@@ -136,7 +135,7 @@ impl Redactor {
         if !span.is_empty() && !placeholders::is_whole(line.get(span.clone()).unwrap_or_default()) {
             self.finder.edits.marked(span, "private-key", mark);
         }
-        self.settle(line, true, read_text)
+        self.settle(line, Reading::Text)
     }
 
     /// Redacts the kept head of a message that was cut at an arbitrary byte: as
@@ -149,7 +148,7 @@ impl Redactor {
         self.finder.edits.clear();
         let kept = self.finder.head(&self.rules, head);
         self.finder.edits.cut(kept);
-        self.settle(head.get(..kept).unwrap_or(head), true, read_text)
+        self.settle(head.get(..kept).unwrap_or(head), Reading::Text)
             .into_owned()
     }
 
@@ -161,7 +160,7 @@ impl Redactor {
         for argument in argv {
             self.finder.edits.clear();
             expect = self.finder.argument(&self.rules, argument, expect);
-            redacted.push(self.settle(argument, true, read_text).into_owned());
+            redacted.push(self.settle(argument, Reading::Text).into_owned());
         }
         redacted
     }
@@ -187,16 +186,21 @@ impl Redactor {
         self.finder.edits.clear();
         let is_json =
             std::str::from_utf8(text).is_ok() && self.finder.walk(&self.rules, text, 0).is_ok();
-        let read: fn(&mut Finder, &Rules, &[u8]) -> bool =
-            if is_json { read_json } else { read_text };
+        let reading = if is_json {
+            Reading::Json
+        } else {
+            Reading::Text
+        };
         let mut found = Origins::default();
         let mut current = Cow::Borrowed(text);
         for _ in 0..=MOST_ROUNDS {
             self.finder.edits.clear();
-            if !read(&mut self.finder, &self.rules, &current) || self.finder.edits.len() == 0 {
+            if !reading.read(&mut self.finder, &self.rules, &current)
+                || self.finder.edits.len() == 0
+            {
                 break;
             }
-            let again = !is_json || self.finder.edits.makes_edges(&current);
+            let again = reading.is_repeated(&mut self.finder, &current);
             let out = self.replace(&current, |edit, placeholder| {
                 found.replaced(edit, placeholder);
             });
@@ -213,37 +217,29 @@ impl Redactor {
     /// Puts placeholders where the edits are. Where one of them stands beside other
     /// letters, these may be a token now that they have an edge, and in free text any
     /// placeholder changes how its neighbours read, so that the result is read `again`.
-    fn settle<'t>(
-        &mut self,
-        text: &'t [u8],
-        mut again: bool,
-        read: fn(&mut Finder, &Rules, &[u8]) -> bool,
-    ) -> Cow<'t, [u8]> {
+    fn settle<'t>(&mut self, text: &'t [u8], reading: Reading) -> Cow<'t, [u8]> {
         if self.rules.off {
             return Cow::Borrowed(text);
         }
-        self.replaced(text, read)
+        self.replaced(text, reading)
     }
 
     /// As [`settle`](Self::settle), also where the rules are off.
-    fn replaced<'t>(
-        &mut self,
-        text: &'t [u8],
-        read: fn(&mut Finder, &Rules, &[u8]) -> bool,
-    ) -> Cow<'t, [u8]> {
+    fn replaced<'t>(&mut self, text: &'t [u8], reading: Reading) -> Cow<'t, [u8]> {
         if self.finder.edits.len() == 0 {
             return Cow::Borrowed(text);
         }
+        let mut again = reading.is_repeated(&mut self.finder, text);
         let mut out = self.replace(text, |_, _| {});
         for _ in 0..MOST_ROUNDS {
             if !again {
                 break;
             }
             self.finder.edits.clear();
-            if !read(&mut self.finder, &self.rules, &out) || self.finder.edits.len() == 0 {
+            if !reading.read(&mut self.finder, &self.rules, &out) || self.finder.edits.len() == 0 {
                 break;
             }
-            again = self.finder.edits.makes_edges(&out);
+            again = reading.is_repeated(&mut self.finder, &out);
             out = self.replace(&out, |_, _| {});
         }
         Cow::Owned(out)
@@ -281,13 +277,34 @@ impl Redactor {
     }
 }
 
-fn read_json(finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {
-    finder.walk(rules, text, 0).is_ok()
+/// How a text is read.
+#[derive(Clone, Copy, Debug)]
+enum Reading {
+    /// As JSON.
+    Json,
+    /// As free text.
+    Text,
 }
 
-fn read_text(finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {
-    finder.free_text(rules, text, 0);
-    true
+impl Reading {
+    /// Finds what is secret; whether the text could be read.
+    fn read(self, finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {
+        match self {
+            Self::Json => finder.walk(rules, text, 0).is_ok(),
+            Self::Text => {
+                finder.free_text(rules, text, 0);
+                true
+            }
+        }
+    }
+
+    /// Whether what comes of the edits of `text` has to be read again.
+    fn is_repeated(self, finder: &mut Finder, text: &[u8]) -> bool {
+        match self {
+            Self::Json => finder.edits.makes_edges(text),
+            Self::Text => true,
+        }
+    }
 }
 
 /// More rounds than one are the work of a strange pattern.
