@@ -116,22 +116,28 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Ok(Arc::new(recorder))
     };
     let http = &arguments.http;
-    let (exit, recorder) = match way {
+    let (end, recorder) = match way {
         Way::Process(command) => {
             let recorder = start()?;
-            (process(command, &recorder, clock)?, recorder)
+            (End::Process(process(command, &recorder, clock)?), recorder)
         }
         Way::Gateway { listen, url } => {
             let path = url.path.clone();
             let settings = http.gateway(http.reverse(url)?, listen)?;
             let recorder = start()?;
-            (gateway::run(settings, &path, &recorder, clock)?, recorder)
+            (
+                End::Ours(gateway::run(settings, &path, &recorder, clock)?),
+                recorder,
+            )
         }
         Way::ForwardProxy { listen } => {
             let route = http.forward(|| Ok(target::home()?.join("authority")))?;
             let settings = http.gateway(route, listen)?;
             let recorder = start()?;
-            (gateway::run(settings, "", &recorder, clock)?, recorder)
+            (
+                End::Ours(gateway::run(settings, "", &recorder, clock)?),
+                recorder,
+            )
         }
     };
     let finished = recorder.finish();
@@ -141,7 +147,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !finished.is_whole() {
         return Ok(Exit::Inconclusive);
     }
-    Ok(exit)
+    Ok(match end {
+        // Last of all: a child that a signal ended takes us with it.
+        End::Process(exit) => exit_of(exit),
+        End::Ours(exit) => exit,
+    })
+}
+
+/// How a recording came to its end.
+enum End {
+    /// With the child's process.
+    Process(Option<event::Exit>),
+    /// With ours.
+    Ours(Exit),
 }
 
 /// Which two sides we stand between.
@@ -193,13 +211,17 @@ impl<'a> Way<'a> {
 }
 
 /// A stdio client in front, a child behind.
-fn process(command: &[OsString], recorder: &Arc<Recorder>, clock: Clock) -> anyhow::Result<Exit> {
+fn process(
+    command: &[OsString],
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+) -> anyhow::Result<Option<event::Exit>> {
     let Some((program, rest)) = command.split_first() else {
         return Err(Mistake::new("no command was given", "put it after `--`").into());
     };
     let upstream = ChildProcess::new(program.clone(), rest.to_vec());
     match stdio::run(&upstream, Transparent, recorder, clock) {
-        Ok(outcome) => Ok(exit_of(outcome.exit)),
+        Ok(outcome) => Ok(outcome.exit),
         Err(error) => {
             recorder.abandon();
             let hint = "check the command after `--`; it is started without a shell, as the client would start it";
