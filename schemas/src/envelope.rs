@@ -4,6 +4,8 @@
 //! from a typed model of MCP, so that a message of a future revision, or a broken one,
 //! is still seen for what it is.
 
+mod outline;
+
 use std::borrow::Cow;
 
 use crate::json::{Scanner, Span, Text, Token, is_grammatical, unescape, valid_members};

@@ -54,6 +54,8 @@ struct Walk<'f, 'r, 't> {
     member: usize,
     name: Name,
     capture: Option<Capture>,
+    /// The outline's next member: its name, and where its value begins.
+    outlined: Option<(Text, usize)>,
 }
 
 impl Finder {
@@ -85,6 +87,7 @@ impl Finder {
             member: 0,
             name: Name::NONE,
             capture: None,
+            outlined: None,
         }
     }
 
@@ -109,12 +112,20 @@ impl Finder {
 
 impl Walk<'_, '_, '_> {
     fn run(&mut self) -> Result<(), Invalid> {
+        if self.depth == 0 && self.base == 0 {
+            self.finder.outline.clear();
+        }
         loop {
             let opened = self.value()?;
             if !opened && self.after_value()? {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a member of the outermost object is at hand.
+    fn is_outermost(&self) -> bool {
+        self.finder.frames.len() == 1 && self.depth == 0 && self.base == 0
     }
 
     /// Reads the start of a value; `true` when it opened a container that has members.
@@ -156,12 +167,17 @@ impl Walk<'_, '_, '_> {
                 Some(frame) => frame.object,
                 None => {
                     return if self.lexer.next().is_none() {
+                        self.finder.outline.end();
                         Ok(true)
                     } else {
                         Err(self.lexer.refuse())
                     };
                 }
             };
+            if let Some((name, start)) = self.outlined.take_if(|_| self.finder.frames.len() == 1) {
+                let end = self.lexer.at;
+                self.finder.outline.push(name, Span { start, end });
+            }
             match self.lexer.next() {
                 Some(b',') => {
                     self.lexer.at += 1;
@@ -286,6 +302,9 @@ impl Walk<'_, '_, '_> {
     fn key(&mut self) -> Result<(), Invalid> {
         self.member = self.lexer.at;
         let key = self.lexer.key()?;
+        if self.is_outermost() {
+            self.outlined = Some((key, self.lexer.at));
+        }
         if self.capture.is_some() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use super::body::Frame;
 use super::cache::NameCache;
 use super::edits::Edits;
+use super::outline::Outline;
 
 /// The searching half of a [`Redactor`](super::Redactor).
 ///
@@ -14,6 +15,8 @@ pub(super) struct Finder {
     pub(super) names: NameCache,
     /// The open containers of the walks at hand, the inner walks above the outer ones.
     pub(super) frames: Vec<Frame>,
+    /// Of the last text that was walked.
+    pub(super) outline: Outline,
     /// Decoded strings, one per level of JSON in JSON.
     scratch: [Vec<u8>; MAX_NESTING + 1],
 }

@@ -41,6 +41,7 @@ mod lines;
 mod named;
 mod names;
 mod origins;
+mod outline;
 mod placeholders;
 mod query;
 mod regions;
@@ -60,6 +61,7 @@ pub use lines::LineState;
 pub use names::is_secret_name;
 pub use rules::{RuleError, Rules, Settings};
 
+use crate::envelope::Envelope;
 use crate::json::{Invalid, Span};
 use edits::Edit;
 use finder::Finder;
@@ -82,6 +84,8 @@ pub struct Redactor {
     finder: Finder,
     table: Table,
     counts: BTreeMap<String, u64>,
+    // The outline is that of the text which `json` read last.
+    outlined: bool,
 }
 
 impl Redactor {
@@ -93,6 +97,7 @@ impl Redactor {
             finder: Finder::default(),
             table: Table::default(),
             counts: BTreeMap::new(),
+            outlined: false,
         }
     }
 
@@ -108,7 +113,18 @@ impl Redactor {
         }
         self.finder.edits.clear();
         self.finder.walk(&self.rules, text, 0)?;
+        // Another reading would outline another text.
+        self.outlined = self.finder.edits.len() == 0;
         Ok(self.settle(text, Reading::Json))
+    }
+
+    /// A view of `text`, which [`json`](Self::json) has just proved to be JSON: where
+    /// nothing was secret in it, without reading it again.
+    pub(crate) fn envelope<'t>(&self, text: &'t [u8]) -> Envelope<'t> {
+        match self.finder.outline.members() {
+            Some(members) if self.outlined => Envelope::of_members(text, members),
+            _ => Envelope::of_json(text),
+        }
     }
 
     /// Redacts free text of any bytes: noise, a URL, malformed JSON.
@@ -309,3 +325,40 @@ impl Reading {
 
 /// More rounds than one are the work of a strange pattern.
 const MOST_ROUNDS: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn agrees(text: &str) -> Result<(), TestCaseError> {
+        let mut redactor =
+            Redactor::new(Arc::new(Rules::new(&Settings::default()).expect("sound")));
+        if redactor.json(text.as_bytes()).is_ok() {
+            let outlined = redactor.envelope(text.as_bytes());
+            prop_assert_eq!(outlined, Envelope::of_json(text.as_bytes()), "{}", text);
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn an_outline_shows_what_a_second_reading_shows(
+            members in prop::collection::vec((
+                prop::sample::select(vec!["id", "\\u0069d", "method", "params", "result", "error", "x", "token"]),
+                prop::sample::select(vec!["1", " \"a\" ", "null", "{}", "[ ]", "{\"id\":2, \"method\":[{}]}", "[[1],{\"a\":\"b\"}]", "\"\\u0061\"", "true", "\"{\\\"id\\\":1}\""]),
+            ), 0..20),
+            space in prop::sample::select(vec!["", " ", "\t"]),
+        ) {
+            let members: Vec<_> = members
+                .iter()
+                .map(|(name, value)| format!("{space}\"{name}\"{space}:{space}{value}{space}"))
+                .collect();
+            let object = format!("{space}{{{}}}{space}", members.join(","));
+            agrees(&object)?;
+            agrees(&format!("[{object}]"))?;
+            agrees(&format!("\"{}\"", members.len()))?;
+        }
+    }
+}

@@ -189,7 +189,7 @@ impl Encoder {
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
     fn follow(&mut self, event: &Event, bytes: &Bytes, out: &mut Vec<u8>) {
-        let envelope = Envelope::of_json(bytes);
+        let envelope = self.redactor.envelope(bytes);
         if let Kind::Batch { .. } = envelope.kind {
             let mut era = None;
             for_each_message(bytes, |one| {

@@ -1,0 +1,44 @@
+//! What a walk leaves for whoever reads the same text next.
+
+use crate::json::{Span, Text};
+
+/// The members of the outermost object, for whoever reads the text next.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    members: Vec<(Text, Span)>,
+    // The text came to its end.
+    whole: bool,
+    // There are more members than are kept.
+    over: bool,
+}
+
+/// An envelope has five members at most; an outline of more helps nobody.
+const OUTLINE: usize = 16;
+
+impl Outline {
+    /// Nothing is known of the text.
+    pub(super) fn clear(&mut self) {
+        self.members.clear();
+        self.whole = false;
+        self.over = false;
+    }
+
+    /// The next member: its name, and its value with the white space before it.
+    pub(super) fn push(&mut self, name: Text, value: Span) {
+        if self.members.len() < OUTLINE {
+            self.members.push((name, value));
+        } else {
+            self.over = true;
+        }
+    }
+
+    /// The text has come to its end.
+    pub(super) fn end(&mut self) {
+        self.whole = !self.over && !self.members.is_empty();
+    }
+
+    /// Name and value of each member, when the text was one whole object.
+    pub(super) fn members(&self) -> Option<&[(Text, Span)]> {
+        self.whole.then_some(&self.members)
+    }
+}
