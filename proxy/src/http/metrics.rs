@@ -1,10 +1,11 @@
 //! Figures of a gateway, measured by itself, in the text format of Prometheus.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_schemas::event::{Added, Direction};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// How many buckets the latency is counted in: two per power of two, from 1 µs on.
 const BUCKETS: usize = 48;
@@ -36,14 +37,17 @@ impl Default for Metrics {
 
 /// An exchange that is under way, as long as it is.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight(Option<Arc<Metrics>>, AtomicU64);
+pub(crate) struct InFlight {
+    metrics: Option<Arc<Metrics>>,
+    // Its place among those that may be under way at once.
+    place: Mutex<Option<OwnedSemaphorePermit>>,
+}
 
 impl InFlight {
     /// It is over.
     pub(crate) fn end(&self) {
-        if self.1.fetch_add(1, Ordering::Relaxed) == 0
-            && let Some(metrics) = &self.0
-        {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(_), Some(metrics)) = (place.take(), &self.metrics) {
             metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -64,11 +68,14 @@ pub(crate) struct Reading {
 }
 
 impl Metrics {
-    /// An exchange begins.
-    pub(crate) fn begin(self: &Arc<Self>) -> InFlight {
+    /// An exchange begins, at a place of its own.
+    pub(crate) fn begin(self: &Arc<Self>, place: OwnedSemaphorePermit) -> InFlight {
         self.exchanges.fetch_add(1, Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        InFlight(Some(Arc::clone(self)), AtomicU64::new(0))
+        InFlight {
+            metrics: Some(Arc::clone(self)),
+            place: Mutex::new(Some(place)),
+        }
     }
 
     pub(crate) fn add_refused(&self) {
@@ -216,6 +223,8 @@ fn quantile(counts: &[u64], total: u64, q: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::Semaphore;
+
     use super::*;
 
     #[test]
@@ -243,10 +252,17 @@ mod tests {
     #[test]
     fn what_is_under_way_is_counted_until_it_is_over_once() {
         let metrics = Arc::new(Metrics::default());
-        let one = metrics.begin();
-        let two = metrics.begin();
+        let places = Arc::new(Semaphore::new(2));
+        let place = || {
+            Arc::clone(&places)
+                .try_acquire_owned()
+                .expect("a place is free")
+        };
+        let one = metrics.begin(place());
+        let two = metrics.begin(place());
         one.end();
         drop(one);
+        assert_eq!(places.available_permits(), 1);
         let text = metrics.render(Reading::default());
         assert!(text.contains("tapewright_exchanges_in_flight 1"), "{text}");
         drop(two);

@@ -38,7 +38,7 @@ impl Gateway {
         request: Request<Incoming>,
     ) -> Response<Outbound> {
         let arrived = self.clock.now();
-        let Ok(_place) = self.places.clone().try_acquire_owned() else {
+        let Ok(free) = self.places.clone().try_acquire_owned() else {
             let why = "too many exchanges are under way";
             return self.refuse(
                 client,
@@ -76,7 +76,7 @@ impl Gateway {
             sent: Arc::default(),
             ask_response: place == Place::AskResponse,
         });
-        let in_flight = self.metrics.begin();
+        let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
 
         let (parts, body) = request.into_parts();
