@@ -64,13 +64,32 @@ impl Lines {
         self.len == 0
     }
 
+    /// How much is held of the line under way, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Keeps no more than `limit` bytes of the line under way.
+    pub(super) fn clip(&mut self, limit: usize) {
+        if self.held.len() > limit {
+            self.held.truncate(limit);
+            self.held.shrink_to_fit();
+        }
+    }
+
     /// The line that the stream did not end.
     pub(super) fn finish(&mut self) -> Option<Line> {
         (self.len > 0).then(|| self.held())
     }
 
     fn hold(&mut self, text: &[u8]) {
-        let room = self.limit.saturating_sub(self.held.len());
+        // After a hole nothing is added.
+        let whole = self.held.len() as u64 == self.len;
+        let room = if whole {
+            self.limit.saturating_sub(self.held.len())
+        } else {
+            0
+        };
         self.held
             .extend_from_slice(text.get(..room).unwrap_or(text));
         self.len += text.len() as u64;

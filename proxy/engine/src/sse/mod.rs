@@ -100,6 +100,18 @@ impl SseFramer {
         self.lines.is_between() && self.event.is_empty() && self.data.is_empty()
     }
 
+    /// How many bytes are held of what is under way.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.lines.held_bytes() + self.data.held_bytes()
+    }
+
+    /// Keeps no more than the head of the data under way.
+    pub fn clip(&mut self) {
+        self.lines.clip(HEAD_SIZE);
+        self.data.clip();
+    }
+
     /// What was under way when the stream ended; a client dispatches nothing of it.
     pub fn finish(&mut self) -> Option<SseEvent> {
         if let Some(line) = self.lines.finish() {
@@ -175,11 +187,26 @@ impl Data {
         self.first.is_none()
     }
 
+    fn held_bytes(&self) -> usize {
+        self.first.as_ref().map_or(0, Bytes::len) + self.more.len()
+    }
+
+    fn clip(&mut self) {
+        if let Some(first) = self.first.take() {
+            self.clipped = true;
+            self.first = Some(Bytes::copy_from_slice(
+                first.get(..HEAD_SIZE).unwrap_or(&first),
+            ));
+            self.more.truncate(HEAD_SIZE);
+            self.more = BytesMut::from(&*self.more);
+        }
+    }
+
     /// Adds a line of which `lost` further bytes were not kept.
     fn push(&mut self, line: Bytes, lost: u64, limit: usize) {
         let separator = u64::from(self.first.is_some());
         self.len += line.len() as u64 + lost + separator;
-        self.clipped |= self.len > limit as u64;
+        self.clipped |= lost > 0 || self.len > limit as u64;
         match &self.first {
             None => self.first = Some(line),
             Some(first) => {

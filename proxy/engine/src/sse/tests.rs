@@ -88,6 +88,41 @@ fn data_over_the_limit_is_clipped() {
     ));
 }
 
+#[test]
+fn what_is_under_way_can_be_clipped() {
+    for lines in [1, 3] {
+        let mut framer = SseFramer::new(10 << 20);
+        let line = format!("data: {}", "x".repeat(300_000));
+        for number in 0..lines {
+            framer.feed(&Bytes::from(if number == 0 {
+                line.clone()
+            } else {
+                format!("\n{line}")
+            }));
+        }
+        assert!(framer.held_bytes() > 200_000);
+        framer.clip();
+        assert!(
+            framer.held_bytes() <= 3 * HEAD_SIZE,
+            "{}",
+            framer.held_bytes()
+        );
+        framer.feed(&Bytes::from_static(b"yyy\n\ndata: z\n\n"));
+        let Some(SseItem::Event(event)) = framer.poll() else {
+            panic!()
+        };
+        let Some(Payload::Clipped { len, head }) = event.data else {
+            panic!()
+        };
+        assert_eq!(len, lines * 300_000 + 3 + lines - 1);
+        assert!(head.iter().all(|byte| matches!(byte, b'x' | b'\n')) && head.len() <= HEAD_SIZE);
+        let Some(SseItem::Event(event)) = framer.poll() else {
+            panic!()
+        };
+        assert_eq!(event.data, Some(Payload::Whole(Bytes::from_static(b"z"))));
+    }
+}
+
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "data", "id", "event", "retry", ":", ":", " ", "\n", "\n", "\r", "\r\n", "12", "{}", "é",

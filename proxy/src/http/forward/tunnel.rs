@@ -51,12 +51,7 @@ impl Forward {
             tasks.spawn(async move { opened.run(upgrade).await });
             return Response::new(Outbound::empty());
         }
-        let log = Log::new(
-            Arc::clone(&gateway.recorder),
-            gateway.clock,
-            gateway.next_conduit(),
-            Some(LANE),
-        );
+        let log = gateway.log(Some(LANE));
         let head = RequestHead {
             method: "CONNECT".to_owned(),
             target: format!("{}:{}", url.host, url.port),

@@ -57,12 +57,7 @@ impl Gateway {
             Place::Known(session) | Place::New(session) => Some(session),
             Place::AskMessage | Place::AskResponse => None,
         };
-        let log = Arc::new(Log::new(
-            Arc::clone(&self.recorder),
-            self.clock,
-            self.next_conduit(),
-            session,
-        ));
+        let log = Arc::new(self.log(session));
         let began = matches!(place, Place::New(_))
             .then(|| EventBody::Session(SessionMark::Began("session id".to_owned())));
         let opened = EventBody::Opened(peer(client));
@@ -132,12 +127,7 @@ impl Gateway {
         request: &Request<Incoming>,
         ours: &Ours,
     ) -> Response<Outbound> {
-        let log = Log::new(
-            Arc::clone(&self.recorder),
-            self.clock,
-            self.next_conduit(),
-            Some(LANE),
-        );
+        let log = self.log(Some(LANE));
         let head = Head::Request(head_of(request));
         log.note_all(
             Direction::ToServer,

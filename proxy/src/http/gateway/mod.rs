@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
-use tapewright_schemas::event::ConduitId;
+use tapewright_schemas::event::{ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
@@ -24,6 +24,7 @@ use super::listen::{Guard, Limits, Phase};
 use super::metrics::Metrics;
 use super::origin::Origin;
 use super::sessions::Sessions;
+use super::tap::{Budget, Log};
 use crate::clock::Clock;
 use crate::record::Recorder;
 
@@ -94,6 +95,7 @@ pub(crate) struct Gateway {
     pub(crate) changes: Changes,
     pub(crate) guard: Guard,
     pub(crate) places: Arc<Semaphore>,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
     pub(crate) phase: watch::Receiver<Phase>,
     /// What goes on beside the connections: tunnels.
@@ -118,6 +120,7 @@ impl Gateway {
             changes: settings.changes,
             guard: Guard::new(listen, &settings.allow_hosts, &settings.allow_origins),
             places: Arc::new(Semaphore::new(settings.limits.exchanges)),
+            budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,
             phase,
             tasks: TaskTracker::new(),
@@ -125,8 +128,14 @@ impl Gateway {
         }
     }
 
+    /// The notes of the next exchange.
+    pub(crate) fn log(&self, session: Option<SessionKey>) -> Log {
+        let (recorder, budget) = (Arc::clone(&self.recorder), Arc::clone(&self.budget));
+        Log::new(recorder, self.clock, self.next_conduit(), budget, session)
+    }
+
     /// The number of the next exchange, from 1 on.
-    pub(crate) fn next_conduit(&self) -> ConduitId {
+    fn next_conduit(&self) -> ConduitId {
         ConduitId(
             self.conduits
                 .fetch_add(1, Ordering::Relaxed)

@@ -35,6 +35,9 @@ pub struct Limits {
     pub head_bytes: usize,
     /// How long the head of a request may take, and how long a connection may idle.
     pub head_time: Duration,
+    /// How much all bodies under way may hold for the recording, in bytes; beyond that
+    /// they pass all the same and are recorded as clipped.
+    pub tap_bytes: usize,
 }
 
 impl Default for Limits {
@@ -46,6 +49,7 @@ impl Default for Limits {
             // Longer than clients keep idle connections (90 s): it is they who close them,
             // so that none of their requests meets a connection that is just closing.
             head_time: Duration::from_secs(120),
+            tap_bytes: 512 << 20,
         }
     }
 }

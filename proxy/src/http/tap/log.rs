@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, SessionKey};
 
+use super::budget::Budget;
 use crate::clock::Clock;
 use crate::record::{Durability, Recorder};
 
@@ -14,6 +15,7 @@ pub(crate) struct Log {
     recorder: Arc<Recorder>,
     clock: Clock,
     conduit: ConduitId,
+    budget: Arc<Budget>,
     state: Mutex<State>,
 }
 
@@ -28,12 +30,14 @@ impl Log {
         recorder: Arc<Recorder>,
         clock: Clock,
         conduit: ConduitId,
+        budget: Arc<Budget>,
         session: Option<SessionKey>,
     ) -> Self {
         Self {
             recorder,
             clock,
             conduit,
+            budget,
             state: Mutex::new(State {
                 session,
                 held: Vec::new(),
@@ -88,6 +92,11 @@ impl Log {
         if self.recorder.is_behind() {
             tokio::task::block_in_place(|| self.recorder.keep_pace());
         }
+    }
+
+    /// What the taps of the exchange may hold, together with all others.
+    pub(super) fn budget(&self) -> Arc<Budget> {
+        Arc::clone(&self.budget)
     }
 
     /// The longest message that is kept whole, in bytes.

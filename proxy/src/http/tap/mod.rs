@@ -1,5 +1,6 @@
 //! What passes, read on a copy: messages, events of a stream, other bodies.
 
+mod budget;
 mod decode;
 mod log;
 mod whole;
@@ -15,10 +16,12 @@ use tapewright_schemas::event::{
     CloseReason, Direction, Edit, EventBody, LineEnd, Payload, SseNote,
 };
 
+use self::budget::Share;
 use self::decode::Decoder;
 use self::whole::Whole;
 use super::fields;
 
+pub(crate) use self::budget::Budget;
 pub(crate) use self::log::Log;
 
 /// What is done with what a tap sees.
@@ -57,7 +60,7 @@ impl fmt::Debug for Tap {
 /// How a body is read.
 enum Content {
     /// As events.
-    Events(Box<SseFramer>),
+    Events(Box<SseFramer>, Share),
     /// As one piece.
     Whole(Whole),
 }
@@ -70,10 +73,11 @@ impl Tap {
         watch: Box<dyn Watch>,
     ) -> Self {
         let limit = log.limit_bytes();
+        let share = Share::new(log.budget());
         let content = if is_event_stream(head) {
-            Content::Events(Box::new(SseFramer::new(limit)))
+            Content::Events(Box::new(SseFramer::new(limit)), share)
         } else {
-            Content::Whole(Whole::new(limit))
+            Content::Whole(Whole::new(limit, share))
         };
         Self {
             decoder: Decoder::of(head, limit),
@@ -131,7 +135,7 @@ impl Tap {
                     self.passed(payload, whole);
                 }
             }
-            Content::Events(framer) => {
+            Content::Events(framer, _) => {
                 if let Some(event) = framer.finish() {
                     // No client dispatches what its stream did not end.
                     self.event(event, false);
@@ -149,8 +153,11 @@ impl Tap {
                     self.passed(payload, true);
                 }
             }
-            Content::Events(framer) => {
+            Content::Events(framer, share) => {
                 framer.feed(bytes);
+                if !share.resize(framer.held_bytes()) {
+                    framer.clip();
+                }
                 let mut items = Vec::new();
                 while let Some(item) = framer.poll() {
                     items.push(item);

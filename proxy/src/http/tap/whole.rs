@@ -4,6 +4,8 @@ use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::Payload;
 use tapewright_schemas::json;
 
+use super::budget::Share;
+
 /// Gathers a body. Frames are kept as they came, and copied together at the end only when
 /// there are several.
 #[derive(Debug)]
@@ -11,6 +13,7 @@ pub(super) struct Whole {
     frames: Vec<Bytes>,
     len: u64,
     limit: usize,
+    share: Share,
     handed_out: bool,
 }
 
@@ -18,11 +21,12 @@ pub(super) struct Whole {
 const HEAD_SIZE: usize = 64 * 1024;
 
 impl Whole {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize, share: Share) -> Self {
         Self {
             frames: Vec::new(),
             len: 0,
             limit,
+            share,
             handed_out: false,
         }
     }
@@ -35,6 +39,11 @@ impl Whole {
         }
         let before = self.len;
         self.len += bytes.len() as u64;
+        let wanted = usize::try_from(self.len).unwrap_or(usize::MAX);
+        if before <= self.limit as u64 && wanted <= self.limit && !self.share.resize(wanted) {
+            // All taps together hold as much as they may: this one keeps but its head.
+            self.limit = usize::try_from(before).unwrap_or(usize::MAX).min(HEAD_SIZE);
+        }
         if self.len <= self.limit as u64 {
             self.frames.push(bytes.clone());
         } else if before <= self.limit as u64 {
