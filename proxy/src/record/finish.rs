@@ -5,14 +5,15 @@
 //! overwrite one that somebody else wrote while we recorded; leave half a file behind.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tapewright_schemas::envelope::for_each_message;
-use tapewright_schemas::tape::{Ending, GapTotal, Header, Reader};
-use tapewright_schemas::{capture, cassette, event, json};
+use tapewright_schemas::tape::GapTotal;
+use tapewright_schemas::{capture, cassette, json};
 
+use super::chain::Chain;
 use super::names::{Target, numbered};
 
 /// What became of a recording.
@@ -24,7 +25,11 @@ pub struct Finished {
     pub cassette: Option<PathBuf>,
     /// The capture, when one was written, under the name that it got.
     pub capture: Option<PathBuf>,
-    /// How many events the tape holds.
+    /// Of a recording into a folder: the files of every session.
+    pub sessions: Vec<SessionFiles>,
+    /// How many sessions are not listed, because there were too many.
+    pub unlisted: u64,
+    /// How many events the tape, or all tapes, hold.
     pub events: u64,
     /// What is missing on it.
     pub gaps: GapTotal,
@@ -32,6 +37,19 @@ pub struct Finished {
     pub lost: Option<String>,
     /// What else went wrong, in words.
     pub problems: Vec<Problem>,
+}
+
+/// The files of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFiles {
+    /// Its number; 0 for what belongs to no session.
+    pub session: u32,
+    /// Its tapes, each of which continues the one before.
+    pub tapes: Vec<PathBuf>,
+    /// Its cassette, when one was written, under the name that it got.
+    pub cassette: Option<PathBuf>,
+    /// Its capture, when one was written, under the name that it got.
+    pub capture: Option<PathBuf>,
 }
 
 /// Something that was asked for and could not be done.
@@ -96,10 +114,13 @@ impl Identity {
 
 /// What is to be projected, and where to.
 pub(crate) struct Projection<'a> {
-    pub(crate) tape: &'a Path,
+    /// Tapes, each of which continues the one before.
+    pub(crate) tapes: &'a [PathBuf],
     pub(crate) number: u32,
     pub(crate) target: &'a Target,
     pub(crate) before: &'a [Option<Identity>; 2],
+    /// What stood there before is ours, and tells of the same session.
+    pub(crate) ours: [bool; 2],
 }
 
 /// What a projection turned out to hold.
@@ -114,18 +135,20 @@ impl Projection<'_> {
     pub(crate) fn write(&self, finished: &mut Finished) {
         let [cassette_before, capture_before] = *self.before;
         if let Some(path) = &self.target.cassette {
-            finished.cassette = self.one(path, cassette_before, write_cassette, finished);
+            let before = (cassette_before, self.ours[0]);
+            finished.cassette = self.one(path, before, write_cassette, finished);
         }
         if let Some(path) = &self.target.capture {
-            finished.capture = self.one(path, capture_before, write_capture, finished);
+            let before = (capture_before, self.ours[1]);
+            finished.capture = self.one(path, before, write_capture, finished);
         }
     }
 
     fn one(
         &self,
         path: &Path,
-        before: Option<Identity>,
-        write: fn(&Path, &Path, &mut dyn Write) -> io::Result<Content>,
+        before: (Option<Identity>, bool),
+        write: fn(&[PathBuf], &Path, &mut dyn Write) -> io::Result<Content>,
         finished: &mut Finished,
     ) -> Option<PathBuf> {
         let unwritten = |error: &io::Error| Problem::Unwritten {
@@ -133,7 +156,7 @@ impl Projection<'_> {
             why: error.to_string(),
         };
         let fresh = beside(path, "new");
-        let result = write_new(&fresh, |out| write(self.tape, path, out));
+        let result = write_new(&fresh, |out| write(self.tapes, path, out));
         let placed = result.and_then(|content| self.place(&fresh, path, before, content, finished));
         // Gone already when it has taken its name.
         drop(fs::remove_file(&fresh));
@@ -152,10 +175,11 @@ impl Projection<'_> {
         &self,
         fresh: &Path,
         path: &Path,
-        before: Option<Identity>,
+        before: (Option<Identity>, bool),
         content: Content,
         finished: &mut Finished,
     ) -> io::Result<Option<PathBuf>> {
+        let (before, ours) = before;
         let folder = File::open(folder_of(path))?;
         folder.lock()?;
         let now = Identity::of(path);
@@ -174,7 +198,7 @@ impl Projection<'_> {
                 });
                 Ok(None)
             }
-            Some(_) if whole && (now == before || is_probe(path)) => {
+            Some(_) if (whole || ours) && (now == before || is_probe(path)) => {
                 fs::rename(fresh, path)?;
                 Ok(Some(path.to_path_buf()))
             }
@@ -203,48 +227,32 @@ impl Projection<'_> {
     }
 }
 
-fn write_cassette(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<Content> {
-    let mut reader = open(tape)?;
+fn write_cassette(tapes: &[PathBuf], near: &Path, out: &mut dyn Write) -> io::Result<Content> {
+    let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
-    let header: &Header = reader.header();
-    let mut projector = cassette::Projector::new(header, spools.0, spools.1);
-    let ending = feed(&mut reader, |event| projector.observe(event))?;
+    let mut projector = cassette::Projector::new(chain.header(), spools.0, spools.1);
+    let ending = chain.feed(|event| projector.observe(event))?;
     let summary = projector.finish(&ending, out)?;
-    let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
-    Ok(Content {
-        exchanges: summary.exchanges,
-        anything,
-    })
+    Ok(Content::of(summary))
 }
 
-fn write_capture(tape: &Path, near: &Path, out: &mut dyn Write) -> io::Result<Content> {
-    let mut reader = open(tape)?;
+fn write_capture(tapes: &[PathBuf], near: &Path, out: &mut dyn Write) -> io::Result<Content> {
+    let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
-    let mut projector = capture::Projector::new(reader.header(), spools.0, spools.1);
-    let ending = feed(&mut reader, |event| projector.observe(event))?;
+    let mut projector = capture::Projector::new(chain.header(), spools.0, spools.1);
+    let ending = chain.feed(|event| projector.observe(event))?;
     let summary = projector.finish(&ending, out)?;
-    let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
-    Ok(Content {
-        exchanges: summary.exchanges,
-        anything,
-    })
+    Ok(Content::of(summary))
 }
 
-fn open(tape: &Path) -> io::Result<Reader<BufReader<File>>> {
-    Reader::open(BufReader::with_capacity(1 << 18, File::open(tape)?)).map_err(io::Error::other)
-}
-
-fn feed(
-    reader: &mut Reader<BufReader<File>>,
-    mut observe: impl FnMut(&event::Event) -> io::Result<()>,
-) -> io::Result<Ending> {
-    while let Some(event) = reader.next_event().map_err(io::Error::other)? {
-        observe(&event)?;
+impl Content {
+    fn of(summary: cassette::Summary) -> Self {
+        let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
+        Self {
+            exchanges: summary.exchanges,
+            anything,
+        }
     }
-    Ok(reader.ending().cloned().unwrap_or(Ending::CutShort {
-        last_seq: 0,
-        torn: false,
-    }))
 }
 
 /// The largest projection that is synced before it takes its name, in bytes.

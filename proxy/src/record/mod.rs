@@ -4,32 +4,42 @@
 //! under `written` and `synced` the thread that carries the bytes writes the event first.
 //! Which of the two holds is the recorder's business alone: a pump calls
 //! [`Recorder::record`] before it passes bytes on and [`Recorder::keep_pace`] after.
+//!
+//! A task of an asynchronous runtime calls [`Recorder::offer`] and awaits
+//! [`Recorder::poll_pace`]: under `queue` neither blocks its thread.
 
+mod cassettes;
+mod chain;
 mod finish;
+mod folder;
 mod names;
 mod queue;
+mod stats;
 mod sync;
 mod tape_file;
+mod tapes;
 mod writer;
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 
 use tapewright_engine::Forward;
-use tapewright_schemas::event::Event;
+use tapewright_schemas::event::{Event, Offset};
 use tapewright_schemas::redact::Rules;
-use tapewright_schemas::tape::Header;
+use tapewright_schemas::tape::{GapTotal, Header};
 
 use self::queue::Queue;
+use self::stats::Stats;
 use self::sync::SyncGate;
-use self::tape_file::TapeWriter;
+use self::tapes::{Tapes, Unsynced};
 use crate::clock::Clock;
 
-pub use self::finish::{Finished, Problem};
+pub use self::finish::{Finished, Problem, SessionFiles};
 pub use self::names::Target;
 
 /// What is promised about a tape when the recorder is killed.
@@ -109,8 +119,9 @@ pub struct Recorder {
     durability: Durability,
     limit_bytes: usize,
     keeper: Keeper,
-    // How many requests of the client await their response, as far as written.
-    owed: Arc<AtomicUsize>,
+    stats: Arc<Stats>,
+    // There is a tape for each session.
+    folder: bool,
     finished: AtomicBool,
     clock: Clock,
 }
@@ -119,13 +130,13 @@ pub struct Recorder {
 enum Keeper {
     /// Across the path: whoever carries the bytes writes.
     Direct {
-        tape: Box<Mutex<TapeWriter>>,
+        tapes: Box<Mutex<Tapes>>,
         gate: Option<SyncGate>,
     },
     /// Beside the path.
     Queued {
         queue: Arc<Queue>,
-        writer: Mutex<Option<JoinHandle<TapeWriter>>>,
+        writer: Mutex<Option<JoinHandle<Tapes>>>,
     },
 }
 
@@ -138,19 +149,20 @@ impl Recorder {
             when_full,
             ..
         } = settings;
-        let owed = Arc::new(AtomicUsize::new(0));
+        let stats = Arc::new(Stats::default());
+        let folder = settings.target.folder.is_some();
         let keeper = if durability == Durability::Queue {
             let queue = Arc::new(Queue::new(when_full));
-            let writer = writer::spawn(settings, Arc::clone(&queue), Arc::clone(&owed))?;
+            let writer = writer::spawn(settings, Arc::clone(&queue), Arc::clone(&stats))?;
             Keeper::Queued {
                 queue,
                 writer: Mutex::new(Some(writer)),
             }
         } else {
-            let tape = TapeWriter::create(settings);
+            let tapes = Tapes::create(settings);
             let gate = (durability == Durability::Synced).then(SyncGate::default);
             Keeper::Direct {
-                tape: Box::new(Mutex::new(tape)),
+                tapes: Box::new(Mutex::new(tapes)),
                 gate,
             }
         };
@@ -158,7 +170,8 @@ impl Recorder {
             durability,
             limit_bytes,
             keeper,
-            owed,
+            stats,
+            folder,
             finished: AtomicBool::new(false),
             clock,
         })
@@ -181,34 +194,54 @@ impl Recorder {
 
     /// Keeps what `next` yields until it yields `None`. When it returns, the promise of
     /// the chosen durability holds for all of it. Never waits for a full queue: that is
-    /// [`keep_pace`](Self::keep_pace).
-    pub fn record(&self, mut next: impl FnMut() -> Option<Event>) {
+    /// [`keep_pace`](Self::keep_pace). Does not return once the recording is over, unless
+    /// the promise is `queue`'s.
+    pub fn record(&self, next: impl FnMut() -> Option<Event>) {
+        if self.offer(next).is_err() {
+            // The process is about to end. What cannot be recorded any more must not be
+            // passed on either: that is the promise.
+            loop {
+                thread::park();
+            }
+        }
+    }
+
+    /// As [`record`](Self::record), but says when the recording is over: what could not be
+    /// recorded must not be passed on then.
+    pub fn offer(&self, mut next: impl FnMut() -> Option<Event>) -> Result<(), Over> {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.push(next),
-            Keeper::Direct { tape, gate } => {
-                let Some(first) = next() else { return };
-                let mut tape = lock(tape);
-                if tape.is_finished() {
-                    // The process is about to end. What cannot be recorded any more must
-                    // not be passed on either: that is the promise.
-                    drop(tape);
-                    loop {
-                        thread::park();
-                    }
+            Keeper::Direct { tapes, gate } => {
+                let Some(first) = next() else { return Ok(()) };
+                let mut tapes = lock(tapes);
+                if tapes.is_finished() {
+                    return Err(Over);
                 }
-                tape.encode(&first);
+                tapes.encode(&first);
                 while let Some(event) = next() {
-                    tape.encode(&event);
+                    tapes.encode(&event);
                 }
+                let tape = match &mut *tapes {
+                    Tapes::One(tape) => tape,
+                    Tapes::Folder(folder) => {
+                        folder.flush();
+                        let unsynced = folder.unsynced();
+                        self.stats.update(0, folder.gaps());
+                        drop(tapes);
+                        unsynced.iter().for_each(Unsynced::wait);
+                        return Ok(());
+                    }
+                };
                 let written = tape.flush();
-                self.owed.store(tape.owed(), Ordering::Relaxed);
+                self.stats.update(tape.owed(), tape.gaps());
                 let file = tape.file();
-                drop(tape);
+                drop(tapes);
                 if let (Some(gate), Some(file)) = (gate, file) {
                     gate.wait(&file, written);
                 }
             }
         }
+        Ok(())
     }
 
     /// Waits while the queue is fuller than it may be. Called after bytes were passed on
@@ -231,7 +264,29 @@ impl Recorder {
         matches!(&self.keeper, Keeper::Queued { queue, .. } if queue.is_overfull())
     }
 
-    /// How many bytes wait for the writer.
+    /// As [`keep_pace`](Self::keep_pace), for a task: pending while the queue is fuller
+    /// than it may be; the task is woken when it is worth asking again.
+    pub fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
+        match &self.keeper {
+            Keeper::Queued { queue, .. } => queue.poll_pace(context.waker()),
+            Keeper::Direct { .. } => Poll::Ready(()),
+        }
+    }
+
+    /// Tells what time it is on the recording's clock, so that sessions that have been
+    /// silent for long are finished also when nothing comes. Only recordings into a folder
+    /// need it.
+    pub fn tick(&self, now: Offset) {
+        if !self.folder {
+            return;
+        }
+        match &self.keeper {
+            Keeper::Queued { queue, .. } => queue.tick(now),
+            Keeper::Direct { tapes, .. } => lock(tapes).tick(now),
+        }
+    }
+
+    /// How much waits to be written, in bytes of payload and bookkeeping.
     #[must_use]
     pub fn depth_bytes(&self) -> usize {
         match &self.keeper {
@@ -240,13 +295,20 @@ impl Recorder {
         }
     }
 
-    /// How many events could not be queued.
+    /// How many events are missing so far.
     #[must_use]
     pub fn gap_events(&self) -> u64 {
-        match &self.keeper {
-            Keeper::Queued { queue, .. } => queue.gap_events(),
-            Keeper::Direct { .. } => 0,
-        }
+        self.gaps().events
+    }
+
+    /// What has not been recorded so far.
+    #[must_use]
+    pub fn gaps(&self) -> GapTotal {
+        let untold = match &self.keeper {
+            Keeper::Queued { queue, .. } => queue.untold(),
+            Keeper::Direct { .. } => GapTotal::default(),
+        };
+        self.stats.gaps(untold)
     }
 
     /// How many requests of the client await their response, as far as written.
@@ -255,7 +317,7 @@ impl Recorder {
         if let Keeper::Queued { queue, .. } = &self.keeper {
             queue.wait_until_drained();
         }
-        self.owed.load(Ordering::Relaxed)
+        self.stats.owed()
     }
 
     /// Ends the tape and writes its projections. Events that come later are not kept.
@@ -265,11 +327,11 @@ impl Recorder {
         }
         let now = self.clock.now();
         match &self.keeper {
-            Keeper::Direct { tape, .. } => lock(tape).finish(now),
+            Keeper::Direct { tapes, .. } => lock(tapes).finish(now),
             Keeper::Queued { queue, writer } => {
                 queue.close();
                 match lock(writer).take().map(JoinHandle::join) {
-                    Some(Ok(mut tape)) => tape.finish(now),
+                    Some(Ok(mut tapes)) => tapes.finish(now),
                     Some(Err(_)) | None => Finished::writer_failed(),
                 }
             }
@@ -284,16 +346,21 @@ impl Recorder {
             return;
         }
         match &self.keeper {
-            Keeper::Direct { tape, .. } => lock(tape).remove(),
+            Keeper::Direct { tapes, .. } => lock(tapes).remove(),
             Keeper::Queued { queue, writer } => {
                 queue.close();
-                if let Some(Ok(mut tape)) = lock(writer).take().map(JoinHandle::join) {
-                    tape.remove();
+                if let Some(Ok(mut tapes)) = lock(writer).take().map(JoinHandle::join) {
+                    tapes.remove();
                 }
             }
         }
     }
 }
+
+/// The recording is over, and nothing more can be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the recording is over")]
+pub struct Over;
 
 impl Target {
     /// Where the tape is wanted.

@@ -9,6 +9,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tapewright_schemas::tape::Header;
 
 /// The ending of a tape's name.
 pub(super) const TAPE_ENDING: &str = ".tape.jsonl";
@@ -22,7 +25,24 @@ pub struct Target {
     pub(crate) cassette: Option<PathBuf>,
     /// The capture, when one is wanted.
     pub(crate) capture: Option<PathBuf>,
+    /// The folder, where every session gets files of its own.
+    pub(crate) folder: Option<FolderTarget>,
 }
+
+/// A folder in which every session gets a tape, a cassette and a capture of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct FolderTarget {
+    pub(crate) path: PathBuf,
+    /// How many tapes are open at once.
+    pub(crate) most_open: usize,
+    /// After how long without an event a session's files are finished.
+    pub(crate) idle: Duration,
+}
+
+/// How many tapes are open at once unless somebody says otherwise.
+const MOST_OPEN: usize = 256;
+/// After how long a silent session is finished unless somebody says otherwise.
+const IDLE: Duration = Duration::from_secs(300);
 
 impl Target {
     /// A tape alone.
@@ -32,7 +52,45 @@ impl Target {
             tape: resolve(tape),
             cassette: None,
             capture: None,
+            folder: None,
         }
+    }
+
+    /// A folder, with a tape, a cassette and a capture for each session:
+    /// `TIME-LABEL-PID-s1.tape.jsonl`, and `…-lane.tape.jsonl` for what belongs to no
+    /// session.
+    #[must_use]
+    pub fn folder(folder: &Path) -> Self {
+        Self {
+            tape: folder.to_path_buf(),
+            cassette: None,
+            capture: None,
+            folder: Some(FolderTarget {
+                path: folder.to_path_buf(),
+                most_open: MOST_OPEN,
+                idle: IDLE,
+            }),
+        }
+    }
+
+    /// Of a folder: after how long without an event a session's files are finished. When
+    /// the session speaks again, another tape continues the first.
+    #[must_use]
+    pub fn finish_after(mut self, idle: Duration) -> Self {
+        if let Some(folder) = &mut self.folder {
+            folder.idle = idle;
+        }
+        self
+    }
+
+    /// Of a folder: how many tapes are open at once; beyond that the one that has been
+    /// silent longest is closed.
+    #[must_use]
+    pub fn keep_open(mut self, most_open: usize) -> Self {
+        if let Some(folder) = &mut self.folder {
+            folder.most_open = most_open.max(1);
+        }
+        self
     }
 
     /// A cassette, with its tape beside it. A symbolic link is followed: the files stand
@@ -50,6 +108,7 @@ impl Target {
             tape,
             cassette: Some(cassette),
             capture: None,
+            folder: None,
         }
     }
 
@@ -101,6 +160,22 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(path)
+}
+
+/// What the names of all files of a run begin with: `20261121T040932Z-files-4711`.
+pub(crate) fn stem(header: &Header) -> String {
+    let time = header.created.split('.').next().unwrap_or_default();
+    let digits = time.chars().filter(|char| !matches!(char, '-' | ':' | 'Z'));
+    let time: String = digits.collect();
+    let plain = |char: char| {
+        if char.is_ascii_alphanumeric() || "-_.".contains(char) {
+            char
+        } else {
+            '_'
+        }
+    };
+    let label: String = header.label.chars().take(60).map(plain).collect();
+    format!("{time}Z-{label}-{}", header.pid)
 }
 
 const LAST_NUMBER: u32 = 100_000;

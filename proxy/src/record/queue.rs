@@ -1,9 +1,14 @@
 //! The bounded queue between the pumps and the writer.
 
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, Payload};
+use tapewright_schemas::event::{
+    Direction, Event, EventBody, Fields, Gap, Head, Offset, Payload, SessionKey,
+};
+use tapewright_schemas::tape::GapTotal;
 
 use super::WhenFull;
 
@@ -48,9 +53,12 @@ struct State {
     bytes: usize,
     // Whether what was taken last had come quickly.
     quick: bool,
-    gap: Option<Gap>,
-    // How many events ended in gaps, in all.
-    swallowed: u64,
+    // What was swallowed and is not told yet, by session.
+    gaps: BTreeMap<SessionKey, Gap>,
+    // The time that somebody who looks after idle recordings told last.
+    tick: Option<Offset>,
+    // Tasks that wait for the queue to drain.
+    wakers: Vec<Waker>,
     // The writer waits to be woken.
     asleep: bool,
     // The writer is at work on what it took.
@@ -106,16 +114,6 @@ impl Queue {
         self.when_full == WhenFull::Wait && self.lock().bytes > CAPACITY
     }
 
-    /// How many bytes wait.
-    pub(crate) fn depth_bytes(&self) -> usize {
-        self.lock().bytes
-    }
-
-    /// How many events found the queue full, in all.
-    pub(crate) fn gap_events(&self) -> u64 {
-        self.lock().swallowed
-    }
-
     fn wake(&self, state: &State) {
         if state.asleep || state.bytes > CAPACITY / 2 {
             self.filled.notify_one();
@@ -130,17 +128,14 @@ impl Queue {
         let mut naps = 0;
         let nap = if state.quick { SHORT_NAP } else { NAP };
         while state.events.is_empty() {
-            if state.awaited {
-                state.awaited = false;
-                self.drained.notify_all();
-            }
+            state.release(&self.drained);
             if state.closed {
-                if let Some(gap) = state.gap.take() {
-                    let at = Offset::default();
-                    batch.push(gap_event(gap, at));
-                    return true;
-                }
-                return false;
+                state.tell_gaps(Offset::default());
+                std::mem::swap(&mut state.events, batch);
+                return !batch.is_empty();
+            }
+            if state.tick.is_some() {
+                return true;
             }
             state = if naps < NAPS {
                 naps += 1;
@@ -161,11 +156,53 @@ impl Queue {
         state.quick = state.bytes as u128 > waited * BUSY;
         state.bytes = 0;
         state.busy = true;
-        if state.awaited {
-            state.awaited = false;
-            self.drained.notify_all();
-        }
+        state.release(&self.drained);
         true
+    }
+
+    /// As [`keep_pace`](Self::keep_pace) for a task: pending while the queue is overfull,
+    /// and the task is woken when it is worth asking again.
+    pub(crate) fn poll_pace(&self, waker: &Waker) -> Poll<()> {
+        if self.when_full == WhenFull::Gap {
+            return Poll::Ready(());
+        }
+        let mut state = self.lock();
+        if state.bytes <= CAPACITY || state.closed {
+            return Poll::Ready(());
+        }
+        state.awaited = true;
+        if !state.wakers.iter().any(|known| known.will_wake(waker)) {
+            state.wakers.push(waker.clone());
+        }
+        self.filled.notify_one();
+        Poll::Pending
+    }
+
+    /// Tells the writer what time it is, also when nothing comes.
+    pub(crate) fn tick(&self, now: Offset) {
+        self.lock().tick = Some(now);
+        self.filled.notify_one();
+    }
+
+    /// The time that was told since the last call.
+    pub(crate) fn ticked(&self) -> Option<Offset> {
+        self.lock().tick.take()
+    }
+
+    /// How much waits for the writer, in bytes of payload and bookkeeping.
+    pub(crate) fn depth_bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// What was swallowed and is not on the tape yet.
+    pub(crate) fn untold(&self) -> GapTotal {
+        let mut total = GapTotal::default();
+        for gap in self.lock().gaps.values() {
+            total.count += 1;
+            total.events += gap.events;
+            total.bytes += gap.bytes;
+        }
+        total
     }
 
     /// Waits until the writer has dealt with everything that was pushed before.
@@ -184,9 +221,12 @@ impl Queue {
 
     /// No more events are taken.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        let mut state = self.lock();
+        state.closed = true;
+        state.awaited = true;
+        state.release(&self.drained);
+        drop(state);
         self.filled.notify_all();
-        self.drained.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -204,27 +244,42 @@ impl State {
         if full && when_full == WhenFull::Gap {
             return self.swallow(&event);
         }
-        if let Some(gap) = self.gap.take() {
-            self.events.push(gap_event(gap, event.at));
+        if !self.gaps.is_empty() {
+            self.tell_gaps(event.at);
         }
         self.bytes += cost;
         self.events.push(event);
     }
 
     fn swallow(&mut self, event: &Event) {
-        let gap = self.gap.get_or_insert_with(|| Gap {
+        let gap = self.gaps.entry(event.session).or_insert_with(|| Gap {
             events: 0,
             bytes: 0,
             why: "the queue was full".to_owned(),
         });
         gap.events += 1;
-        self.swallowed += 1;
         gap.bytes += payload_bytes(event) as u64;
     }
-}
 
-fn gap_event(gap: Gap, at: Offset) -> Event {
-    Event::new(at, Direction::ToClient, EventBody::Gap(gap))
+    /// Puts what was swallowed where it is missing.
+    fn tell_gaps(&mut self, at: Offset) {
+        for (session, gap) in std::mem::take(&mut self.gaps) {
+            let body = EventBody::Gap(gap);
+            self.events.push(Event {
+                session,
+                ..Event::new(at, Direction::ToClient, body)
+            });
+        }
+    }
+
+    /// Lets those go on who wait for the queue to drain.
+    fn release(&mut self, drained: &Condvar) {
+        if self.awaited {
+            self.awaited = false;
+            drained.notify_all();
+            self.wakers.drain(..).for_each(Waker::wake);
+        }
+    }
 }
 
 fn cost(event: &Event) -> usize {
@@ -238,11 +293,31 @@ pub(crate) fn payload_bytes(event: &Event) -> usize {
             payload: Payload::Whole(bytes),
             ..
         } => bytes.len(),
-        EventBody::Message { payload, .. } => payload.kept().len(),
+        EventBody::Message { payload, .. } | EventBody::Body { payload } => payload.kept().len(),
         EventBody::Stderr { line, .. } => line.len(),
+        EventBody::Head(head) => match head.as_ref() {
+            Head::Request(head) => head.target.len() + fields_bytes(&head.fields),
+            Head::Response(head) => fields_bytes(&head.fields),
+        },
+        EventBody::Trailers(fields) => fields_bytes(fields),
+        EventBody::Edited(edit) => edit.before.len() + edit.after.len(),
+        EventBody::Sse(note) => [&note.id, &note.event, &note.comment]
+            .into_iter()
+            .flatten()
+            .map(String::len)
+            .sum(),
         _ => 0,
     }
 }
+
+/// Names, values, and what it costs to hold them.
+fn fields_bytes(fields: &Fields) -> usize {
+    let field = |(name, value): &(String, String)| name.len() + value.len() + FIELD_OVERHEAD;
+    fields.0.iter().map(field).sum()
+}
+
+/// What a field costs beside its text, in bytes.
+const FIELD_OVERHEAD: usize = 48;
 
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,9 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset};
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
-use tapewright_schemas::tape::{Encoder, Header};
+use tapewright_schemas::tape::{Encoder, GapTotal, Header};
 
 use super::finish::{Finished, Identity, Projection};
 use super::names::create_tape;
@@ -16,6 +16,9 @@ use super::{Settings, Target};
 
 /// How much encoded text is gathered before a write, in bytes.
 const WRITE_SIZE: usize = 256 * 1024;
+
+/// A tape among many gives back larger buffers than this, in bytes.
+const TRIM_SIZE: usize = 16 * 1024;
 
 /// One encoded line that is not written yet.
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +68,12 @@ impl TapeWriter {
             ..
         } = settings;
         let mut redactor = Redactor::new(rules());
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        header.command = redactor.argv(&command).into_iter().map(text).collect();
-        header.cwd = text(redactor.text(header.cwd.as_bytes()).into_owned());
-        header.label = text(redactor.text(header.label.as_bytes()).into_owned());
+        redact_header(&mut redactor, &mut header, &command);
+        Self::open(target, header, redactor)
+    }
+
+    /// Creates the file under a header that was redacted.
+    pub(crate) fn open(target: Target, header: Header, redactor: Redactor) -> Self {
         let before = [&target.cassette, &target.capture]
             .map(|path| path.as_ref().and_then(|path| Identity::of(path)));
         let mut tape = Self {
@@ -167,6 +172,22 @@ impl TapeWriter {
 
     /// Writes the footer and the projections.
     pub(crate) fn finish(&mut self, now: Offset) -> Finished {
+        let mut finished = self.close(now);
+        if self.file.is_some() {
+            let projection = Projection {
+                tapes: std::slice::from_ref(&self.path),
+                number: self.number,
+                target: &self.target,
+                before: &self.before,
+                ours: [false; 2],
+            };
+            projection.write(&mut finished);
+        }
+        finished
+    }
+
+    /// Writes the footer.
+    pub(crate) fn close(&mut self, now: Offset) -> Finished {
         self.finished = true;
         if self.lost.events > 0 {
             self.tell_gap(now);
@@ -174,23 +195,31 @@ impl TapeWriter {
         let footer = self.encoder.footer(now.0, self.problem.clone());
         footer.write(&mut self.out);
         self.flush();
-        let mut finished = Finished {
+        Finished {
             tape: self.file.is_some().then(|| self.path.clone()),
             events: footer.events,
             gaps: footer.gaps,
             lost: self.problem.take(),
             ..Finished::default()
-        };
-        if self.file.is_some() {
-            let projection = Projection {
-                tape: &self.path,
-                number: self.number,
-                target: &self.target,
-                before: &self.before,
-            };
-            projection.write(&mut finished);
         }
-        finished
+    }
+
+    /// What is missing so far, also what the disk did not take.
+    pub(crate) fn gaps(&self) -> GapTotal {
+        let mut gaps = self.encoder.gaps();
+        if self.lost.events > 0 {
+            gaps.count += 1;
+            gaps.events += self.lost.events;
+            gaps.bytes += self.lost.bytes;
+        }
+        gaps
+    }
+
+    /// Gives back what a large batch took.
+    pub(crate) fn trim(&mut self) {
+        if self.out.capacity() > TRIM_SIZE {
+            self.out = Vec::new();
+        }
     }
 
     /// Removes the tape, which holds nothing.
@@ -226,10 +255,22 @@ impl TapeWriter {
         let mut gap = std::mem::replace(&mut self.lost, no_gap());
         gap.why = self.problem.clone().unwrap_or_default();
         let (events, bytes) = (gap.events, gap.bytes);
-        let event = Event::new(at, Direction::ToClient, EventBody::Gap(gap));
+        let event = Event {
+            session: SessionKey(self.header.session.unwrap_or_default()),
+            ..Event::new(at, Direction::ToClient, EventBody::Gap(gap))
+        };
         self.encoder.encode(&event, &mut self.out);
         self.line(events, bytes);
     }
+}
+
+/// Takes secrets out of what a header says.
+pub(crate) fn redact_header(redactor: &mut Redactor, header: &mut Header, command: &[Vec<u8>]) {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    header.command = redactor.argv(command).into_iter().map(text).collect();
+    header.cwd = text(redactor.text(header.cwd.as_bytes()).into_owned());
+    header.label = text(redactor.text(header.label.as_bytes()).into_owned());
+    header.upstream = redactor.url(&header.upstream);
 }
 
 /// Writes all of `bytes`; with an error, how many of them were written before it.

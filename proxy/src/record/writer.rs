@@ -2,32 +2,37 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use super::Settings;
 use super::queue::Queue;
-use super::tape_file::TapeWriter;
+use super::stats::Stats;
+use super::tapes::Tapes;
 
-/// Starts the writer. It ends, and hands its tape back, once the queue is closed and
+/// Starts the writer. It ends, and hands its tapes back, once the queue is closed and
 /// empty.
 pub(crate) fn spawn(
     settings: Settings,
     queue: Arc<Queue>,
-    owed: Arc<AtomicUsize>,
-) -> io::Result<JoinHandle<TapeWriter>> {
+    stats: Arc<Stats>,
+) -> io::Result<JoinHandle<Tapes>> {
     thread::Builder::new()
         .name("tape".to_owned())
         .spawn(move || {
-            let mut tape = TapeWriter::create(settings);
+            let mut tapes = Tapes::create(settings);
             let mut batch = Vec::new();
             while queue.take(&mut batch) {
                 for event in batch.drain(..) {
-                    tape.encode(&event);
+                    tapes.encode(&event);
                 }
-                tape.flush();
-                owed.store(tape.owed(), Ordering::Relaxed);
+                tapes.flush();
+                if let Tapes::Folder(folder) = &mut tapes
+                    && let Some(now) = queue.ticked()
+                {
+                    folder.tick(now);
+                }
+                stats.update(tapes.owed(), tapes.gaps());
             }
-            tape
+            tapes
         })
 }

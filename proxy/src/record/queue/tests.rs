@@ -1,6 +1,8 @@
 //! A model of the queue: whatever is sent, stalled and drained, nothing is lost silently.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
 use std::thread;
 
 use bytes::Bytes;
@@ -133,4 +135,84 @@ fn a_closed_queue_holds_nobody_up() {
     let mut written = Written::default();
     written.drain(&queue);
     assert_eq!(written.numbers, [0]);
+}
+
+#[test]
+fn every_session_is_told_what_it_lacks() {
+    let queue = Queue::new(WhenFull::Gap);
+    push(&queue, message(0, 3 * CAPACITY));
+    for (number, session) in [(1, 4), (2, 2), (3, 4)] {
+        let mut event = message(number, 10);
+        event.session = SessionKey(session);
+        push(&queue, event);
+    }
+    assert_eq!((queue.untold().count, queue.untold().events), (2, 3));
+    let mut batch = Vec::new();
+    assert!(queue.take(&mut batch));
+    batch.clear();
+    push(&queue, message(4, 10));
+    assert!(queue.take(&mut batch));
+    let gaps: Vec<_> = batch
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::Gap(gap) => Some((event.session.0, gap.events)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(gaps, [(2, 1), (4, 2)]);
+    assert_eq!((batch.len(), queue.untold().count), (3, 0));
+}
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_task_is_woken_when_there_is_room_again() {
+    let queue = Queue::new(WhenFull::Wait);
+    let bell = Arc::new(Bell::default());
+    let waker = Waker::from(Arc::clone(&bell));
+    assert!(queue.poll_pace(&waker).is_ready());
+    push(&queue, message(0, 3 * CAPACITY));
+    assert!(queue.depth_bytes() > CAPACITY);
+    assert!(queue.poll_pace(&waker).is_pending());
+    assert!(queue.poll_pace(&waker).is_pending());
+    assert_eq!(bell.0.load(Ordering::SeqCst), 0);
+    let mut batch = Vec::new();
+    assert!(queue.take(&mut batch));
+    assert_eq!(bell.0.load(Ordering::SeqCst), 1, "one task is woken once");
+    assert!(queue.poll_pace(&waker).is_ready());
+    assert_eq!(queue.depth_bytes(), 0);
+    // Nobody waits for a queue that is closed.
+    push(&queue, message(1, 3 * CAPACITY));
+    assert!(queue.poll_pace(&waker).is_pending());
+    queue.close();
+    assert_eq!(bell.0.load(Ordering::SeqCst), 2);
+    assert!(queue.poll_pace(&waker).is_ready());
+}
+
+#[test]
+fn the_writer_hears_the_time_when_nothing_comes() {
+    let queue = Arc::new(Queue::new(WhenFull::Wait));
+    let writer = {
+        let queue = Arc::clone(&queue);
+        thread::spawn(move || {
+            let mut batch = Vec::new();
+            while queue.take(&mut batch) {
+                assert!(batch.is_empty());
+                if let Some(now) = queue.ticked() {
+                    return Some(now);
+                }
+            }
+            None
+        })
+    };
+    queue.tick(Offset(5));
+    assert_eq!(writer.join().unwrap(), Some(Offset(5)));
 }

@@ -1,0 +1,181 @@
+//! The thread that projects finished tapes, beside the writer.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use super::finish::{Finished, Identity, Problem, Projection, SessionFiles};
+use super::names::Target;
+
+/// The tapes of one session, which are to become a cassette and a capture.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) session: u32,
+    pub(crate) tapes: Vec<PathBuf>,
+    pub(crate) target: Target,
+    pub(crate) number: u32,
+    /// Something is missing on a tape.
+    pub(crate) gaps: bool,
+}
+
+/// Projects tapes one after the other.
+#[derive(Debug)]
+pub(crate) struct Cassettes {
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<Written>>,
+    // Where no thread could be had.
+    here: Written,
+}
+
+/// What was written so far.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    sessions: HashMap<PathBuf, Session>,
+    order: VecDeque<PathBuf>,
+    pub(crate) unlisted: u64,
+    pub(crate) problems: Vec<Problem>,
+}
+
+#[derive(Debug)]
+struct Session {
+    files: SessionFiles,
+    // What we left at the places of the cassette and the capture.
+    left: [Option<Identity>; 2],
+}
+
+/// How many finished sessions wait before the writer does.
+const WAITING: usize = 256;
+/// How many sessions are listed at the end.
+const LISTED: usize = 10_000;
+/// How many problems are told.
+const TOLD: usize = 1_000;
+
+impl Cassettes {
+    pub(crate) fn start() -> Self {
+        let (sender, receiver) = sync_channel(WAITING);
+        let thread = thread::Builder::new()
+            .name("cassettes".to_owned())
+            .spawn(move || work(&receiver));
+        match thread {
+            Ok(thread) => Self {
+                jobs: Some(sender),
+                thread: Some(thread),
+                here: Written::default(),
+            },
+            Err(_) => Self {
+                jobs: None,
+                thread: None,
+                here: Written::default(),
+            },
+        }
+    }
+
+    /// Projects the tapes of a session, soon. Waits when too many sessions wait.
+    pub(crate) fn project(&mut self, job: Job) {
+        let Some(jobs) = &self.jobs else {
+            return self.here.project(&job);
+        };
+        if let Err(refused) = jobs.send(job) {
+            self.here.project(&refused.0);
+        }
+    }
+
+    /// Waits for everything that was asked for.
+    pub(crate) fn finish(&mut self) -> Written {
+        drop(self.jobs.take());
+        let here = std::mem::take(&mut self.here);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(mut written)) => {
+                written.add(here);
+                written
+            }
+            Some(Err(_)) => {
+                let mut written = here;
+                let why = "the thread that writes cassettes stopped unexpectedly".to_owned();
+                written.tell(Problem::Unwritten {
+                    path: PathBuf::new(),
+                    why,
+                });
+                written
+            }
+            None => here,
+        }
+    }
+}
+
+fn work(jobs: &Receiver<Job>) -> Written {
+    let mut written = Written::default();
+    while let Ok(job) = jobs.recv() {
+        written.project(&job);
+    }
+    written
+}
+
+impl Written {
+    /// The files of every session, in the order in which the first were finished.
+    pub(crate) fn into_files(mut self) -> (Vec<SessionFiles>, u64, Vec<Problem>) {
+        let sessions = &mut self.sessions;
+        let files = self.order.iter().filter_map(|first| sessions.remove(first));
+        let files = files.map(|session| session.files).collect();
+        (files, self.unlisted, self.problems)
+    }
+
+    fn project(&mut self, job: &Job) {
+        let Some(first) = job.tapes.first() else {
+            return;
+        };
+        let known = self.sessions.get(first);
+        let left = known.map_or([None, None], |session| session.left);
+        let mut target = job.target.clone();
+        if let Some(Session { files, .. }) = known {
+            target.cassette = files.cassette.clone().or(target.cassette);
+            target.capture = files.capture.clone().or(target.capture);
+        }
+        let mut finished = Finished::default();
+        finished.gaps.count = u64::from(job.gaps);
+        let projection = Projection {
+            tapes: &job.tapes,
+            number: job.number,
+            target: &target,
+            before: &left,
+            ours: left.map(|left| left.is_some()),
+        };
+        projection.write(&mut finished);
+        finished
+            .problems
+            .drain(..)
+            .for_each(|problem| self.tell(problem));
+        let left = [&finished.cassette, &finished.capture]
+            .map(|path| path.as_deref().and_then(Identity::of));
+        if !self.sessions.contains_key(first) {
+            self.order.push_back(first.clone());
+            if self.order.len() > LISTED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.sessions.remove(&oldest);
+                self.unlisted += 1;
+            }
+        }
+        let files = SessionFiles {
+            session: job.session,
+            tapes: job.tapes.clone(),
+            cassette: finished.cassette,
+            capture: finished.capture,
+        };
+        self.sessions.insert(first.clone(), Session { files, left });
+    }
+
+    fn tell(&mut self, problem: Problem) {
+        if self.problems.len() < TOLD {
+            self.problems.push(problem);
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.sessions.extend(other.sessions);
+        self.order.extend(other.order);
+        self.unlisted += other.unlisted;
+        self.problems.extend(other.problems);
+    }
+}

@@ -1,0 +1,81 @@
+//! Tapes that continue one another, read as one.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use tapewright_schemas::event::Event;
+use tapewright_schemas::tape::{Ending, Footer, Header, Reader};
+
+/// The tapes of one session, in order.
+#[derive(Debug)]
+pub(crate) struct Chain<'a> {
+    first: Reader<BufReader<File>>,
+    rest: &'a [PathBuf],
+}
+
+impl<'a> Chain<'a> {
+    /// Opens the first tape.
+    pub(crate) fn open(tapes: &'a [PathBuf]) -> io::Result<Self> {
+        let (first, rest) = tapes.split_first().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self {
+            first: reader(first)?,
+            rest,
+        })
+    }
+
+    /// What was recorded, and how.
+    pub(crate) fn header(&self) -> &Header {
+        self.first.header()
+    }
+
+    /// Hands out every event in order; how the whole ends.
+    pub(crate) fn feed(
+        &mut self,
+        mut observe: impl FnMut(&Event) -> io::Result<()>,
+    ) -> io::Result<Ending> {
+        let mut ending = read(&mut self.first, &mut observe)?;
+        for path in self.rest {
+            let next = read(&mut reader(path)?, &mut observe)?;
+            ending = join(ending, next);
+        }
+        Ok(ending)
+    }
+}
+
+fn reader(tape: &Path) -> io::Result<Reader<BufReader<File>>> {
+    Reader::open(BufReader::with_capacity(1 << 18, File::open(tape)?)).map_err(io::Error::other)
+}
+
+fn read(
+    tape: &mut Reader<BufReader<File>>,
+    observe: &mut impl FnMut(&Event) -> io::Result<()>,
+) -> io::Result<Ending> {
+    while let Some(event) = tape.next_event().map_err(io::Error::other)? {
+        observe(&event)?;
+    }
+    Ok(tape.ending().cloned().unwrap_or(Ending::CutShort {
+        last_seq: 0,
+        torn: false,
+    }))
+}
+
+/// How two tapes end together: complete if both are.
+fn join(before: Ending, last: Ending) -> Ending {
+    match (before, last) {
+        (Ending::Footer(before), Ending::Footer(mut last)) => {
+            last.events += before.events;
+            last.complete &= before.complete;
+            last.why = before.why.or(last.why);
+            last.gaps.count += before.gaps.count;
+            last.gaps.events = last.gaps.events.saturating_add(before.gaps.events);
+            last.gaps.bytes = last.gaps.bytes.saturating_add(before.gaps.bytes);
+            for (kind, count) in before.redactions {
+                *last.redactions.entry(kind).or_default() += count;
+            }
+            Ending::Footer(Footer { ..last })
+        }
+        (cut @ Ending::CutShort { .. }, _) => cut,
+        (_, last) => last,
+    }
+}

@@ -1,0 +1,402 @@
+//! A tape for each session.
+//!
+//! A session's tape is created at its first event and closed when the session ends, when
+//! it has been silent for long, or when too many others are open. A session that speaks
+//! again gets another tape, which says what it continues; its cassette and capture are
+//! projected from all of them together.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tapewright_schemas::event::{Event, EventBody, Offset, SessionKey, SessionMark};
+use tapewright_schemas::redact::{Redactor, Rules};
+use tapewright_schemas::tape::{GapTotal, Header};
+
+use super::cassettes::{Cassettes, Job};
+use super::finish::Finished;
+use super::names::{FolderTarget, TAPE_ENDING, Target, numbered, stem};
+use super::sync::SyncGate;
+use super::tape_file::{TapeWriter, redact_header};
+use super::tapes::Unsynced;
+use super::{Durability, Settings};
+
+/// Writes a tape for each session.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    stem: String,
+    header: Header,
+    rules: Arc<Rules>,
+    most_open: usize,
+    idle_us: u64,
+    synced: bool,
+    open: HashMap<SessionKey, Open>,
+    // The sessions of this batch.
+    touched: Vec<SessionKey>,
+    // What has to be on the disk before the batch counts as recorded.
+    unsynced: Vec<Unsynced>,
+    known: HashMap<SessionKey, Known>,
+    // The sessions that are known, the longest first.
+    order: VecDeque<SessionKey>,
+    // Those with closed tapes that no cassette tells of yet.
+    due: BTreeSet<SessionKey>,
+    now: Offset,
+    // How many events came.
+    stamp: u64,
+    next_look: Offset,
+    cassettes: Cassettes,
+    // What closed tapes amount to.
+    done: Finished,
+    finished: bool,
+}
+
+/// A session whose tape is open.
+#[derive(Debug)]
+struct Open {
+    tape: TapeWriter,
+    gate: Arc<SyncGate>,
+    last: Offset,
+    /// Number of its last event.
+    stamp: u64,
+    touched: bool,
+    /// The session has ended, and only its last exchange may still say something.
+    ended: bool,
+}
+
+/// What is known of a session beside its open tape.
+#[derive(Debug, Default)]
+struct Known {
+    /// Its closed tapes since the last cassette that was begun.
+    tapes: Vec<PathBuf>,
+    /// Which cassette of the session that is.
+    volume: u32,
+    /// How often it was written.
+    rewrites: u32,
+    last: Offset,
+    gaps: bool,
+}
+
+/// Why a tape is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// Its session may go on at any time.
+    MakesRoom,
+    /// Its session is over, as far as one can tell.
+    Settled,
+}
+
+/// How long the last exchange of a session that ended may take, in microseconds.
+const LINGER_US: u64 = 1_000_000;
+/// How many sessions are remembered whose tapes are closed.
+const KNOWN: usize = 65_536;
+/// How often a cassette is written anew because its session went on after a pause: each
+/// time all its tapes have to be read. Then the session gets another cassette.
+const REWRITES: u32 = 16;
+/// How many tapes a cassette is put together from.
+const CHAIN: usize = 4_096;
+
+impl Folder {
+    pub(crate) fn new(target: FolderTarget, settings: Settings) -> Self {
+        let Settings {
+            mut header,
+            command,
+            rules,
+            durability,
+            ..
+        } = settings;
+        let rules = rules();
+        redact_header(
+            &mut Redactor::new(Arc::clone(&rules)),
+            &mut header,
+            &command,
+        );
+        Self {
+            stem: stem(&header),
+            path: target.path,
+            header,
+            rules,
+            most_open: target.most_open,
+            idle_us: u64::try_from(target.idle.as_micros()).unwrap_or(u64::MAX),
+            synced: durability == Durability::Synced,
+            open: HashMap::new(),
+            touched: Vec::new(),
+            unsynced: Vec::new(),
+            known: HashMap::new(),
+            order: VecDeque::new(),
+            due: BTreeSet::new(),
+            now: Offset::default(),
+            stamp: 0,
+            next_look: Offset::default(),
+            cassettes: Cassettes::start(),
+            done: Finished::default(),
+            finished: false,
+        }
+    }
+
+    /// Adds an event; it is in its file after the next [`flush`](Self::flush).
+    pub(crate) fn encode(&mut self, event: &Event) {
+        self.now = self.now.max(event.at);
+        if self.now >= self.next_look {
+            self.look();
+        }
+        let key = event.session;
+        if !self.open.contains_key(&key) {
+            self.begin(key);
+        }
+        self.stamp += 1;
+        if let Some(open) = self.open.get_mut(&key) {
+            open.tape.encode(event);
+            open.last = self.now;
+            open.stamp = self.stamp;
+            if !open.touched {
+                open.touched = true;
+                self.touched.push(key);
+            }
+            match &event.body {
+                EventBody::Session(SessionMark::Ended(_)) => open.ended = key != SessionKey(0),
+                EventBody::Session(SessionMark::Began(_)) => open.ended = false,
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes what was added.
+    pub(crate) fn flush(&mut self) {
+        for key in std::mem::take(&mut self.touched) {
+            let Some(open) = self.open.get_mut(&key) else {
+                continue;
+            };
+            open.touched = false;
+            let written = open.tape.flush();
+            open.tape.trim();
+            let file = open.tape.file().filter(|_| self.synced);
+            self.unsynced.extend(file.map(|file| Unsynced {
+                gate: Arc::clone(&open.gate),
+                file,
+                written,
+            }));
+        }
+    }
+
+    /// What was written since the last call and is not known to be on the disk.
+    pub(crate) fn unsynced(&mut self) -> Vec<Unsynced> {
+        std::mem::take(&mut self.unsynced)
+    }
+
+    /// Finishes what has been silent for long.
+    pub(crate) fn tick(&mut self, now: Offset) {
+        self.now = self.now.max(now);
+        self.look();
+    }
+
+    pub(crate) fn gaps(&self) -> GapTotal {
+        let open = self.open.values().map(|open| open.tape.gaps());
+        open.fold(self.done.gaps, sum)
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Closes all tapes and writes what they project to.
+    pub(crate) fn finish(&mut self, now: Offset) -> Finished {
+        self.finished = true;
+        self.now = self.now.max(now);
+        let mut keys: Vec<_> = self.open.keys().copied().collect();
+        keys.sort_unstable();
+        for key in keys {
+            self.close(key, Closing::Settled);
+        }
+        for key in std::mem::take(&mut self.due) {
+            self.project(key);
+        }
+        let written = self.cassettes.finish();
+        let mut finished = std::mem::take(&mut self.done);
+        let (sessions, unlisted, problems) = written.into_files();
+        finished.sessions = sessions;
+        finished.sessions.sort_by_key(|files| files.session);
+        finished.unlisted = unlisted;
+        finished.problems.extend(problems);
+        finished
+    }
+
+    /// Removes the tapes, which hold nothing.
+    pub(crate) fn remove(&mut self) {
+        self.finished = true;
+        self.open.values_mut().for_each(|open| open.tape.remove());
+        self.open.clear();
+    }
+
+    /// Opens a tape for a session, its first or another one.
+    fn begin(&mut self, key: SessionKey) {
+        while self.open.len() >= self.most_open {
+            // What has ended goes first.
+            let silent = |(_, open): &(&SessionKey, &Open)| (!open.ended, open.stamp);
+            let Some((oldest, _)) = self.open.iter().min_by_key(silent) else {
+                break;
+            };
+            let oldest = *oldest;
+            self.close(oldest, Closing::MakesRoom);
+        }
+        let known = self.known.get(&key);
+        let (before, volume) = known.map_or((&[][..], 0), |known| (&known.tapes, known.volume));
+        let part = before.len() + 1;
+        let name = if part == 1 {
+            format!("{}{TAPE_ENDING}", self.name(key))
+        } else {
+            format!("{}.part{part}{TAPE_ENDING}", self.name(key))
+        };
+        let continues = before.last().and_then(|path| path.file_name());
+        let header = Header {
+            session: Some(key.0),
+            continues: continues.unwrap_or_default().to_string_lossy().into_owned(),
+            ..self.header.clone()
+        };
+        let path = numbered(&self.path.join(name), volume + 1);
+        let redactor = Redactor::new(Arc::clone(&self.rules));
+        let tape = TapeWriter::open(Target::tape_only(&path), header, redactor);
+        self.open.insert(
+            key,
+            Open {
+                tape,
+                gate: Arc::default(),
+                last: self.now,
+                stamp: 0,
+                touched: false,
+                ended: false,
+            },
+        );
+    }
+
+    /// Closes the tape of a session.
+    fn close(&mut self, key: SessionKey, why: Closing) {
+        let Some(mut open) = self.open.remove(&key) else {
+            return;
+        };
+        let closed = open.tape.close(self.now);
+        if let Some(file) = open.tape.file().filter(|_| self.synced && open.touched) {
+            let written = open.tape.flush();
+            self.unsynced.push(Unsynced {
+                gate: open.gate,
+                file,
+                written,
+            });
+        }
+        self.done.events += closed.events;
+        self.done.gaps = sum(self.done.gaps, closed.gaps);
+        let gaps = !closed.gaps.is_empty() || closed.lost.is_some();
+        self.done.lost = self.done.lost.take().or(closed.lost);
+        let Some(path) = closed.tape else { return };
+        self.remember(key);
+        if let Some(known) = self.known.get_mut(&key) {
+            known.tapes.push(path);
+            known.last = open.last;
+            known.gaps |= gaps;
+        }
+        self.due.insert(key);
+        let full = self
+            .known
+            .get(&key)
+            .is_some_and(|known| known.tapes.len() >= CHAIN);
+        if why == Closing::Settled || open.ended || full {
+            self.project(key);
+        }
+    }
+
+    /// Makes sure that a session is known, and forgets the one that was known longest.
+    fn remember(&mut self, key: SessionKey) {
+        if self.known.contains_key(&key) {
+            return;
+        }
+        if self.order.len() >= KNOWN
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.project(oldest);
+            self.known.remove(&oldest);
+        }
+        self.order.push_back(key);
+        self.known.insert(key, Known::default());
+    }
+
+    /// Hands the tapes of a session over, to become a cassette and a capture.
+    fn project(&mut self, key: SessionKey) {
+        self.due.remove(&key);
+        let name = self.name(key);
+        let Some(known) = self
+            .known
+            .get_mut(&key)
+            .filter(|known| !known.tapes.is_empty())
+        else {
+            return;
+        };
+        let number = known.volume + 1;
+        let place = |ending: &str| numbered(&self.path.join(format!("{name}{ending}")), number);
+        let target = Target::tape_only(Path::new(""));
+        self.cassettes.project(Job {
+            session: key.0,
+            tapes: known.tapes.clone(),
+            target: Target {
+                cassette: Some(place(".json")),
+                capture: Some(place(".capture.json")),
+                ..target
+            },
+            number,
+            gaps: known.gaps,
+        });
+        known.rewrites += 1;
+        if known.rewrites >= REWRITES || known.tapes.len() >= CHAIN {
+            *known = Known {
+                volume: known.volume + 1,
+                last: known.last,
+                ..Known::default()
+            };
+        }
+    }
+
+    /// Finishes what has been silent for long, and what has ended.
+    fn look(&mut self) {
+        let linger = LINGER_US.min(self.idle_us);
+        self.next_look = Offset(self.now.0.saturating_add(linger / 2 + 1));
+        let now = self.now;
+        let over = |last: Offset, ended: bool| {
+            let limit = if ended { linger } else { self.idle_us };
+            now.since(last).0 >= limit
+        };
+        let open = self.open.iter();
+        let silent: Vec<_> = open
+            .filter(|(_, open)| over(open.last, open.ended))
+            .map(|(key, _)| *key)
+            .collect();
+        let due = self.due.iter().filter(|key| {
+            let known = self.known.get(key);
+            !self.open.contains_key(key) && known.is_none_or(|known| over(known.last, false))
+        });
+        let due: Vec<_> = due.copied().collect();
+        for key in silent {
+            self.close(key, Closing::Settled);
+        }
+        for key in due {
+            self.project(key);
+        }
+    }
+
+    /// What the names of a session's files begin with.
+    fn name(&self, key: SessionKey) -> String {
+        match key {
+            SessionKey(0) => format!("{}-lane", self.stem),
+            SessionKey(number) => format!("{}-s{number}", self.stem),
+        }
+    }
+}
+
+fn sum(one: GapTotal, other: GapTotal) -> GapTotal {
+    GapTotal {
+        count: one.count + other.count,
+        events: one.events.saturating_add(other.events),
+        bytes: one.bytes.saturating_add(other.bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! One tape, or one for each session.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use tapewright_schemas::event::{Event, Offset};
+use tapewright_schemas::tape::GapTotal;
+
+use super::Settings;
+use super::finish::Finished;
+use super::folder::Folder;
+use super::sync::SyncGate;
+use super::tape_file::TapeWriter;
+
+/// Where events are written.
+#[derive(Debug)]
+pub(crate) enum Tapes {
+    /// A tape for each session.
+    Folder(Box<Folder>),
+    /// One tape of the whole run.
+    One(Box<TapeWriter>),
+}
+
+/// Something that was written and is not known to be on the disk.
+#[derive(Debug)]
+pub(crate) struct Unsynced {
+    pub(crate) gate: Arc<SyncGate>,
+    pub(crate) file: Arc<File>,
+    pub(crate) written: u64,
+}
+
+impl Unsynced {
+    /// Waits until it is.
+    pub(crate) fn wait(&self) {
+        self.gate.wait(&self.file, self.written);
+    }
+}
+
+impl Tapes {
+    pub(crate) fn create(mut settings: Settings) -> Self {
+        match settings.target.folder.take() {
+            Some(target) => Self::Folder(Box::new(Folder::new(target, settings))),
+            None => Self::One(Box::new(TapeWriter::create(settings))),
+        }
+    }
+
+    /// Adds an event; it is in its file after the next [`flush`](Self::flush).
+    #[inline]
+    pub(crate) fn encode(&mut self, event: &Event) {
+        match self {
+            Self::One(tape) => tape.encode(event),
+            Self::Folder(folder) => folder.encode(event),
+        }
+    }
+
+    /// Writes what was added.
+    pub(crate) fn flush(&mut self) {
+        match self {
+            Self::One(tape) => drop(tape.flush()),
+            Self::Folder(folder) => folder.flush(),
+        }
+    }
+
+    /// Looks after what has been silent for long.
+    pub(crate) fn tick(&mut self, now: Offset) {
+        if let Self::Folder(folder) = self {
+            folder.tick(now);
+        }
+    }
+
+    pub(crate) fn owed(&self) -> usize {
+        match self {
+            Self::One(tape) => tape.owed(),
+            // Over HTTP it is known to those who hold the connections.
+            Self::Folder(_) => 0,
+        }
+    }
+
+    pub(crate) fn gaps(&self) -> GapTotal {
+        match self {
+            Self::One(tape) => tape.gaps(),
+            Self::Folder(folder) => folder.gaps(),
+        }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        match self {
+            Self::One(tape) => tape.is_finished(),
+            Self::Folder(folder) => folder.is_finished(),
+        }
+    }
+
+    pub(crate) fn finish(&mut self, now: Offset) -> Finished {
+        match self {
+            Self::One(tape) => tape.finish(now),
+            Self::Folder(folder) => folder.finish(now),
+        }
+    }
+
+    pub(crate) fn remove(&mut self) {
+        match self {
+            Self::One(tape) => tape.remove(),
+            Self::Folder(folder) => folder.remove(),
+        }
+    }
+}
