@@ -10,7 +10,9 @@
 #[cfg(not(unix))]
 compile_error!("tapewright speaks to processes over pipes and process groups: it needs a Unix");
 
+pub mod bridge;
 pub mod clock;
+pub mod front;
 pub mod guard;
 pub mod http;
 pub mod record;

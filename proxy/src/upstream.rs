@@ -71,6 +71,9 @@ pub trait Life: Send {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
+    /// A thread or a runtime could not be had.
+    #[error("the bridge to HTTP could not be set up")]
+    Bridge(#[source] io::Error),
     /// The command could not be started.
     #[error("`{command}` could not be started")]
     Spawn {

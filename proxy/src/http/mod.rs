@@ -12,11 +12,11 @@
 
 pub mod body;
 mod edit;
-mod fields;
+pub(crate) mod fields;
 pub mod forward;
 pub mod gateway;
 pub mod listen;
 mod metrics;
 pub mod origin;
 mod sessions;
-mod tap;
+pub(crate) mod tap;

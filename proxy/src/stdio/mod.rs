@@ -8,10 +8,15 @@ mod child;
 mod ending;
 mod pipe;
 mod pump;
-mod session;
+pub(crate) mod session;
 pub(crate) mod signals;
 mod stderr;
 
 pub use child::ChildProcess;
 pub use session::{Outcome, SessionError, run};
 pub use signals::die_by;
+
+/// Our standard error, for what a server says beside the protocol.
+pub(crate) fn standard_error() -> std::io::Result<Box<dyn crate::upstream::ChunkSink>> {
+    Ok(Box::new(pipe::Pipe::standard_error()?))
+}

@@ -9,11 +9,11 @@ use rustix::process::Signal;
 use tapewright_engine::policy::Policy;
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, SessionKey,
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Offset, SessionKey,
 };
 
 use super::ending::{Action, Ending, Happening, Situation};
-use super::pipe::{Pipe, Watch};
+use super::pipe::Pipe;
 use super::pump::{Gauge, Pump};
 use super::{signals, stderr};
 use crate::clock::Clock;
@@ -39,9 +39,45 @@ pub enum SessionError {
     Upstream(#[from] OpenError),
 }
 
-enum Notice {
+/// What a session is told.
+pub(crate) enum Notice {
+    /// Something of its own happened.
     Happened(Happening),
+    /// A signal to pass on.
     Signal(i32),
+}
+
+/// The client's side of a session, and where its events belong.
+pub(crate) struct Ends {
+    /// What the client sends.
+    pub(crate) input: Box<dyn ChunkSource>,
+    /// What the client gets.
+    pub(crate) output: Box<dyn ChunkSink>,
+    /// What the server says beside the protocol.
+    pub(crate) log: Box<dyn ChunkSink>,
+    /// Whether nobody reads any more what the client would get.
+    pub(crate) is_gone: Box<dyn Fn() -> bool + Send>,
+    /// How many requests of the client await their response.
+    pub(crate) owed: Box<dyn Fn() -> usize + Send>,
+    /// Where the events belong.
+    pub(crate) place: Place,
+}
+
+/// Where events belong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) conduit: ConduitId,
+    pub(crate) session: SessionKey,
+}
+
+impl Place {
+    /// An event of this place.
+    pub(crate) fn event(self, at: Offset, dir: Direction, body: EventBody) -> Event {
+        let mut event = Event::new(at, dir, body);
+        event.conduit = self.conduit;
+        event.session = self.session;
+        event
+    }
 }
 
 /// Carries one conversation between our standard streams and `upstream`, until its end.
@@ -58,39 +94,49 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
     signals::forward(notify.clone(), Notice::Signal)?;
     let (client_input, client_output) = Pipe::take_standard()?;
     let client = client_output.watch();
-    let Link {
-        peer,
-        to_server,
-        to_client,
-        log,
-        ended,
-        life,
-    } = upstream.open()?;
-    note(
-        recorder,
+    let owed = Arc::clone(recorder);
+    let ends = Ends {
+        input: Box::new(client_input),
+        output: Box::new(client_output),
+        log: Box::new(Pipe::standard_error()?),
+        is_gone: Box::new(move || client.is_broken()),
+        owed: Box::new(move || owed.owed()),
+        place: Place::default(),
+    };
+    let link = upstream.open()?;
+    carry(link, ends, policy, recorder, clock, (notify, &notices))
+}
+
+/// Carries one conversation between a client and an open link, until its end. Blocks.
+pub(crate) fn carry<P: Policy + Clone + 'static>(
+    link: Link,
+    ends: Ends,
+    policy: P,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+    (notify, notices): (SyncSender<Notice>, &Receiver<Notice>),
+) -> Result<Outcome, SessionError> {
+    let session = Session {
+        notify,
+        recorder: Arc::clone(recorder),
         clock,
-        Direction::ToServer,
-        EventBody::Opened(peer),
-    );
+        place: ends.place,
+    };
+    session.note(Direction::ToServer, EventBody::Opened(link.peer));
 
     let settings = Settings {
-        conduit: ConduitId::default(),
-        session: SessionKey::default(),
+        conduit: ends.place.conduit,
+        session: ends.place.session,
         forward: recorder.forward(),
         limit_bytes: recorder.limit_bytes(),
     };
     let (lane_to_server, lane_to_client) = Conduit::new(settings, policy).split();
     let gauge = Arc::new(Gauge::default());
-    let session = Session {
-        notify,
-        recorder: Arc::clone(recorder),
-        clock,
-    };
     let unwatched = Arc::default();
     session.pump(
         lane_to_server,
-        Box::new(client_input),
-        to_server,
+        ends.input,
+        link.to_server,
         unwatched,
         |reason| match reason {
             CloseReason::ReceiverGone => None,
@@ -99,8 +145,8 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
     )?;
     session.pump(
         lane_to_client,
-        to_client,
-        Box::new(client_output),
+        link.to_client,
+        ends.output,
         Arc::clone(&gauge),
         |reason| {
             Some(if reason == CloseReason::ReceiverGone {
@@ -110,38 +156,45 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
             })
         },
     )?;
-    let has_log = log.is_some();
+    let has_log = link.log.is_some();
     let log_gauge = Arc::new(Gauge::default());
-    if let Some(log) = log {
-        session.log(log, Arc::clone(&log_gauge))?;
+    if let Some(log) = link.log {
+        session.log(log, ends.log, Arc::clone(&log_gauge))?;
     }
+    let ended = link.ended;
     session.spawn("wait", |_, _| {
         Some(Happening::Exited(ended().unwrap_or(Exit::Code(1))))
     })?;
 
+    let client = Client {
+        is_gone: ends.is_gone,
+        owed: ends.owed,
+    };
     let exit = session.watch(
-        &notices,
+        notices,
         Ending::new(has_log),
-        &*life,
+        &*link.life,
         &client,
         [&gauge, &log_gauge],
     );
     if let Some(exit) = exit {
-        note(
-            recorder,
-            clock,
-            Direction::ToClient,
-            EventBody::Exited(exit),
-        );
+        session.note(Direction::ToClient, EventBody::Exited(exit));
     }
-    life.finish();
+    link.life.finish();
     Ok(Outcome { exit })
+}
+
+/// What the end of a session depends on.
+struct Client {
+    is_gone: Box<dyn Fn() -> bool + Send>,
+    owed: Box<dyn Fn() -> usize + Send>,
 }
 
 struct Session {
     notify: SyncSender<Notice>,
     recorder: Arc<Recorder>,
     clock: Clock,
+    place: Place,
 }
 
 impl Session {
@@ -169,10 +222,15 @@ impl Session {
         })
     }
 
-    fn log(&self, log: Box<dyn ChunkSource>, gauge: Arc<Gauge>) -> io::Result<()> {
-        let sink = Pipe::standard_error()?;
+    fn log(
+        &self,
+        log: Box<dyn ChunkSource>,
+        sink: Box<dyn ChunkSink>,
+        gauge: Arc<Gauge>,
+    ) -> io::Result<()> {
+        let place = self.place;
         self.spawn("stderr", move |recorder, clock| {
-            stderr::run(log, Box::new(sink), &recorder, clock, &gauge);
+            stderr::run(log, sink, (&recorder, clock, place), &gauge);
             Some(Happening::LogDone)
         })
     }
@@ -201,7 +259,7 @@ impl Session {
         notices: &Receiver<Notice>,
         mut ending: Ending,
         life: &dyn Life,
-        client: &Watch,
+        client: &Client,
         [gauge, log_gauge]: [&Gauge; 2],
     ) -> Option<Exit> {
         let mut moves = 0;
@@ -217,9 +275,9 @@ impl Session {
                 None => {
                     let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
                     let situation = Situation {
-                        owed: self.recorder.owed(),
+                        owed: (client.owed)(),
                         writing: gauge.is_writing(),
-                        client_gone: client.is_broken(),
+                        client_gone: (client.is_gone)(),
                         moved: moves != before,
                     };
                     ending.handle_timeout(self.clock.elapsed(), situation)
@@ -249,19 +307,14 @@ impl Session {
 
     fn pass_on(&self, signal: i32, life: &dyn Life) {
         let name = signals::name(signal);
-        note(
-            &self.recorder,
-            self.clock,
-            Direction::ToServer,
-            EventBody::Signal(name),
-        );
+        self.note(Direction::ToServer, EventBody::Signal(name));
         if let Some(signal) = Signal::from_named_raw(signal) {
             life.signal(signal);
         }
     }
-}
 
-fn note(recorder: &Recorder, clock: Clock, dir: Direction, body: EventBody) {
-    let mut event = Some(Event::new(clock.now(), dir, body));
-    recorder.record(|| event.take());
+    fn note(&self, dir: Direction, body: EventBody) {
+        let mut event = Some(self.place.event(self.clock.now(), dir, body));
+        self.recorder.record(|| event.take());
+    }
 }

@@ -11,9 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{Direction, Event, EventBody, LineEnd};
+use tapewright_schemas::event::{Direction, EventBody, LineEnd};
 
 use super::pump::Gauge;
+use super::session::Place;
 use crate::clock::Clock;
 use crate::record::Recorder;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
@@ -63,8 +64,7 @@ impl Shared {
 pub(crate) fn run(
     mut source: Box<dyn ChunkSource>,
     sink: Box<dyn ChunkSink>,
-    recorder: &Arc<Recorder>,
-    clock: Clock,
+    (recorder, clock, place): (&Arc<Recorder>, Clock, Place),
     gauge: &Arc<Gauge>,
 ) {
     let shared = Arc::new(Shared::default());
@@ -78,6 +78,7 @@ pub(crate) fn run(
     let mut lines = Lines {
         recorder,
         clock,
+        place,
         partial: Vec::new(),
     };
     let mut absent = false;
@@ -163,6 +164,7 @@ fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>, gauge: &Gauge) {
 struct Lines<'a> {
     recorder: &'a Recorder,
     clock: Clock,
+    place: Place,
     partial: Vec<u8>,
 }
 
@@ -208,7 +210,10 @@ impl Lines<'_> {
     }
 
     fn record(&self, body: EventBody) {
-        let mut event = Some(Event::new(self.clock.now(), Direction::ToClient, body));
+        let mut event = Some(
+            self.place
+                .event(self.clock.now(), Direction::ToClient, body),
+        );
         self.recorder.record(|| event.take());
     }
 }

@@ -253,6 +253,11 @@ pub enum Peer {
         /// Its process id.
         pid: u32,
     },
+    /// An HTTP server behind a bridge.
+    Server {
+        /// Its URL, without the query, which may hold a secret.
+        url: String,
+    },
 }
 
 /// Why a direction came to its end.

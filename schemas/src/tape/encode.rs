@@ -106,7 +106,7 @@ impl Encoder {
             | EventBody::Body { .. }
             | EventBody::Edited(_)
             | EventBody::Head(_)
-            | EventBody::Opened(Peer::Cassette | Peer::Client { .. })
+            | EventBody::Opened(Peer::Cassette | Peer::Client { .. } | Peer::Server { .. })
             | EventBody::Session(_)
             | EventBody::Sse(_)
             | EventBody::Trailers(_) => self.beside_messages(event, out),

@@ -36,6 +36,9 @@ impl Encoder {
                 push_text("address", &self.redactor.url(address), out);
                 out.push(b'}');
             }
+            EventBody::Opened(Peer::Server { url }) => {
+                push_text("server", &self.redactor.url(url), out);
+            }
             EventBody::Opened(_) => out.extend_from_slice(b",\"cassette\":true"),
             EventBody::Head(head) => self.head(event, head, out),
             EventBody::Body { payload } => self.body(event, payload, out),

@@ -39,6 +39,9 @@
 //! {"seq":11,…,"conduit":1,"added":{"request_us":60,"response_us":21}}
 //! ```
 //!
+//! Behind a bridge, a client on stdio and a server on HTTP, the first event is
+//! `"server":"https://host/mcp"` in place of `opened`.
+//!
 //! - `request` and `response` are heads; `fields` are pairs in order. The values of fields
 //!   that carry credentials are never written, and `ours` says why an answer is not the
 //!   server's.

@@ -158,6 +158,9 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
                 connection,
             })
         }
+        b"server" => EventBody::Opened(Peer::Server {
+            url: of(name, value)?,
+        }),
         b"cassette" => EventBody::Opened(Peer::Cassette),
         b"signal" => EventBody::Signal(of(name, value)?),
         b"exited" => EventBody::Exited(match of(name, value)? {

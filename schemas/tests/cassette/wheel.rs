@@ -105,6 +105,7 @@ fn body() -> impl Strategy<Value = EventBody> {
     let peer = prop_oneof![
         Just(Peer::Cassette),
         any::<u32>().prop_map(|pid| Peer::Process { pid }),
+        text().prop_map(|url| Peer::Server { url }),
         (text(), any::<u64>()).prop_map(|(address, connection)| Peer::Client {
             address,
             connection

@@ -15,19 +15,19 @@ impl Budget {
 
 /// What one tap has taken of it. Given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     budget: Arc<Budget>,
     taken: usize,
 }
 
 impl Share {
-    pub(super) fn new(budget: Arc<Budget>) -> Self {
+    pub(crate) fn new(budget: Arc<Budget>) -> Self {
         Self { budget, taken: 0 }
     }
 
     /// Takes as much as to have `bytes` in all, or gives back what is more; false when
     /// that much is not left.
-    pub(super) fn resize(&mut self, bytes: usize) -> bool {
+    pub(crate) fn resize(&mut self, bytes: usize) -> bool {
         let left = &self.budget.0;
         if bytes <= self.taken {
             left.fetch_add(self.taken - bytes, Ordering::Relaxed);

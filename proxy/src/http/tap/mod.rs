@@ -16,12 +16,11 @@ use tapewright_schemas::event::{
     CloseReason, Direction, Edit, EventBody, LineEnd, Payload, SseNote,
 };
 
-use self::budget::Share;
 use self::decode::Decoder;
 use self::whole::Whole;
 use super::fields;
 
-pub(crate) use self::budget::Budget;
+pub(crate) use self::budget::{Budget, Share};
 pub(crate) use self::log::Log;
 
 /// What is done with what a tap sees.

@@ -1,0 +1,354 @@
+//! What a client of streamable HTTP must remember and decide, without IO or a clock.
+//!
+//! The bridge stands where an MCP client on HTTP would stand, for a client that only
+//! speaks stdio: it knows the session, the revision, which requests are under way on which
+//! exchange, and what each message needs in its head. Era is decided per message.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::era::Era;
+use tapewright_schemas::json;
+
+use super::line::{id_key, id_source, text_of};
+use super::tools::Tools;
+use super::{mirror, ours};
+
+/// The session that a server gave its client. A credential: never stored, never shown.
+pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// How many requests may be under way at once; beyond that they are refused.
+const UNDER_WAY: usize = 4_096;
+
+/// Names one POST.
+pub(crate) type ExchangeId = u64;
+
+/// What to do with a line of the client.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Nothing: a blank line says nothing.
+    Skip,
+    /// Send it.
+    Post(Post),
+    /// Break this exchange off: over HTTP that is how the stateless era cancels
+    /// (2026-07-28, basic/patterns/cancellation).
+    Abort(ExchangeId),
+    /// Give the client these lines instead.
+    Refuse(Vec<Bytes>),
+}
+
+/// One message on its way to the server.
+#[derive(Debug)]
+pub(crate) struct Post {
+    pub(crate) exchange: ExchangeId,
+    pub(crate) kind: PostKind,
+    pub(crate) era: Era,
+    pub(crate) headers: HeaderMap,
+    pub(crate) line: Bytes,
+}
+
+/// What is posted, as far as the order of messages depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PostKind {
+    /// The first request of a session: nothing may follow before its answer.
+    Initialize,
+    /// `notifications/initialized`: nothing may follow before it was taken.
+    Initialized,
+    /// A request, or a batch with one.
+    Request,
+    /// Another notification: nothing may follow before it was taken.
+    Notification,
+    /// A response to the server.
+    Response,
+    /// Something that is no message.
+    Malformed,
+}
+
+/// A request that awaits its answer.
+#[derive(Debug)]
+struct Waiting {
+    // Source text of its id.
+    id: Vec<u8>,
+    exchange: ExchangeId,
+    lists_tools: bool,
+    era: Era,
+}
+
+/// The memory of a client.
+#[derive(Default)]
+pub(crate) struct Client {
+    next: ExchangeId,
+    session: Option<HeaderValue>,
+    version: Option<HeaderValue>,
+    // The revision that the stateless requests name, for messages that cannot.
+    stateless: Option<HeaderValue>,
+    waiting: HashMap<Vec<u8>, Waiting>,
+    initialize: Option<Vec<u8>>,
+    tools: Tools,
+}
+
+impl Client {
+    /// Decides about the next line of the client.
+    pub(crate) fn line(&mut self, line: &Bytes) -> Step {
+        if line.trim_ascii().is_empty() {
+            return Step::Skip;
+        }
+        let envelope = Envelope::parse(line);
+        match &envelope.kind {
+            Kind::Request { id, method, params } => {
+                let (kind, era, headers) = self.request_head(method, *params);
+                if let Some(refused) = self.refuse(&[id_source(id)]) {
+                    return refused;
+                }
+                let exchange = self.next();
+                self.wait(id, method, era, exchange);
+                Step::Post(Post {
+                    exchange,
+                    kind,
+                    era,
+                    headers,
+                    line: line.clone(),
+                })
+            }
+            Kind::Notification { method, params } => {
+                if method == "notifications/cancelled"
+                    && let Some(exchange) = self.cancelled(*params)
+                {
+                    return Step::Abort(exchange);
+                }
+                let era = self.era_of(method, *params);
+                let kind = if method == "notifications/initialized" {
+                    PostKind::Initialized
+                } else {
+                    PostKind::Notification
+                };
+                let mut headers = self.head(era, *params);
+                if era == Era::Stateless {
+                    headers.extend(mirror::encode(method).map(|value| (mirror::METHOD, value)));
+                }
+                self.post(kind, era, headers, line)
+            }
+            Kind::Batch { .. } => self.batch(line),
+            other => {
+                let kind = match other {
+                    Kind::Response { .. } => PostKind::Response,
+                    _ => PostKind::Malformed,
+                };
+                let headers = self.head(Era::Handshake, None);
+                self.post(kind, Era::Handshake, headers, line)
+            }
+        }
+    }
+
+    /// A message of the server passes to the client, on whatever stream.
+    pub(crate) fn passes(&mut self, line: &[u8]) {
+        for_each_message(line, |message| {
+            if let Kind::Response { id, result, .. } = Envelope::parse(message).kind {
+                self.answered(&id, result);
+            }
+        });
+    }
+
+    /// The head of the answer to `initialize`.
+    pub(crate) fn begins(&mut self, headers: &HeaderMap) {
+        self.session = headers.get(SESSION).cloned();
+        if let Some(session) = &mut self.session {
+            session.set_sensitive(true);
+        }
+    }
+
+    /// An exchange is over: what its unanswered requests are, as source text of their ids.
+    pub(crate) fn ended(&mut self, exchange: ExchangeId) -> Vec<Vec<u8>> {
+        let mut lost = Vec::new();
+        self.waiting.retain(|_, waiting| {
+            let over = waiting.exchange == exchange;
+            if over {
+                lost.push(std::mem::take(&mut waiting.id));
+            }
+            !over
+        });
+        lost
+    }
+
+    /// The conversation is over: every request that is still unanswered.
+    pub(crate) fn all_ended(&mut self) -> Vec<Vec<u8>> {
+        self.waiting
+            .drain()
+            .map(|(_, waiting)| waiting.id)
+            .collect()
+    }
+
+    /// Whether an exchange owes answers.
+    pub(crate) fn owes(&self, exchange: ExchangeId) -> bool {
+        let mut waiting = self.waiting.values();
+        waiting.any(|waiting| waiting.exchange == exchange)
+    }
+
+    /// Whether no answer is owed at all.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// What the head of a request without a message needs: `None` when there is no
+    /// session of the handshake era to speak of.
+    pub(crate) fn session_head(&self) -> Option<HeaderMap> {
+        (self.session.is_some() || self.version.is_some()).then(|| self.head(Era::Handshake, None))
+    }
+
+    /// Whether the server gave its client a session.
+    pub(crate) fn has_session(&self) -> bool {
+        self.session.is_some()
+    }
+
+    fn refuse(&self, ids: &[Vec<u8>]) -> Option<Step> {
+        let full = self.waiting.len() + ids.len() > UNDER_WAY;
+        full.then(|| {
+            let why = "too many requests are under way";
+            Step::Refuse(ids.iter().map(|id| ours::error(id, why, None)).collect())
+        })
+    }
+
+    fn request_head(&mut self, method: &str, params: Option<&[u8]>) -> (PostKind, Era, HeaderMap) {
+        if method == "initialize" {
+            // A new session begins; nothing of an old one belongs into its first request.
+            self.session = None;
+            self.version = None;
+            return (PostKind::Initialize, Era::Handshake, HeaderMap::new());
+        }
+        let era = self.era_of(method, params);
+        let mut headers = self.head(era, params);
+        if era == Era::Stateless {
+            headers.extend(mirror::encode(method).map(|value| (mirror::METHOD, value)));
+            if let Some(name) = mirror::name(method, params) {
+                headers.extend(mirror::encode(&name).map(|value| (mirror::NAME, value)));
+                if method == "tools/call" {
+                    headers.extend(self.tools.headers(&name, params));
+                }
+            }
+        }
+        (PostKind::Request, era, headers)
+    }
+
+    /// The session and the revision, as the era wants them.
+    fn head(&self, era: Era, params: Option<&[u8]>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let version = match era {
+            Era::Stateless => mirror::version(params)
+                .and_then(|version| mirror::encode(&version))
+                .or_else(|| self.stateless.clone()),
+            Era::Handshake => {
+                headers.extend(self.session.clone().map(|session| (SESSION, session)));
+                self.version.clone()
+            }
+        };
+        headers.extend(version.map(|version| (mirror::VERSION, version)));
+        headers
+    }
+
+    fn era_of(&mut self, method: &str, params: Option<&[u8]>) -> Era {
+        if let Some(version) = mirror::version(params) {
+            self.stateless = mirror::encode(&version);
+            return Era::Stateless;
+        }
+        let no_handshake = self.session.is_none() && self.version.is_none();
+        let stateless = method == "server/discover" || (no_handshake && self.stateless.is_some());
+        if stateless && !method.starts_with("notifications/initialized") {
+            Era::Stateless
+        } else {
+            Era::Handshake
+        }
+    }
+
+    fn batch(&mut self, line: &Bytes) -> Step {
+        let mut ids = Vec::new();
+        for_each_message(line, |message| {
+            if let Kind::Request { id, .. } = Envelope::parse(message).kind {
+                ids.push(id_source(&id));
+            }
+        });
+        if let Some(refused) = self.refuse(&ids) {
+            return refused;
+        }
+        let headers = self.head(Era::Handshake, None);
+        let exchange = self.next();
+        let mut has_request = false;
+        for_each_message(line, |message| {
+            if let Kind::Request { id, method, .. } = Envelope::parse(message).kind {
+                has_request = true;
+                self.wait(&id, &method, Era::Handshake, exchange);
+            }
+        });
+        let kind = if has_request {
+            PostKind::Request
+        } else {
+            PostKind::Notification
+        };
+        Step::Post(Post {
+            exchange,
+            kind,
+            era: Era::Handshake,
+            headers,
+            line: line.clone(),
+        })
+    }
+
+    fn post(&mut self, kind: PostKind, era: Era, headers: HeaderMap, line: &Bytes) -> Step {
+        Step::Post(Post {
+            exchange: self.next(),
+            kind,
+            era,
+            headers,
+            line: line.clone(),
+        })
+    }
+
+    fn next(&mut self) -> ExchangeId {
+        self.next += 1;
+        self.next
+    }
+
+    fn wait(&mut self, id: &RequestId<'_>, method: &str, era: Era, exchange: ExchangeId) {
+        let key = id_key(id);
+        if method == "initialize" {
+            self.initialize = Some(key.clone());
+        }
+        let waiting = Waiting {
+            id: id_source(id),
+            exchange,
+            lists_tools: method == "tools/list",
+            era,
+        };
+        self.waiting.insert(key, waiting);
+    }
+
+    fn answered(&mut self, id: &RequestId<'_>, result: Option<&[u8]>) {
+        let key = id_key(id);
+        let Some(waiting) = self.waiting.remove(&key) else {
+            return;
+        };
+        let Some(result) = result else { return };
+        if self.initialize.as_ref() == Some(&key) {
+            self.initialize = None;
+            let version = json::find(result, &["protocolVersion"]).and_then(text_of);
+            self.version = version.and_then(|version| mirror::encode(&version));
+        }
+        if waiting.lists_tools {
+            self.tools.learn(result);
+        }
+    }
+
+    /// The exchange that a cancellation of the stateless era breaks off. In the handshake
+    /// era nobody is owed an answer any more, and the message goes its way.
+    fn cancelled(&mut self, params: Option<&[u8]>) -> Option<ExchangeId> {
+        let source = json::find(params?, &["requestId"])?;
+        let key = id_key(&RequestId::of_source(source));
+        let waiting = self.waiting.remove(&key)?;
+        (waiting.era == Era::Stateless).then_some(waiting.exchange)
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,0 +1,167 @@
+//! Carries a session: lines of the client, in order, and everything that they set off.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+use super::client::{ExchangeId, Post, PostKind, Step};
+use super::exchange::{Gates, Posted};
+use super::hose::Hose;
+use super::shared::Shared;
+
+/// How hard the session is asked to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Urge {
+    /// Not at all.
+    #[default]
+    None,
+    /// What is under way is given up; the server is told that the session is over.
+    End,
+    /// At once.
+    Kill,
+}
+
+/// How long the server may take to accept a notification before what follows it is sent.
+const ACCEPTED: Duration = Duration::from_secs(5);
+/// How long the first stream of a session is waited for, so that the server can speak
+/// before it is asked.
+const LISTENING: Duration = Duration::from_millis(500);
+/// How long the server may take to be told that the session is over, after the client has
+/// left in peace. Within the time that the recorder gives a child process.
+const GOODBYE: Duration = Duration::from_millis(800);
+/// The same, when somebody waits with SIGKILL.
+const QUICK_GOODBYE: Duration = Duration::from_millis(300);
+
+/// Carries one session from its first line to its end.
+pub(crate) async fn run(shared: Arc<Shared>, lines: Hose, mut urge: watch::Receiver<Urge>) {
+    let mut hard = urge.clone();
+    let mut driver = Driver {
+        shared: Arc::clone(&shared),
+        tasks: JoinSet::new(),
+        exchanges: HashMap::new(),
+        listener: None,
+    };
+    let session = async {
+        let goodbye = tokio::select! {
+            // The sender outlives us; should it not, there is nobody to wait for.
+            _ = urge.wait_for(|urge| *urge >= Urge::End) => QUICK_GOODBYE,
+            () = driver.carry(&lines) => GOODBYE,
+            () = shared.out.closed() => QUICK_GOODBYE,
+        };
+        lines.close();
+        driver.tasks.abort_all();
+        drop(timeout(goodbye, shared.end_session()).await);
+    };
+    tokio::select! {
+        biased;
+        _ = hard.wait_for(|urge| *urge >= Urge::Kill) => {}
+        () = session => {}
+    }
+    lines.close();
+    shared.out.finish();
+}
+
+struct Driver {
+    shared: Arc<Shared>,
+    tasks: JoinSet<()>,
+    exchanges: HashMap<ExchangeId, AbortHandle>,
+    listener: Option<AbortHandle>,
+}
+
+impl Driver {
+    /// Takes lines until there are no more, and waits for what is under way.
+    async fn carry(&mut self, lines: &Hose) {
+        while let Some(line) = lines.take().await {
+            self.line(line).await;
+        }
+        self.shared.idle().await;
+    }
+
+    async fn line(&mut self, line: Bytes) {
+        while self.tasks.try_join_next().is_some() {}
+        let step = self.shared.client().line(&line);
+        match step {
+            Step::Skip => {}
+            Step::Abort(exchange) => {
+                if let Some(task) = self.exchanges.remove(&exchange) {
+                    task.abort();
+                }
+            }
+            Step::Refuse(lines) => {
+                for line in lines {
+                    // A client that is gone ends the session elsewhere.
+                    self.shared.out.push(line).await.ok();
+                }
+            }
+            Step::Post(post) => self.post(post).await,
+        }
+    }
+
+    /// Sends a message, and waits as long as nothing may overtake it.
+    async fn post(&mut self, post: Post) {
+        let kind = post.kind;
+        if kind == PostKind::Initialize {
+            self.stop_listening();
+        }
+        let (written, is_written) = oneshot::channel();
+        let (accepted, is_accepted) = oneshot::channel();
+        let (ended, is_ended) = oneshot::channel();
+        let gates = Gates {
+            written: Some(written),
+            accepted: Some(accepted),
+            _ended: ended,
+        };
+        let (tell, told) = oneshot::channel();
+        let shared = Arc::clone(&self.shared);
+        let exchange = post.exchange;
+        let task = self.tasks.spawn(async move {
+            if let Ok(posted) = shared.post(post, gates).await {
+                // Only the first message of a session is asked about.
+                tell.send(posted).ok();
+            }
+        });
+        self.exchanges.retain(|_, task| !task.is_finished());
+        self.exchanges.insert(exchange, task);
+        match kind {
+            // A gate opens by being dropped.
+            PostKind::Initialize => drop(is_ended.await),
+            PostKind::Initialized => {
+                drop(timeout(ACCEPTED, is_accepted).await);
+                let posted = timeout(ACCEPTED, told).await;
+                if matches!(posted, Ok(Ok(Posted::Accepted))) {
+                    self.start_listening().await;
+                }
+            }
+            PostKind::Notification => drop(timeout(ACCEPTED, is_accepted).await),
+            PostKind::Request | PostKind::Response | PostKind::Malformed => {
+                drop(is_written.await);
+            }
+        }
+    }
+
+    async fn start_listening(&mut self) {
+        self.stop_listening();
+        if self.shared.is_legacy() {
+            return;
+        }
+        let (opened, is_open) = oneshot::channel();
+        let shared = Arc::clone(&self.shared);
+        let task = self.tasks.spawn(async move {
+            // It ends when the client is gone, or the server offers no stream.
+            shared.listen(opened).await.ok();
+        });
+        self.listener = Some(task);
+        drop(timeout(LISTENING, is_open).await);
+    }
+
+    fn stop_listening(&mut self) {
+        if let Some(task) = self.listener.take() {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! One POST: a message goes to the server, and what it answers goes to the client.
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
+use tapewright_schemas::era::Era;
+
+use super::client::{Post, PostKind};
+use super::hose::Gone;
+use super::line::id_source;
+use super::send::{Ask, Gate, content_type, error_body, is_stream, whole};
+use super::shared::Shared;
+use super::stream::{Cursor, Events};
+use super::{legacy, ours};
+use crate::http::origin::Answer;
+
+/// What the next line of the client waits for.
+#[derive(Debug)]
+pub(crate) struct Gates {
+    /// The connection has taken the message.
+    pub(crate) written: Option<Gate>,
+    /// The server has taken the message.
+    pub(crate) accepted: Option<Gate>,
+    /// The exchange is over: dropped with the gates.
+    pub(crate) _ended: Gate,
+}
+
+/// What became of a POST.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Posted {
+    /// The server took it.
+    Accepted,
+    /// It did not.
+    Refused,
+}
+
+const NO_ANSWER: &str = "the server closed the stream before it answered";
+
+impl Shared {
+    /// Carries out one POST to its end.
+    pub(crate) async fn post(&self, post: Post, mut gates: Gates) -> Result<Posted, Gone> {
+        // A notification has nobody to wait for but us.
+        let busy = self.busy();
+        let asked = self.ask(Ask {
+            method: Method::POST,
+            url: self.post_url(),
+            head: post.headers.clone(),
+            body: Some(post.line.clone()),
+            written: gates.written.take(),
+        });
+        let answer = match asked.await {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.give_up(post.exchange, &chain(&error), None).await?;
+                return Ok(Posted::Refused);
+            }
+        };
+        if answer.response.status().is_success() {
+            if post.kind == PostKind::Initialize {
+                self.client().begins(answer.response.headers());
+            }
+            drop(busy);
+            drop(gates.accepted.take());
+            if !self.is_legacy() {
+                self.read(&post, answer).await?;
+            }
+            return Ok(Posted::Accepted);
+        }
+        drop(busy);
+        self.refused(&post, answer, gates).await
+    }
+
+    /// Reads the answer to a message that the server took.
+    async fn read(&self, post: &Post, answer: Answer) -> Result<(), Gone> {
+        let status = answer.response.status();
+        if is_stream(&answer) {
+            let mut cursor = Cursor::default();
+            let mut events = Events::new(answer, self.limit_bytes);
+            self.follow(&mut events, &mut cursor).await?;
+            if post.era == Era::Handshake {
+                self.resume(post.exchange, &mut cursor).await?;
+            }
+            let why = if cursor.clipped {
+                "the server's answer is longer than we carry"
+            } else {
+                NO_ANSWER
+            };
+            return self.give_up(post.exchange, why, None).await;
+        }
+        if content_type(&answer) == "application/json" {
+            let why = match whole(answer, self.limit_bytes).await {
+                Ok(body) => {
+                    self.deliver(&body).await?;
+                    "the server's answer is to another request".to_owned()
+                }
+                Err(unread) => unread.to_string(),
+            };
+            return self.give_up(post.exchange, &why, None).await;
+        }
+        let why = format!("the server answered {status} without a message");
+        self.give_up(post.exchange, &why, Some(status.as_u16()))
+            .await
+    }
+
+    /// The server did not take a message.
+    async fn refused(&self, post: &Post, answer: Answer, gates: Gates) -> Result<Posted, Gone> {
+        let status = answer.response.status();
+        let json = content_type(&answer) == "application/json";
+        let body = error_body(answer).await;
+        let error = if json { error_of(&body) } else { None };
+        if post.kind == PostKind::Initialize
+            && matches!(status.as_u16(), 400 | 404 | 405)
+            && !error.as_ref().is_some_and(|error| error.knows(post))
+            && !self.is_legacy()
+            && legacy::carry(self, post, gates).await?
+        {
+            return Ok(Posted::Accepted);
+        }
+        let Some(error) = error else {
+            let why = refusal(status);
+            let status = Some(status.as_u16());
+            self.give_up(post.exchange, &why, status).await?;
+            return Ok(Posted::Refused);
+        };
+        let lost = self.client().ended(post.exchange);
+        if post.kind == PostKind::Malformed {
+            // On stdio, too, a server answers what it cannot read without an id.
+            self.deliver(&body).await?;
+        }
+        for id in lost {
+            let line = if id == error.id {
+                body.clone()
+            } else {
+                ours::with_id(&id, &error.error)
+            };
+            self.deliver(&line).await?;
+        }
+        Ok(Posted::Refused)
+    }
+}
+
+/// A JSON-RPC error in the body of an HTTP error.
+struct RpcError {
+    // Source text of its id.
+    id: Vec<u8>,
+    // Source text of the error.
+    error: Bytes,
+}
+
+impl RpcError {
+    /// Whether a server of streamable HTTP speaks: it names the request, or uses a code that
+    /// only the stateless era has (2026-07-28, basic/versioning).
+    fn knows(&self, post: &Post) -> bool {
+        let code = tapewright_schemas::json::find(&self.error, &["code"]);
+        let modern = [b"-32020".as_slice(), b"-32021", b"-32022"];
+        let named = match Envelope::parse(&post.line).kind {
+            Kind::Request { id, .. } => id_source(&id) == self.id,
+            _ => false,
+        };
+        named || code.is_some_and(|code| modern.contains(&code))
+    }
+}
+
+fn error_of(body: &Bytes) -> Option<RpcError> {
+    match Envelope::parse(body).kind {
+        Kind::Response {
+            id,
+            error: Some(error),
+            ..
+        } => Some(RpcError {
+            id: match id {
+                RequestId::Null => Vec::new(),
+                id => id_source(&id),
+            },
+            error: body.slice_ref(error),
+        }),
+        _ => None,
+    }
+}
+
+fn refusal(status: StatusCode) -> String {
+    let hint = match status.as_u16() {
+        401 | 403 => "; give what it wants with --header or --header-env",
+        404 => "; the session may have ended, or the URL is not that of an MCP endpoint",
+        _ => "",
+    };
+    format!("the server answered {status}{hint}")
+}
+
+/// An error and its causes in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}

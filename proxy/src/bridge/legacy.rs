@@ -1,0 +1,102 @@
+//! A server that speaks HTTP+SSE, the transport of 2024-11-05.
+//!
+//! A client finds out by posting `initialize`: a server that refuses it with 400, 404 or
+//! 405 is asked for an event stream, whose first event names the place where messages are
+//! taken; every answer comes on that stream (2025-11-25, basic/transports, "Backwards
+//! Compatibility").
+
+use std::time::Duration;
+
+use http::Method;
+use tokio::time::timeout;
+
+use super::client::Post;
+use super::exchange::{Gates, chain};
+use super::hose::Gone;
+use super::ours;
+use super::send::{Ask, is_stream};
+use super::shared::Shared;
+use super::stream::{Cursor, Events};
+use super::target;
+use crate::http::origin::OriginUrl;
+
+/// How long the first event may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Tries the older transport with a request that the newer one did not take, and carries
+/// the whole session on it when it is spoken there; false when it is not.
+pub(crate) async fn carry(shared: &Shared, post: &Post, gates: Gates) -> Result<bool, Gone> {
+    let asked = shared.ask(Ask {
+        method: Method::GET,
+        url: shared.url(),
+        head: http::HeaderMap::new(),
+        body: None,
+        written: None,
+    });
+    let Ok(Ok(answer)) = timeout(PATIENCE, asked).await else {
+        return Ok(false);
+    };
+    if !is_stream(&answer) {
+        return Ok(false);
+    }
+    let mut events = Events::new(answer, shared.limit_bytes);
+    let Ok(Some(reference)) = timeout(PATIENCE, endpoint(&mut events)).await else {
+        return Ok(false);
+    };
+    let Some(endpoint) = same_origin(&shared.url(), &reference) else {
+        let why = "the server wants its messages on another origin than its event stream's";
+        shared.give_up(post.exchange, why, None).await?;
+        return Ok(true);
+    };
+    shared.set_legacy(endpoint);
+    let mut cursor = Cursor::default();
+    let (followed, posted) = tokio::join!(
+        shared.follow(&mut events, &mut cursor),
+        first(shared, post, gates)
+    );
+    followed.and(posted)?;
+    // The session ends with its stream (2024-11-05, basic/transports).
+    let lost = shared.client().all_ended();
+    for id in lost {
+        let line = ours::error(&id, "the server closed the session's stream", None);
+        shared.out.push(line).await?;
+    }
+    shared.out.finish();
+    Ok(true)
+}
+
+/// Posts the first request once more, now to its right place.
+async fn first(shared: &Shared, post: &Post, gates: Gates) -> Result<(), Gone> {
+    let asked = shared.ask(Ask {
+        method: Method::POST,
+        url: shared.post_url(),
+        head: post.headers.clone(),
+        body: Some(post.line.clone()),
+        written: None,
+    });
+    let asked = asked.await;
+    drop(gates);
+    let why = match &asked {
+        Ok(answer) if answer.response.status().is_success() => return Ok(()),
+        Ok(answer) => format!("the server answered {}", answer.response.status()),
+        Err(error) => chain(error),
+    };
+    shared.give_up(post.exchange, &why, None).await
+}
+
+/// What the `endpoint` event names; `None` when the stream ends without one.
+async fn endpoint(events: &mut Events) -> Option<String> {
+    loop {
+        let event = events.next().await?;
+        if event.event.as_deref() == Some(b"endpoint") {
+            let data = event.data.as_ref()?.kept();
+            return Some(String::from_utf8_lossy(data).into_owned());
+        }
+    }
+}
+
+/// Where messages go: a server may not send its client's messages, and what stands in
+/// their heads, to somebody else.
+fn same_origin(base: &OriginUrl, reference: &str) -> Option<OriginUrl> {
+    target::resolve(base, reference).filter(|endpoint| endpoint.is_same_origin(base))
+}

@@ -1,0 +1,112 @@
+//! Lines in a hose, as chunks that a lane carries.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::hose::{Hose, Taken};
+use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
+
+/// Cuts chunks into lines.
+pub(crate) struct LineSink {
+    hose: Hose,
+    partial: Vec<u8>,
+    limit_bytes: usize,
+}
+
+impl ChunkSink for LineSink {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            if self.partial.len() + piece.len() > self.limit_bytes.saturating_add(2) {
+                return Err(io::Error::other("a message is longer than we carry"));
+            }
+            self.partial.extend_from_slice(piece);
+            if self.partial.last() == Some(&b'\n') {
+                self.push()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LineSink {
+    /// A sink that takes lines of at most `limit_bytes`.
+    pub(crate) fn new(hose: Hose, limit_bytes: usize) -> Self {
+        Self {
+            hose,
+            partial: Vec::new(),
+            limit_bytes,
+        }
+    }
+
+    fn push(&mut self) -> io::Result<()> {
+        let mut line = std::mem::take(&mut self.partial);
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        let pushed = self.hose.push_blocking(Bytes::from(line));
+        pushed.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Drop for LineSink {
+    fn drop(&mut self) {
+        if !self.partial.is_empty() {
+            // Nobody is left to be told.
+            drop(self.push());
+        }
+        self.hose.finish();
+    }
+}
+
+/// Yields lines as chunks.
+pub(crate) struct LineSource {
+    hose: Hose,
+    rest: Bytes,
+    // The line feed is still to come.
+    ends_line: bool,
+}
+
+impl LineSource {
+    pub(crate) fn new(hose: Hose) -> Self {
+        Self {
+            hose,
+            rest: Bytes::new(),
+            ends_line: false,
+        }
+    }
+}
+
+impl ChunkSource for LineSource {
+    fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
+        if self.rest.is_empty() && !self.ends_line {
+            match self.hose.take_blocking(timeout) {
+                Taken::Line(line) => {
+                    self.rest = line;
+                    self.ends_line = true;
+                }
+                Taken::End => return Ok(ReadResult::End),
+                Taken::TimedOut => return Ok(ReadResult::TimedOut),
+            }
+        }
+        let before = space.len();
+        let room = space.capacity() - before;
+        let part = self.rest.split_to(room.min(self.rest.len()));
+        space.extend_from_slice(&part);
+        if self.rest.is_empty() && space.len() < space.capacity() {
+            space.push(b'\n');
+            self.ends_line = false;
+        }
+        Ok(ReadResult::Bytes(space.len() - before))
+    }
+}
+
+impl Drop for LineSource {
+    fn drop(&mut self) {
+        self.hose.close();
+    }
+}

@@ -1,0 +1,116 @@
+//! A server on HTTP, as an upstream.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use http::{HeaderName, HeaderValue};
+use rustix::process::Signal;
+use tapewright_schemas::event::{Exit, Peer};
+use tokio::sync::watch;
+
+use super::driver::{self, Urge};
+use super::hose::Hose;
+use super::lines::{LineSink, LineSource};
+use super::shared::Shared;
+use crate::http::origin::Origin;
+use crate::upstream::{Life, Link, OpenError, Upstream};
+
+/// How a server on HTTP is spoken to.
+#[derive(Clone)]
+pub struct RemoteSettings {
+    /// The server; the path of its URL is its MCP endpoint.
+    pub origin: Arc<Origin>,
+    /// Fields that are set on every request. Never recorded.
+    pub fields: Vec<(HeaderName, HeaderValue)>,
+    /// The longest message that is carried, in bytes. Longer ones cannot be: HTTP and
+    /// stdio need each message whole at some point.
+    pub limit_bytes: usize,
+}
+
+impl fmt::Debug for RemoteSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The fields may hold secrets.
+        out.debug_struct("RemoteSettings")
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A server on HTTP, for a client on stdio.
+#[derive(Clone, Debug)]
+pub struct Remote(RemoteSettings);
+
+impl Remote {
+    /// A server to which nothing is connected yet.
+    #[must_use]
+    pub fn new(settings: RemoteSettings) -> Self {
+        Self(settings)
+    }
+}
+
+impl Upstream for Remote {
+    fn open(&self) -> Result<Link, OpenError> {
+        let (lines, out) = (Hose::default(), Hose::default());
+        let RemoteSettings {
+            origin,
+            fields,
+            limit_bytes,
+        } = self.0.clone();
+        let place = origin.url();
+        // A query may hold a secret.
+        let path = place.path.split('?').next().unwrap_or_default();
+        let peer = Peer::Server {
+            url: format!("{}{path}", place.origin()),
+        };
+        let shared = Arc::new(Shared::new(origin, fields, limit_bytes, out.clone()));
+        let (urge, urged) = watch::channel(Urge::None);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(OpenError::Bridge)?;
+        let driver = {
+            let lines = lines.clone();
+            thread::Builder::new()
+                .name("bridge".to_owned())
+                .spawn(move || {
+                    runtime.block_on(driver::run(shared, lines, urged));
+                    runtime.shutdown_background();
+                })
+                .map_err(OpenError::Bridge)?
+        };
+        Ok(Link {
+            peer,
+            to_server: Box::new(LineSink::new(lines, limit_bytes)),
+            to_client: Box::new(LineSource::new(out)),
+            log: None,
+            ended: Box::new(move || {
+                driver
+                    .join()
+                    .map_err(|_| io::Error::other("the bridge failed"))?;
+                Ok(Exit::Code(0))
+            }),
+            life: Box::new(urge),
+        })
+    }
+}
+
+impl Life for watch::Sender<Urge> {
+    fn signal(&self, signal: Signal) {
+        let urge = match signal {
+            Signal::KILL => Urge::Kill,
+            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => Urge::End,
+            _ => return,
+        };
+        self.send_if_modified(|now| {
+            let harder = urge > *now;
+            *now = urge.max(*now);
+            harder
+        });
+    }
+
+    fn finish(self: Box<Self>) {
+        self.send_replace(Urge::Kill);
+    }
+}

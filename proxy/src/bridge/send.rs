@@ -1,0 +1,209 @@
+//! One request to the server: its head, its redirects, its body on the way.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::shared::Shared;
+use super::target;
+use crate::http::body::{BodyError, Outbound};
+use crate::http::origin::{Answer, OriginUrl, SendError};
+
+/// Tells, by being dropped, that the order of messages no longer depends on something.
+pub(crate) type Gate = oneshot::Sender<()>;
+
+/// How many redirects are followed.
+const REDIRECTS: usize = 5;
+/// How much of the body of an HTTP error is read, in bytes.
+const ERROR_BODY: usize = 64 * 1024;
+/// How long the body of an HTTP error may take.
+const ERROR_TIME: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// A request that was not answered as a client of MCP expects.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error(transparent)]
+    Send(#[from] SendError),
+    #[error("the server redirects to another origin, {0}: give that URL with --upstream")]
+    OtherOrigin(String),
+    #[error("the server redirects in circles")]
+    Circle,
+}
+
+/// What is asked of the server.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) method: Method,
+    pub(crate) url: OriginUrl,
+    /// What the protocol wants in the head.
+    pub(crate) head: HeaderMap,
+    /// The message, for a POST.
+    pub(crate) body: Option<Bytes>,
+    /// Dropped when the connection has taken the body.
+    pub(crate) written: Option<Gate>,
+}
+
+impl Shared {
+    /// Asks the server, and follows it to another place of the same origin.
+    pub(crate) async fn ask(&self, mut ask: Ask) -> Result<Answer, RequestError> {
+        for _ in 0..REDIRECTS {
+            let body = match &ask.body {
+                Some(line) => Outbound::streaming(Message {
+                    data: Some(line.clone()),
+                    _written: ask.written.take(),
+                }),
+                None => Outbound::empty(),
+            };
+            let mut request = Request::new(body);
+            *request.method_mut() = ask.method.clone();
+            *request.uri_mut() = ask.url.path.parse().unwrap_or(Uri::from_static("/"));
+            *request.headers_mut() = self.head(&ask);
+            let answer = self.origin.send(request).await?;
+            let Some(to) = redirect(&ask, &answer) else {
+                return Ok(answer);
+            };
+            let Some(to) = target::resolve(&ask.url, &to) else {
+                return Ok(answer);
+            };
+            if !to.is_same_origin(&ask.url) {
+                return Err(RequestError::OtherOrigin(to.origin()));
+            }
+            if answer.response.status() == StatusCode::PERMANENT_REDIRECT {
+                self.moved(&ask.url, to.clone());
+            }
+            ask.url = to;
+        }
+        Err(RequestError::Circle)
+    }
+
+    fn head(&self, ask: &Ask) -> HeaderMap {
+        let mut head = HeaderMap::new();
+        if let Ok(host) = HeaderValue::try_from(ask.url.authority()) {
+            head.insert(header::HOST, host);
+        }
+        let accept = match ask.method {
+            Method::POST => "application/json, text/event-stream",
+            Method::GET => "text/event-stream",
+            _ => "*/*",
+        };
+        head.insert(header::ACCEPT, HeaderValue::from_static(accept));
+        if ask.body.is_some() {
+            let json = HeaderValue::from_static("application/json");
+            head.insert(header::CONTENT_TYPE, json);
+        }
+        head.insert(
+            header::USER_AGENT,
+            HeaderValue::from_static(concat!("tapewright/", env!("CARGO_PKG_VERSION"))),
+        );
+        for (name, value) in &ask.head {
+            head.append(name.clone(), value.clone());
+        }
+        // The user's word counts.
+        for (name, _) in &self.fields {
+            head.remove(name);
+        }
+        for (name, value) in &self.fields {
+            head.append(name.clone(), value.clone());
+        }
+        head
+    }
+}
+
+/// Where an answer leads that a client follows with the same method.
+fn redirect(ask: &Ask, answer: &Answer) -> Option<String> {
+    let follows = match answer.response.status().as_u16() {
+        307 | 308 => true,
+        301..=303 => ask.method == Method::GET,
+        _ => false,
+    };
+    let location = answer.response.headers().get(header::LOCATION)?;
+    follows.then(|| location.to_str().ok().map(str::to_owned))?
+}
+
+/// The essence of a content type, in lower case.
+pub(crate) fn content_type(answer: &Answer) -> String {
+    let value = answer.response.headers().get(header::CONTENT_TYPE);
+    let value = value
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let essence = value.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+/// Whether an answer is an event stream.
+pub(crate) fn is_stream(answer: &Answer) -> bool {
+    answer.response.status() == StatusCode::OK && content_type(answer) == "text/event-stream"
+}
+
+/// Why a body could not be read whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unread {
+    #[error("the connection broke in the middle of the answer")]
+    Broken,
+    #[error("the answer is longer than we carry")]
+    TooLong,
+}
+
+/// Reads a body of at most `limit` bytes.
+pub(crate) async fn whole(answer: Answer, limit: usize) -> Result<Bytes, Unread> {
+    let Answer { response, lease } = answer;
+    let mut body = response.into_body();
+    let mut first = Bytes::new();
+    let mut all = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
+            continue;
+        };
+        if first.len() + all.len() + data.len() > limit {
+            return Err(Unread::TooLong);
+        }
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&data);
+        }
+    }
+    lease.complete();
+    Ok(if all.is_empty() { first } else { all.into() })
+}
+
+/// The body of an HTTP error, as far as it comes in time.
+pub(crate) async fn error_body(answer: Answer) -> Bytes {
+    match timeout(ERROR_TIME, whole(answer, ERROR_BODY)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) | Err(_) => Bytes::new(),
+    }
+}
+
+/// A message as a body, which tells when the connection has taken it.
+struct Message {
+    data: Option<Bytes>,
+    _written: Option<Gate>,
+}
+
+impl Body for Message {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        Poll::Ready(self.data.take().map(|data| Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.data.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.data.as_ref().map_or(0, |data| data.len() as u64))
+    }
+}

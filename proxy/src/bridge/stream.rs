@@ -1,0 +1,192 @@
+//! Following an event stream of the server, and taking it up again.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tapewright_engine::{SseEvent, SseFramer, SseItem};
+use tapewright_schemas::event::Payload;
+use tokio::time::sleep;
+
+use super::client::ExchangeId;
+use super::hose::Gone;
+use super::send::{Ask, is_stream};
+use super::shared::{RETRY, RETRY_MOST, Shared};
+use crate::http::origin::{Answer, Lease};
+
+/// The event after which a stream goes on.
+pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How often a stream is taken up again without a single event, before its request
+/// counts as lost.
+const ATTEMPTS: u32 = 5;
+
+/// Where a stream stands.
+#[derive(Debug, Default)]
+pub(crate) struct Cursor {
+    /// The id of its last event.
+    pub(crate) last: Option<HeaderValue>,
+    /// How long the server wants its client to wait before it comes back.
+    pub(crate) retry: Option<Duration>,
+    /// Whether anything has come since it was opened.
+    pub(crate) moved: bool,
+    /// A message was longer than we carry.
+    pub(crate) clipped: bool,
+}
+
+impl Cursor {
+    /// How long to wait before the attempt of this number, from 0 on.
+    pub(crate) fn wait(&self, attempt: u32) -> Duration {
+        self.retry.unwrap_or_else(|| {
+            let factor = 1.5_f64.powi(attempt.min(20).try_into().unwrap_or(i32::MAX));
+            RETRY.mul_f64(factor).min(RETRY_MOST)
+        })
+    }
+
+    fn note(&mut self, event: &SseEvent) {
+        self.moved = true;
+        if let Some(id) = &event.id {
+            let id = HeaderValue::from_bytes(id).ok();
+            self.last = id.filter(|id| !id.is_empty());
+        }
+        if let Some(retry) = event.retry_ms {
+            self.retry = Some(Duration::from_millis(retry).min(RETRY_LIMIT));
+        }
+    }
+}
+
+/// A server that asks for more waiting than this is not taken at its word.
+const RETRY_LIMIT: Duration = Duration::from_secs(3_600);
+
+impl Shared {
+    /// Gives the client every message of a stream, until the stream ends.
+    pub(crate) async fn follow(
+        &self,
+        events: &mut Events,
+        cursor: &mut Cursor,
+    ) -> Result<(), Gone> {
+        cursor.moved = false;
+        while let Some(event) = events.next().await {
+            cursor.note(&event);
+            if event.is_message() {
+                match event.data {
+                    Some(Payload::Whole(message)) => self.deliver(&message).await?,
+                    _ => cursor.clipped = true,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up the stream of an exchange, again and again, while it owes an answer and
+    /// the server lets it be resumed (2025-11-25, basic/transports, "Resumability").
+    pub(crate) async fn resume(
+        &self,
+        exchange: ExchangeId,
+        cursor: &mut Cursor,
+    ) -> Result<(), Gone> {
+        let mut attempt = 0;
+        while attempt < ATTEMPTS && self.client().owes(exchange) {
+            if cursor.last.is_none() {
+                return Ok(());
+            }
+            sleep(cursor.wait(attempt)).await;
+            attempt += 1;
+            let Some(answer) = self.open_stream(cursor).await else {
+                continue;
+            };
+            if !is_stream(&answer) {
+                return Ok(());
+            }
+            self.follow(&mut Events::new(answer, self.limit_bytes), cursor)
+                .await?;
+            if cursor.moved {
+                attempt = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a stream of the session, from where `cursor` stands; `None` when there was no
+    /// answer.
+    pub(crate) async fn open_stream(&self, cursor: &Cursor) -> Option<Answer> {
+        let mut head = self.client().session_head().unwrap_or_default();
+        if let Some(last) = &cursor.last {
+            head.insert(LAST_EVENT, last.clone());
+        }
+        let answer = self.ask(Ask {
+            method: Method::GET,
+            url: self.url(),
+            head,
+            body: None,
+            written: None,
+        });
+        answer.await.ok()
+    }
+
+    /// Ends the session at the server.
+    pub(crate) async fn end_session(&self) {
+        let head: Option<HeaderMap> = {
+            let client = self.client();
+            client
+                .has_session()
+                .then(|| client.session_head())
+                .flatten()
+        };
+        let Some(head) = head else { return };
+        let ask = Ask {
+            method: Method::DELETE,
+            url: self.url(),
+            head,
+            body: None,
+            written: None,
+        };
+        // Whatever the server says to it, we leave.
+        drop(self.ask(ask).await);
+    }
+}
+
+/// The events of one answer.
+pub(crate) struct Events {
+    body: Incoming,
+    lease: Option<Lease>,
+    framer: SseFramer,
+}
+
+impl Events {
+    pub(crate) fn new(answer: Answer, limit_bytes: usize) -> Self {
+        let Answer { response, lease } = answer;
+        Self {
+            body: response.into_body(),
+            lease: Some(lease),
+            framer: SseFramer::new(limit_bytes),
+        }
+    }
+
+    /// The next event; `None` when the stream ended, or broke, which is the same to a
+    /// client: it takes the stream up again.
+    pub(crate) async fn next(&mut self) -> Option<SseEvent> {
+        loop {
+            match self.framer.poll() {
+                Some(SseItem::Event(event)) => return Some(event),
+                Some(SseItem::Comment(_)) => continue,
+                None => {}
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.framer.feed(&data);
+                    }
+                }
+                Some(Err(_)) => return None,
+                None => {
+                    if let Some(lease) = self.lease.take() {
+                        lease.complete();
+                    }
+                    return None;
+                }
+            }
+        }
+    }
+}

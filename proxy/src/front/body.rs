@@ -1,0 +1,62 @@
+//! Reading the body of a request, within bounds.
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tokio::time::timeout;
+
+use super::check::Refusal;
+use super::shared::{Front, unavailable};
+use crate::http::tap::Share;
+
+/// A body in memory, whose share of it is given back when it is dropped.
+pub(crate) struct Held {
+    _share: Share,
+    pub(crate) bytes: Bytes,
+}
+
+impl Front {
+    /// Reads a body whole.
+    pub(crate) async fn read(&self, mut body: Incoming) -> Result<Held, Refusal> {
+        let most = self.settings.body_bytes;
+        let too_large = || {
+            let why = format!("the body is longer than {most} bytes");
+            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, -32_000, why)
+        };
+        if body.size_hint().lower() > most as u64 {
+            return Err(too_large());
+        }
+        let mut share = Share::new(Arc::clone(&self.budget));
+        let mut all = BytesMut::new();
+        loop {
+            let frame = timeout(self.settings.body_time, body.frame()).await;
+            let Ok(frame) = frame else {
+                let why = "the body did not come in time";
+                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, -32_000, why));
+            };
+            let data = match frame {
+                None => break,
+                Some(Err(_)) => return Err(Refusal::bad("the body broke off")),
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => data,
+                    Err(_) => continue,
+                },
+            };
+            if all.len() + data.len() > most {
+                return Err(too_large());
+            }
+            if !share.resize(all.len() + data.len()) {
+                return Err(unavailable("too much is under way"));
+            }
+            all.extend_from_slice(&data);
+        }
+        Ok(Held {
+            _share: share,
+            bytes: all.freeze(),
+        })
+    }
+}

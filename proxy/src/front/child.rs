@@ -1,0 +1,204 @@
+//! One server behind the front: a link, carried as a session on stdio is carried, between
+//! a hose of lines and a board of streams.
+
+use std::io;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::thread;
+
+use bytes::Bytes;
+use tapewright_schemas::event::{Direction, EventBody, SessionMark};
+use tokio_util::task::TaskTracker;
+
+use super::carry::Carry;
+use super::output::Output;
+use super::stream::Next;
+use super::switchboard::{Manner, Opened, Switchboard};
+use crate::bridge::hose::{Gone, Hose};
+use crate::bridge::line::one_line;
+use crate::bridge::lines::LineSource;
+use crate::clock::Clock;
+use crate::record::Recorder;
+use crate::stdio::session::{Ends, Notice, Place};
+use crate::upstream::{Link, OpenError, Upstream};
+
+/// What children are started with.
+pub(crate) struct Starter {
+    pub(crate) upstream: Arc<dyn Upstream>,
+    pub(crate) carry: Carry,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) clock: Clock,
+    /// The longest line of a server that is carried, in bytes.
+    pub(crate) limit_bytes: usize,
+    /// Holds everything that must have ended before we may.
+    pub(crate) alive: TaskTracker,
+}
+
+/// One server behind the front.
+pub(crate) struct Child {
+    pub(crate) place: Place,
+    board: Mutex<Switchboard>,
+    // A reader has taken something, or left.
+    taken: Condvar,
+    input: Hose,
+    // Why it was ended, when we ended it.
+    ended: Mutex<Option<&'static str>>,
+    recorder: Arc<Recorder>,
+    clock: Clock,
+    // Kept so that a session's thread always has somebody to hear from.
+    _notify: SyncSender<Notice>,
+}
+
+impl Starter {
+    /// Starts a server. Blocks for as long as that takes.
+    pub(crate) fn start(&self, manner: Manner, place: Place) -> Result<Arc<Child>, StartError> {
+        let link = self.upstream.open()?;
+        let (notify, notices) = sync_channel(64);
+        let child = Arc::new(Child {
+            place,
+            board: Mutex::new(Switchboard::new(manner)),
+            taken: Condvar::new(),
+            input: Hose::default(),
+            ended: Mutex::default(),
+            recorder: Arc::clone(&self.recorder),
+            clock: self.clock,
+            _notify: notify.clone(),
+        });
+        let ends = self.ends(&child)?;
+        child.mark(SessionMark::Began(began(manner).to_owned()));
+        let (carried, carry, alive) = (Arc::clone(&child), self.carry.clone(), self.alive.token());
+        let run = move |link: Link| {
+            let outcome = carry(link, ends, (notify, &notices));
+            carried.over(outcome.is_ok());
+            drop(alive);
+        };
+        thread::Builder::new()
+            .name("session".to_owned())
+            .spawn(move || run(link))
+            .map_err(StartError::Thread)?;
+        Ok(child)
+    }
+
+    fn ends(&self, child: &Arc<Child>) -> Result<Ends, StartError> {
+        let owing = Arc::clone(child);
+        Ok(Ends {
+            input: Box::new(LineSource::new(child.input.clone())),
+            output: Box::new(Output::new(Arc::clone(child), self.limit_bytes)),
+            log: crate::stdio::standard_error().map_err(StartError::Thread)?,
+            is_gone: Box::new(|| false),
+            owed: Box::new(move || owing.owed()),
+            place: child.place,
+        })
+    }
+}
+
+/// Why a server could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("no thread or descriptor could be had")]
+    Thread(#[source] io::Error),
+}
+
+fn began(manner: Manner) -> &'static str {
+    match manner {
+        Manner::Session => "session id",
+        Manner::Stateless => "process",
+        Manner::Legacy => "event stream",
+    }
+}
+
+const PROCESS_ENDED: &str = "the server has ended";
+
+impl Child {
+    /// Its streams. Held for one step, never across a wait.
+    pub(crate) fn board(&self) -> MutexGuard<'_, Switchboard> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message, as one line.
+    pub(crate) async fn send(&self, message: &Bytes) -> Result<(), Gone> {
+        match one_line(message) {
+            Some(line) => self.input.push(line).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What a reader gets next.
+    pub(crate) fn take(&self, opened: Opened, waker: &Waker) -> Next {
+        let next = self.board().take(opened, waker);
+        self.taken.notify_all();
+        next
+    }
+
+    /// A reader leaves. What the stateless era cancels so is told to the server.
+    pub(crate) fn leave(&self, opened: Opened) {
+        let cancelled = self.board().detach(opened);
+        self.taken.notify_all();
+        for id in cancelled {
+            let line = [
+                br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#
+                    .as_slice(),
+                &id,
+                br#","reason":"the client closed the stream"}}"#,
+            ];
+            // A server that has ended needs no telling.
+            self.input.push_now(Bytes::from(line.concat())).ok();
+        }
+    }
+
+    /// Ends the conversation: the server is told by the end of its input, and every stream
+    /// ends.
+    pub(crate) fn end(&self, why: &'static str) {
+        self.ended().get_or_insert(why);
+        self.input.finish();
+        self.board().finish("the session was ended");
+        self.taken.notify_all();
+    }
+
+    /// Whether it can take messages.
+    pub(crate) fn is_over(&self) -> bool {
+        self.board().is_over()
+    }
+
+    /// Waits, as a thread, while readers have too much to take.
+    pub(crate) fn wait_for_readers(&self, most_bytes: usize) {
+        let full = |board: &mut Switchboard| board.backlog() > most_bytes && !board.is_over();
+        let waited = self.taken.wait_while(self.board(), full);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Notes something about the conversation.
+    pub(crate) fn note(&self, dir: Direction, body: EventBody) {
+        let mut event = Some(self.place.event(self.clock.now(), dir, body));
+        self.recorder.record(|| event.take());
+    }
+
+    fn mark(&self, mark: SessionMark) {
+        self.note(Direction::ToClient, EventBody::Session(mark));
+    }
+
+    fn owed(&self) -> usize {
+        if self.ended().is_some() {
+            return 0;
+        }
+        self.board().under_way()
+    }
+
+    /// The session's thread has come to its end.
+    fn over(&self, began: bool) {
+        let why = self.ended().unwrap_or("process ended");
+        self.input.close();
+        self.board().finish(PROCESS_ENDED);
+        self.taken.notify_all();
+        if began {
+            self.mark(SessionMark::Ended(why.to_owned()));
+        }
+    }
+
+    fn ended(&self) -> MutexGuard<'_, Option<&'static str>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

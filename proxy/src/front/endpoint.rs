@@ -1,0 +1,93 @@
+//! Which part of the front a request is for.
+
+use std::sync::Arc;
+
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use tapewright_schemas::event::CloseReason;
+
+use super::answer::refused;
+use super::check::Refusal;
+use super::exchange::Exchange;
+use super::shared::{Front, unavailable};
+use crate::http::body::Outbound;
+use crate::http::listen::Client;
+
+/// One request, taken apart.
+pub(crate) struct Asked {
+    pub(crate) client: Client,
+    pub(crate) head: http::request::Parts,
+    pub(crate) body: Incoming,
+    pub(crate) exchange: Exchange,
+}
+
+/// A refusal, and the source text of the id of the request that is refused, if it is known.
+pub(crate) type Refused = (Refusal, Option<Vec<u8>>);
+
+/// A refusal of something that is no request of JSON-RPC.
+pub(crate) fn plain(refusal: Refusal) -> Refused {
+    (refusal, None)
+}
+
+impl Front {
+    /// Answers one request.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        client: Client,
+        request: Request<Incoming>,
+    ) -> Response<Outbound> {
+        if request.uri().path() == "/healthz" && request.method() == Method::GET {
+            return Response::new(Outbound::whole("ok\n".into()));
+        }
+        let (head, body) = request.into_parts();
+        let exchange = self.exchange(client, &head);
+        let asked = Asked {
+            client,
+            head,
+            body,
+            exchange: exchange.clone(),
+        };
+        let unanswered = exchange.unanswered();
+        let answer = self.dispatch(asked).await;
+        unanswered.answered();
+        match answer {
+            Ok(response) => response,
+            Err((refusal, id)) => refused(&exchange, &refusal, id.as_deref()),
+        }
+    }
+
+    async fn dispatch(self: &Arc<Self>, asked: Asked) -> Result<Response<Outbound>, Refused> {
+        let head = &asked.head;
+        if let Err(refused) = self.guard.check(&head.uri, &head.headers) {
+            let why = refused.to_string();
+            return Err(plain(Refusal::new(StatusCode::FORBIDDEN, -32_000, why)));
+        }
+        let Ok(_place) = self.places.clone().try_acquire_owned() else {
+            return Err(plain(unavailable("too many requests are under way")));
+        };
+        let path = head.uri.path();
+        let is_endpoint = path == self.settings.path;
+        if asked.head.method != Method::POST {
+            asked.exchange.read(CloseReason::EndOfInput);
+        }
+        match (&head.method, path) {
+            (&Method::POST, _) if is_endpoint => self.post(asked).await,
+            (&Method::GET, _) if is_endpoint => self.get(&asked).map_err(plain),
+            (&Method::DELETE, _) if is_endpoint => self.delete(&asked).map_err(plain),
+            (&Method::GET, "/sse") => self.legacy_stream(&asked).await.map_err(plain),
+            (&Method::POST, "/messages") => self.legacy_post(asked).await,
+            (_, "/sse" | "/messages") => Err(plain(not_allowed())),
+            _ if is_endpoint => Err(plain(not_allowed())),
+            _ => {
+                let why = format!("nothing is here; the endpoint is {}", self.settings.path);
+                Err(plain(Refusal::new(StatusCode::NOT_FOUND, -32_000, why)))
+            }
+        }
+    }
+}
+
+/// The method is not served here.
+pub(crate) fn not_allowed() -> Refusal {
+    let why = "this method is not served here";
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, -32_000, why)
+}

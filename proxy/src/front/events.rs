@@ -1,0 +1,126 @@
+//! A stream of the board as the body of an answer.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http_body::{Body, Frame};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::exchange::Ended;
+use super::legacy::Ends;
+use super::reading::Reading;
+use crate::http::body::BodyError;
+
+/// A stream of the board as an event stream.
+pub(crate) struct Events {
+    reading: Reading,
+    // What stands before the first event.
+    prelude: Option<Bytes>,
+    // Events carry ids, by which the stream can be taken up again.
+    numbered: bool,
+    learn: Option<Learn>,
+    keep_alive: Interval,
+    ended: Ended,
+    // The session that ends with the stream.
+    ends: Option<Ends>,
+}
+
+/// Looks at every message of a stream.
+pub(crate) type Learn = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// How a stream is shown to its client.
+pub(crate) struct Show {
+    pub(crate) prelude: Option<Bytes>,
+    pub(crate) numbered: bool,
+    pub(crate) learn: Option<Learn>,
+    /// After how much silence a comment is sent.
+    pub(crate) keep_alive: Duration,
+}
+
+impl Events {
+    pub(crate) fn new(reading: Reading, show: Show, ended: Ended) -> Self {
+        let Show {
+            prelude,
+            numbered,
+            learn,
+            keep_alive,
+        } = show;
+        let mut keep_alive = interval(keep_alive);
+        keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick of an interval is at once.
+        keep_alive.reset();
+        Self {
+            reading,
+            prelude,
+            numbered,
+            learn,
+            keep_alive,
+            ended,
+            ends: None,
+        }
+    }
+
+    /// Ends a session with the stream.
+    pub(crate) fn with(mut self, ends: Ends) -> Self {
+        self.ends = Some(ends);
+        self
+    }
+
+    fn event(&self, number: u64, line: &Bytes) -> Bytes {
+        let mut event = BytesMut::with_capacity(line.len() + 64);
+        event.put_slice(b"event: message\n");
+        if self.numbered {
+            let id = format!("id: {}-{number}\n", self.reading.opened.stream);
+            event.put_slice(id.as_bytes());
+        }
+        event.put_slice(b"data: ");
+        event.put_slice(line);
+        event.put_slice(b"\n\n");
+        event.freeze()
+    }
+}
+
+/// The first event of a stream: it has an id, so that a client that is cut off before the
+/// first message can come back (2025-11-25, basic/transports, "Sending Messages").
+pub(crate) fn priming(stream: u64, after: u64, retry: Duration) -> Bytes {
+    let retry = retry.as_millis();
+    Bytes::from(format!("id: {stream}-{after}\nretry: {retry}\ndata:\n\n"))
+}
+
+impl Body for Events {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(prelude) = self.prelude.take() {
+            return Poll::Ready(Some(Ok(Frame::data(prelude))));
+        }
+        match self.reading.poll_next(context) {
+            Poll::Ready(Some((number, line))) => {
+                self.keep_alive.reset();
+                if let Some(learn) = &self.learn {
+                    learn(&line);
+                }
+                return Poll::Ready(Some(Ok(Frame::data(self.event(number, &line)))));
+            }
+            Poll::Ready(None) => {
+                self.ended.complete();
+                self.ends = None;
+                return Poll::Ready(None);
+            }
+            Poll::Pending => {}
+        }
+        if self.keep_alive.poll_tick(context).is_ready() {
+            // Asked again, so that the timer wakes us.
+            context.waker().wake_by_ref();
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,138 @@
+//! One HTTP exchange with a client, on the tape.
+//!
+//! Its messages stand with their session, on the conduit of the server's process; the
+//! exchange itself has its two heads and how each direction ended.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Response, Version};
+use tapewright_schemas::event::{
+    CloseReason, Direction, EventBody, Head, Peer, RequestHead, ResponseHead, SessionKey,
+};
+
+use crate::http::fields::to_vocabulary;
+use crate::http::listen::Client;
+use crate::http::tap::Log;
+
+/// One HTTP exchange, on the tape.
+#[derive(Clone)]
+pub(crate) struct Exchange(Arc<Log>);
+
+impl Exchange {
+    /// A request has come.
+    pub(crate) fn begin(log: Log, client: Client, head: &Parts) -> Self {
+        let target = match head.uri.path_and_query() {
+            Some(target) => target.as_str(),
+            None => head.uri.path(),
+        };
+        let request = RequestHead {
+            method: head.method.to_string(),
+            target: target.to_owned(),
+            version: version(head.version),
+            fields: to_vocabulary(&head.headers),
+        };
+        let peer = Peer::Client {
+            address: client.address.to_string(),
+            connection: client.connection,
+        };
+        let log = Arc::new(log);
+        log.note_all(
+            Direction::ToServer,
+            [
+                EventBody::Opened(peer),
+                EventBody::Head(Box::new(Head::Request(request))),
+            ],
+        );
+        Self(log)
+    }
+
+    /// Its session is known.
+    pub(crate) fn belongs_to(&self, session: SessionKey) {
+        self.0.decide(session);
+    }
+
+    /// The request was read to its end, or not.
+    pub(crate) fn read(&self, reason: CloseReason) {
+        self.0.note(Direction::ToServer, EventBody::Closed(reason));
+    }
+
+    /// The answer begins. `ours` says why we speak in the server's place.
+    pub(crate) fn answers<B>(&self, response: &Response<B>, ours: Option<String>) {
+        // Whatever was not decided belongs to no session.
+        self.0.decide(SessionKey::default());
+        let head = ResponseHead {
+            status: response.status().as_u16(),
+            version: version(response.version()),
+            fields: to_vocabulary(response.headers()),
+            ours,
+        };
+        self.0.note(
+            Direction::ToClient,
+            EventBody::Head(Box::new(Head::Response(head))),
+        );
+    }
+
+    /// Notes the end of the answer when it is dropped.
+    pub(crate) fn ended(&self) -> Ended {
+        Ended {
+            exchange: self.clone(),
+            reason: CloseReason::ReceiverGone,
+        }
+    }
+
+    /// Notes that the client left before there was an answer, unless told otherwise.
+    pub(crate) fn unanswered(&self) -> Unanswered {
+        Unanswered(Some(self.clone()))
+    }
+
+    /// Something of the answer is not as it could have been.
+    pub(crate) fn lacks(&self, effect: String) {
+        self.0
+            .note(Direction::ToClient, EventBody::Faulted { effect });
+    }
+}
+
+/// Notes the end of an answer when it is dropped.
+pub(crate) struct Ended {
+    exchange: Exchange,
+    reason: CloseReason,
+}
+
+impl Ended {
+    /// The answer was given to its end.
+    pub(crate) fn complete(&mut self) {
+        self.reason = CloseReason::EndOfInput;
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let log = &self.exchange.0;
+        log.note(Direction::ToClient, EventBody::Closed(self.reason));
+    }
+}
+
+/// Notes, when it is dropped, that the client left before there was an answer.
+pub(crate) struct Unanswered(Option<Exchange>);
+
+impl Unanswered {
+    /// There is an answer.
+    pub(crate) fn answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(Exchange(log)) = self.0.take() {
+            log.decide(SessionKey::default());
+            let left = EventBody::Closed(CloseReason::ReceiverGone);
+            log.note(Direction::ToClient, left);
+        }
+    }
+}
+
+fn version(version: Version) -> String {
+    format!("{version:?}")
+}

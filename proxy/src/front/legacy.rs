@@ -1,0 +1,100 @@
+//! HTTP+SSE, the transport of 2024-11-05: an event stream at `/sse`, whose first event
+//! names the place where messages are taken.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::CloseReason;
+
+use super::answer::{events, given, typed};
+use super::check::{self, Refusal};
+use super::endpoint::{Asked, Refused, plain};
+use super::events::{Events, Show};
+use super::reading::Reading;
+use super::shared::Front;
+use super::switchboard::Manner;
+use crate::http::body::Outbound;
+
+impl Front {
+    /// Begins a session with its stream. It ends with it.
+    pub(crate) async fn legacy_stream(
+        self: &Arc<Self>,
+        asked: &Asked,
+    ) -> Result<Response<Outbound>, Refusal> {
+        check::takes_events(&asked.head.headers)?;
+        let (name, child) = self.begin(Manner::Legacy).await?;
+        asked.exchange.belongs_to(child.place.session);
+        let ends = Ends {
+            front: Arc::clone(self),
+            name: name.clone(),
+        };
+        let opened = child.board().open_general();
+        let opened = opened.ok_or_else(|| Refusal::bad("the stream is taken"))?;
+        let prelude = format!("event: endpoint\ndata: /messages?sessionId={name}\n\n");
+        let show = Show {
+            prelude: Some(Bytes::from(prelude)),
+            numbered: false,
+            learn: None,
+            keep_alive: self.settings.keep_alive,
+        };
+        let reading = Reading { child, opened };
+        let body = Events::new(reading, show, asked.exchange.ended()).with(ends);
+        let response = events(Outbound::streaming(body));
+        asked.exchange.answers(&response, None);
+        Ok(response)
+    }
+
+    /// Takes a message; what answers it comes on the stream.
+    pub(crate) async fn legacy_post(
+        self: &Arc<Self>,
+        asked: Asked,
+    ) -> Result<Response<Outbound>, Refused> {
+        let Asked {
+            head,
+            body,
+            exchange,
+            ..
+        } = asked;
+        let query = head.uri.query().unwrap_or_default();
+        let mut members = query.split('&').filter_map(|member| member.split_once('='));
+        let name = members.find(|(name, _)| *name == "sessionId");
+        let Some((_, name)) = name else {
+            return Err(plain(Refusal::bad("sessionId is missing")));
+        };
+        let child = self.session(name, Manner::Legacy).ok_or_else(|| {
+            let why = "there is no such session: open /sse";
+            plain(Refusal::new(StatusCode::NOT_FOUND, -32_001, why))
+        })?;
+        exchange.belongs_to(child.place.session);
+        check::brings_json(&head.headers).map_err(plain)?;
+        let held = self.read(body).await.map_err(|refusal| {
+            exchange.read(CloseReason::Aborted);
+            plain(refusal)
+        })?;
+        exchange.read(CloseReason::EndOfInput);
+        if let Kind::Malformed(why) = Envelope::parse(&held.bytes).kind {
+            let why = format!("the body is no message of JSON-RPC: {why}");
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, -32_700, why);
+            return Err(plain(refusal));
+        }
+        let sent = child.send(&held.bytes).await;
+        sent.map_err(|_| plain(Refusal::bad("the session has ended")))?;
+        let body = Bytes::from_static(b"Accepted");
+        let response = typed(StatusCode::ACCEPTED, "text/plain; charset=utf-8", body);
+        Ok(given(&exchange, response, None))
+    }
+}
+
+/// Ends a session when its stream ends.
+pub(crate) struct Ends {
+    front: Arc<Front>,
+    name: String,
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.front.end(&self.name, "stream closed");
+    }
+}

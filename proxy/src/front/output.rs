@@ -1,0 +1,91 @@
+//! What a server writes, cut into lines for the board.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tapewright_schemas::event::{Direction, EventBody};
+
+use super::child::Child;
+use super::route::Loss;
+use super::switchboard::KEEP_BYTES;
+use crate::upstream::ChunkSink;
+
+/// What a server writes, cut into lines for the board.
+pub(crate) struct Output {
+    child: Arc<Child>,
+    partial: Vec<u8>,
+    // The rest of the line under way is not carried.
+    too_long: bool,
+    limit_bytes: usize,
+}
+
+impl Output {
+    pub(crate) fn new(child: Arc<Child>, limit_bytes: usize) -> Self {
+        Self {
+            child,
+            partial: Vec::new(),
+            too_long: false,
+            limit_bytes,
+        }
+    }
+
+    fn line(&mut self) {
+        let line = Bytes::from(std::mem::take(&mut self.partial));
+        let loss = if std::mem::take(&mut self.too_long) {
+            self.child
+                .board()
+                .fail_sole("the server's answer is longer than we carry");
+            Loss {
+                message: Some("it is longer than we carry"),
+                earlier: 0,
+            }
+        } else {
+            self.child.board().route(&line)
+        };
+        self.tell(loss);
+        self.child.wait_for_readers(KEEP_BYTES);
+    }
+
+    fn tell(&self, loss: Loss) {
+        let note = |effect| {
+            let body = EventBody::Faulted { effect };
+            self.child.note(Direction::ToClient, body);
+        };
+        if let Some(why) = loss.message {
+            note(format!("not passed on: {why}"));
+        }
+        if loss.earlier > 0 {
+            let count = loss.earlier;
+            note(format!(
+                "{count} earlier messages were given up: nobody came for them"
+            ));
+        }
+    }
+}
+
+impl ChunkSink for Output {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            if self.partial.len() + piece.len() > self.limit_bytes.saturating_add(2) {
+                self.too_long = true;
+                self.partial = Vec::new();
+            }
+            if !self.too_long {
+                self.partial.extend_from_slice(piece);
+            }
+            if piece.last() == Some(&b'\n') {
+                self.line();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.partial.is_empty() || self.too_long {
+            self.line();
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A message of a client: which era it is of, and how it is answered.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode};
+use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
+use tapewright_schemas::event::CloseReason;
+use tokio::time::timeout;
+
+use super::answer::{events, given, message};
+use super::check::{self, Accepts, Refusal, single};
+use super::endpoint::{Asked, Refused, plain};
+use super::events::{Events, Learn, Show, priming};
+use super::exchange::Exchange;
+use super::reading::Reading;
+use super::shared::Front;
+use super::switchboard::{Form, Manner, Untaken};
+use crate::bridge::client::SESSION;
+use crate::bridge::line::id_source;
+use crate::bridge::mirror;
+use crate::http::body::Outbound;
+
+/// A message of a client, and what the client takes.
+pub(crate) struct Message<'a> {
+    pub(crate) line: &'a Bytes,
+    pub(crate) kind: Kind<'a>,
+    pub(crate) accepts: Accepts,
+}
+
+impl Message<'_> {
+    /// The source text of its id, when it is a request.
+    pub(crate) fn id(&self) -> Option<Vec<u8>> {
+        match &self.kind {
+            Kind::Request { id, .. } => Some(id_source(id)),
+            _ => None,
+        }
+    }
+
+    /// A refusal of this message.
+    pub(crate) fn refuse(&self, refusal: Refusal) -> Refused {
+        (refusal, self.id())
+    }
+}
+
+/// How an answer is to be given.
+pub(crate) struct Giving<'a> {
+    pub(crate) exchange: &'a Exchange,
+    pub(crate) accepts: Accepts,
+    /// The name of the session that begins with this answer.
+    pub(crate) begins: Option<&'a str>,
+    /// The status of an answer that is one message.
+    pub(crate) status: &'a (dyn Fn(&[u8]) -> StatusCode + Sync),
+    pub(crate) learn: Option<Learn>,
+}
+
+impl Front {
+    /// Takes a message.
+    pub(crate) async fn post(
+        self: &Arc<Self>,
+        asked: Asked,
+    ) -> Result<Response<Outbound>, Refused> {
+        let Asked {
+            client,
+            head,
+            body,
+            exchange,
+        } = asked;
+        check::brings_json(&head.headers).map_err(plain)?;
+        let accepts = check::accepts(&head.headers).map_err(plain)?;
+        let held = self.read(body).await.map_err(|refusal| {
+            exchange.read(CloseReason::Aborted);
+            plain(refusal)
+        })?;
+        exchange.read(CloseReason::EndOfInput);
+        let kind = Envelope::parse(&held.bytes).kind;
+        if let Kind::Malformed(why) = kind {
+            return Err(plain(malformed(why)));
+        }
+        let message = Message {
+            line: &held.bytes,
+            kind,
+            accepts,
+        };
+        let version = single(&head.headers, &mirror::VERSION).map_err(plain)?;
+        if is_stateless(&message.kind, version) {
+            let who = self.credential(client, &head);
+            return self
+                .stateless_post(&head.headers, &exchange, who, &message)
+                .await;
+        }
+        self.session_post(&head.headers, &exchange, &message).await
+    }
+
+    /// Gives the answer that a client waits for.
+    pub(crate) async fn give(&self, reading: Reading, giving: Giving<'_>) -> Response<Outbound> {
+        let Giving {
+            exchange,
+            accepts,
+            begins,
+            status,
+            learn,
+        } = giving;
+        let form = if !accepts.json {
+            Form::Events
+        } else if accepts.events {
+            let patience = self.settings.patience;
+            let form = timeout(patience, reading.form()).await;
+            form.unwrap_or(Form::Events)
+        } else {
+            match reading.form().await {
+                Form::Events => Form::Whole(reading.array().await),
+                whole @ Form::Whole(_) => whole,
+            }
+        };
+        let mut response = match form {
+            Form::Whole(line) => {
+                if let Some(learn) = learn {
+                    learn(&line);
+                }
+                message(status(&line), line)
+            }
+            Form::Events => {
+                let response = self.stream(reading, exchange, learn);
+                return with_session(response, begins, |response| {
+                    exchange.answers(response, None);
+                });
+            }
+        };
+        if response.status() == StatusCode::OK {
+            response = with_session(response, begins, |_| {});
+        }
+        given(exchange, response, None)
+    }
+
+    fn stream(
+        &self,
+        reading: Reading,
+        exchange: &Exchange,
+        learn: Option<Learn>,
+    ) -> Response<Outbound> {
+        let stream = reading.opened.stream;
+        let (numbered, primed) = {
+            let mut board = reading.child.board();
+            board.number(stream);
+            let numbered = board.manner() == Manner::Session;
+            // Clients of older revisions read every event as a message.
+            let primed = board
+                .version()
+                .is_some_and(|version| version >= "2025-11-25");
+            (numbered, numbered && primed)
+        };
+        let show = Show {
+            prelude: primed.then(|| priming(stream, 0, self.settings.retry)),
+            numbered,
+            learn,
+            keep_alive: self.settings.keep_alive,
+        };
+        let body = Events::new(reading, show, exchange.ended());
+        events(Outbound::streaming(body))
+    }
+}
+
+/// Names the session that begins with an answer.
+fn with_session(
+    mut response: Response<Outbound>,
+    name: Option<&str>,
+    note: impl FnOnce(&Response<Outbound>),
+) -> Response<Outbound> {
+    if let Some(mut name) = name.and_then(|name| HeaderValue::from_str(name).ok()) {
+        name.set_sensitive(true);
+        response.headers_mut().insert(SESSION, name);
+    }
+    note(&response);
+    response
+}
+
+/// Whether a message is of the stateless era: by what it says itself, or, for what cannot
+/// say it, by its head.
+fn is_stateless(kind: &Kind<'_>, version: Option<&str>) -> bool {
+    let by_head = version.is_some_and(check::is_stateless);
+    match kind {
+        Kind::Request { method, params, .. } => {
+            mirror::version(*params).is_some() || method == "server/discover" || by_head
+        }
+        Kind::Notification { params, .. } => mirror::version(*params).is_some() || by_head,
+        _ => by_head,
+    }
+}
+
+fn malformed(why: Malformed) -> Refusal {
+    let code = match why {
+        Malformed::NotAnEnvelope | Malformed::NotAnObject => -32_600,
+        _ => -32_700,
+    };
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        code,
+        format!("the body is no message of JSON-RPC: {why}"),
+    )
+}
+
+/// A message that the board does not take.
+pub(crate) fn untaken(why: Untaken) -> Refusal {
+    let (status, code) = match why {
+        Untaken::Repeated => (StatusCode::BAD_REQUEST, -32_600),
+        Untaken::TooMany => (StatusCode::SERVICE_UNAVAILABLE, -32_000),
+        Untaken::Over => (StatusCode::NOT_FOUND, -32_001),
+    };
+    Refusal::new(status, code, why.to_string())
+}

@@ -1,0 +1,220 @@
+//! Where a message of the server goes.
+//!
+//! | message | stream |
+//! |---|---|
+//! | a response | of its request |
+//! | progress | of the request that gave the token |
+//! | with a subscription id (2026-07-28) | of the `subscriptions/listen` it names |
+//! | `notifications/cancelled` of the server | where the request that it names went |
+//! | a change of lists or resources | the general one, when the client reads it |
+//! | anything else | of the only request under way; with several, the general one if it is read, or else of the latest request |
+//!
+//! What has no stream at all is kept for the general one. Nothing goes to two streams.
+
+use bytes::Bytes;
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::json;
+
+use super::stream::Stream;
+use super::switchboard::{GENERAL, MOST, Manner, StreamId, Switchboard};
+use crate::bridge::line::{id_key, one_line, text_of};
+
+/// What could not be brought to the client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// Why this message went nowhere.
+    pub(crate) message: Option<&'static str>,
+    /// How many earlier ones were given up to make room.
+    pub(crate) earlier: u64,
+}
+
+impl Switchboard {
+    /// Takes the next line of the server, without its line end.
+    pub(crate) fn route(&mut self, line: &Bytes) -> Loss {
+        let Some(line) = one_line(line) else {
+            return Loss::default();
+        };
+        let message = match self.place(&line) {
+            Ok(stream) => self.push(stream, line.clone()),
+            Err(why) => Some(why),
+        };
+        self.answered(&line);
+        Loss {
+            message,
+            earlier: self.tidy(),
+        }
+    }
+
+    fn push(&mut self, stream: StreamId, line: Bytes) -> Option<&'static str> {
+        match self.streams.get_mut(&stream) {
+            Some(stream) if !stream.void => {
+                stream.push(line);
+                None
+            }
+            _ => Some("the client is gone that waited for it"),
+        }
+    }
+
+    /// Notes the answers in a line, after it was pushed: the last one ends its stream.
+    fn answered(&mut self, line: &[u8]) {
+        for_each_message(line, |message| {
+            let Kind::Response { id, result, .. } = Envelope::parse(message).kind else {
+                return;
+            };
+            let key = id_key(&id);
+            if self.initialize.as_ref() == Some(&key) {
+                self.initialize = None;
+                let version = result.and_then(|result| json::find(result, &["protocolVersion"]));
+                self.version = version.and_then(text_of).map(std::borrow::Cow::into_owned);
+            }
+            self.settle(&key);
+        });
+    }
+
+    fn place(&mut self, line: &[u8]) -> Result<StreamId, &'static str> {
+        let envelope = Envelope::parse(line);
+        if self.manner == Manner::Legacy {
+            return match envelope.kind {
+                Kind::Malformed(_) => Err(NOISE),
+                _ => Ok(GENERAL),
+            };
+        }
+        match &envelope.kind {
+            Kind::Response { id, .. } => self.place_of(id).ok_or(UNASKED),
+            Kind::Batch { .. } => self.place_batch(line).ok_or(UNASKED),
+            Kind::Request { id, .. } => {
+                if self.manner == Manner::Stateless {
+                    return Err("a server sends no requests in this era");
+                }
+                let stream = self.related();
+                if self.asked.len() < MOST {
+                    self.asked.insert(id_key(id), stream);
+                }
+                Ok(stream)
+            }
+            Kind::Notification { method, params } => self.place_notification(method, *params),
+            _ => Err(NOISE),
+        }
+    }
+
+    fn place_of(&self, id: &RequestId<'_>) -> Option<StreamId> {
+        self.requests.get(&id_key(id)).copied()
+    }
+
+    fn place_batch(&self, line: &[u8]) -> Option<StreamId> {
+        let mut place = None;
+        for_each_message(line, |message| {
+            if let Kind::Response { id, .. } = Envelope::parse(message).kind {
+                place = place.or_else(|| self.place_of(&id));
+            }
+        });
+        place
+    }
+
+    fn place_notification(
+        &mut self,
+        method: &str,
+        params: Option<&[u8]>,
+    ) -> Result<StreamId, &'static str> {
+        let member = |path: &[&str]| {
+            let source = json::find(params?, path)?;
+            Some(id_key(&RequestId::of_source(source)))
+        };
+        if method == "notifications/progress"
+            && let Some(token) = member(&["progressToken"])
+            && let Some(stream) = self.tokens.get(&token)
+        {
+            return Ok(*stream);
+        }
+        if let Some(listener) = member(&["_meta", "io.modelcontextprotocol/subscriptionId"]) {
+            return self.requests.get(&listener).copied().ok_or(UNASKED);
+        }
+        if method == "notifications/cancelled"
+            && let Some(request) = member(&["requestId"])
+        {
+            if let Some(stream) = self.asked.remove(&request) {
+                return Ok(stream);
+            }
+            // A server of the stateless era ends a subscription so.
+            if let Some(stream) = self.requests.get(&request) {
+                return Ok(*stream);
+            }
+        }
+        if self.manner == Manner::Stateless {
+            return self.place_stateless(method);
+        }
+        Ok(if is_of_session(method) {
+            self.unrelated()
+        } else {
+            self.related()
+        })
+    }
+
+    /// A message without a name to go by belongs to the only request that it can belong to.
+    fn place_stateless(&self, method: &str) -> Result<StreamId, &'static str> {
+        let logs = method == "notifications/message";
+        let mut open = self.open_streams();
+        let fits = |stream: &Stream| !logs || stream.logs;
+        let mut fitting = open.by_ref().filter(|(_, stream)| fits(stream));
+        match (fitting.next(), fitting.next()) {
+            (Some((id, _)), None) => Ok(id),
+            (None, _) => Err("no request asked for it"),
+            _ => Err("several requests are under way, and stdio does not tell which it is for"),
+        }
+    }
+
+    /// Where a message goes that belongs to a request, most likely.
+    fn related(&self) -> StreamId {
+        let read = self.open_streams().filter(|(_, stream)| stream.is_read());
+        let read: Vec<StreamId> = read.map(|(id, _)| id).collect();
+        match read.as_slice() {
+            [only] => *only,
+            [] => {
+                // One that was cut off, and that its client may take up again.
+                let mut open = self.open_streams();
+                match (open.next(), open.next()) {
+                    (Some((only, _)), None) if !self.is_general_read() => only,
+                    _ => GENERAL,
+                }
+            }
+            [.., latest] if !self.is_general_read() => *latest,
+            _ => GENERAL,
+        }
+    }
+
+    /// Where a message goes that belongs to no request.
+    fn unrelated(&self) -> StreamId {
+        if self.heard {
+            return GENERAL;
+        }
+        // A client that has never asked for the general stream may never do so.
+        let mut read = self.open_streams().filter(|(_, stream)| stream.is_read());
+        read.next_back().map_or(GENERAL, |(id, _)| id)
+    }
+
+    fn is_general_read(&self) -> bool {
+        self.streams.get(&GENERAL).is_some_and(Stream::is_read)
+    }
+
+    /// The streams of requests under way that can carry more than the answer.
+    fn open_streams(&self) -> impl DoubleEndedIterator<Item = (StreamId, &Stream)> {
+        self.streams.iter().filter_map(|(id, stream)| {
+            let open = *id != GENERAL && !stream.ended && !stream.quiet && !stream.void;
+            open.then_some((*id, stream))
+        })
+    }
+}
+
+const NOISE: &str = "it is no message of MCP";
+const UNASKED: &str = "no request awaits it";
+
+/// Whether a notification is about the server as a whole.
+fn is_of_session(method: &str) -> bool {
+    method.ends_with("/list_changed")
+        || matches!(
+            method,
+            "notifications/resources/updated"
+                | "notifications/tasks/status"
+                | "notifications/elicitation/complete"
+        )
+}

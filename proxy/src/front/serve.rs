@@ -1,0 +1,115 @@
+//! A front from its start to its end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use tapewright_engine::policy::Policy;
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::settings::FrontSettings;
+use super::shared::Front;
+use crate::clock::Clock;
+use crate::http::body::Outbound;
+use crate::http::gateway::{Outcome, ServeError, ending_signals, raise_file_limit};
+use crate::http::listen::{Client, Handler, Limits, Listener, Phase};
+use crate::record::Recorder;
+use crate::upstream::Upstream;
+
+/// Serves `upstream` at `address` until a signal ends it. `listening` is told our
+/// `scheme://authority` once clients can connect.
+///
+/// The recorder is left running: the caller finishes it.
+pub fn run<P: Policy + Clone + Sync + 'static>(
+    settings: FrontSettings,
+    (address, tls): (SocketAddr, Option<Arc<rustls::ServerConfig>>),
+    (upstream, policy): (Arc<dyn Upstream>, P),
+    (recorder, clock): (&Arc<Recorder>, Clock),
+    listening: impl FnOnce(&str),
+) -> Result<Outcome, ServeError> {
+    let mut signals = ending_signals()?;
+    raise_file_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("http")
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let limits = Limits::default();
+        let listener = Listener::bind(address, tls, limits).await;
+        let listener = listener.map_err(|source| ServeError::Listen { address, source })?;
+        let (phase, phases) = watch::channel(Phase::Serving);
+        let drain = settings.drain;
+        let address = listener.address()?;
+        let front = Front::new(
+            settings,
+            address,
+            (upstream, policy),
+            (recorder, clock),
+            phases.clone(),
+        );
+        listening(&format!("{}://{address}", listener.scheme()));
+        let shutdown = async {
+            let signal = signals.recv().await;
+            phase.send_replace(Phase::Draining);
+            tokio::select! {
+                () = tokio::time::sleep(drain) => {}
+                // A second signal means: now.
+                _ = signals.recv() => {}
+            }
+            phase.send_replace(Phase::Stopping);
+            signal
+        };
+        let mut shutdown = std::pin::pin!(shutdown);
+        let mut served = std::pin::pin!(serve(&listener, &front, phases));
+        let signal = tokio::select! {
+            signal = &mut shutdown => {
+                served.await;
+                signal
+            }
+            // Everything that was under way came to its end before the deadline.
+            () = &mut served => None,
+        };
+        Ok(Outcome {
+            signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
+        })
+    });
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
+}
+
+/// Serves clients on `listener` until `phase` says otherwise; returns when no connection
+/// and no server is left.
+pub async fn serve(listener: &Listener, front: &Arc<Front>, phase: watch::Receiver<Phase>) {
+    let mut draining = phase.clone();
+    let keeping = async {
+        let idle = front.settings.idle;
+        let mut tick = interval((idle / 4).clamp(SOONEST, LATEST));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = tick.tick() => front.expire(),
+                _ = draining.wait_for(|phase| *phase != Phase::Serving) => break,
+            }
+        }
+        front.drain();
+    };
+    tokio::join!(listener.serve(Served(Arc::clone(front)), phase), keeping);
+    front.finish().await;
+}
+
+/// How often, at most and at least, unused sessions are looked for.
+const SOONEST: Duration = Duration::from_millis(50);
+const LATEST: Duration = Duration::from_secs(30);
+
+/// Answers the clients of a front.
+#[derive(Clone)]
+struct Served(Arc<Front>);
+
+impl Handler for Served {
+    async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
+        self.0.answer(client, request).await
+    }
+}

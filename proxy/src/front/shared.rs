@@ -1,0 +1,281 @@
+//! A front at work: what its exchanges share.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::request::Parts;
+use http::{StatusCode, header};
+use tapewright_engine::policy::Policy;
+use tapewright_schemas::event::{ConduitId, SessionKey};
+use tokio::sync::{Semaphore, watch};
+use tokio_util::task::TaskTracker;
+
+use super::carry;
+use super::check::Refusal;
+use super::child::{Child, Starter};
+use super::exchange::Exchange;
+use super::pool::{Credential, Pool};
+use super::settings::FrontSettings;
+use super::switchboard::Manner;
+use super::table::Table;
+use super::token;
+use crate::bridge::tools::Tools;
+use crate::clock::Clock;
+use crate::http::listen::{Client, Guard, Phase};
+use crate::http::tap::{Budget, Log};
+use crate::record::Recorder;
+use crate::stdio::session::Place;
+use crate::upstream::Upstream;
+
+/// A front at work.
+pub struct Front {
+    pub(crate) settings: FrontSettings,
+    pub(crate) guard: Guard,
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) phase: watch::Receiver<Phase>,
+    starter: Arc<Starter>,
+    sessions: Mutex<Table<Arc<Child>>>,
+    pool: Mutex<Pool<Arc<Child>>>,
+    tools: Arc<Mutex<Tools>>,
+    // What bodies may take of our memory.
+    pub(crate) budget: Arc<Budget>,
+    conduits: AtomicU32,
+    session_keys: AtomicU32,
+    hasher: RandomState,
+}
+
+impl std::fmt::Debug for Front {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The names of sessions are credentials.
+        out.debug_struct("Front")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a front is made of.
+pub(crate) struct Parted<P> {
+    pub(crate) upstream: Arc<dyn Upstream>,
+    pub(crate) policy: P,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) clock: Clock,
+}
+
+impl Front {
+    /// A front of `upstream` that clients reach at `listen`. Every link is carried under a
+    /// clone of `policy`.
+    #[must_use]
+    pub fn new<P: Policy + Clone + Sync + 'static>(
+        settings: FrontSettings,
+        listen: SocketAddr,
+        (upstream, policy): (Arc<dyn Upstream>, P),
+        (recorder, clock): (&Arc<Recorder>, Clock),
+        phase: watch::Receiver<Phase>,
+    ) -> Arc<Self> {
+        let parted = Parted {
+            upstream,
+            policy,
+            recorder: Arc::clone(recorder),
+            clock,
+        };
+        Arc::new(Self::of(settings, listen, parted, phase))
+    }
+
+    fn of<P: Policy + Clone + Sync + 'static>(
+        settings: FrontSettings,
+        listen: SocketAddr,
+        parted: Parted<P>,
+        phase: watch::Receiver<Phase>,
+    ) -> Self {
+        let Parted {
+            upstream,
+            policy,
+            recorder,
+            clock,
+        } = parted;
+        let starter = Starter {
+            upstream,
+            carry: carry::with(policy, Arc::clone(&recorder), clock),
+            recorder,
+            clock,
+            limit_bytes: settings.limit_bytes,
+            alive: TaskTracker::new(),
+        };
+        Self {
+            guard: Guard::new(listen, &settings.allow_hosts, &settings.allow_origins),
+            places: Arc::new(Semaphore::new(settings.exchanges)),
+            phase,
+            starter: Arc::new(starter),
+            sessions: Mutex::new(Table::new(settings.sessions)),
+            pool: Mutex::new(Pool::new(settings.pool)),
+            tools: Arc::default(),
+            budget: Arc::new(Budget::new(settings.bodies_bytes)),
+            conduits: AtomicU32::new(0),
+            session_keys: AtomicU32::new(0),
+            hasher: RandomState::new(),
+            settings,
+        }
+    }
+
+    /// Begins to record an exchange.
+    pub(crate) fn exchange(&self, client: Client, head: &Parts) -> Exchange {
+        let recorder = Arc::clone(&self.starter.recorder);
+        let log = Log::new(
+            recorder,
+            self.starter.clock,
+            self.next_conduit(),
+            Arc::clone(&self.budget),
+            None,
+        );
+        Exchange::begin(log, client, head)
+    }
+
+    /// Starts a server for a new session and gives it a name.
+    pub(crate) async fn begin(&self, manner: Manner) -> Result<(String, Arc<Child>), Refusal> {
+        self.is_serving()?;
+        if lock(&self.sessions).is_full() {
+            self.expire();
+        }
+        if lock(&self.sessions).is_full() {
+            return Err(unavailable("too many sessions are open"));
+        }
+        let Some(name) = token::mint() else {
+            return Err(unavailable("the system gives no randomness"));
+        };
+        let session = self.session_keys.fetch_add(1, Ordering::Relaxed);
+        let session = SessionKey(session.saturating_add(1));
+        let child = self.start(manner, session).await?;
+        let now = self.starter.clock.elapsed();
+        lock(&self.sessions).insert(name.clone(), Arc::clone(&child), now);
+        Ok((name, child))
+    }
+
+    /// Starts a server.
+    pub(crate) async fn start(
+        &self,
+        manner: Manner,
+        session: SessionKey,
+    ) -> Result<Arc<Child>, Refusal> {
+        let place = Place {
+            conduit: self.next_conduit(),
+            session,
+        };
+        let starter = Arc::clone(&self.starter);
+        let starting = tokio::task::spawn_blocking(move || starter.start(manner, place));
+        match starting.await {
+            Ok(Ok(child)) => Ok(child),
+            Ok(Err(error)) => {
+                let why = crate::bridge::chain(&error);
+                Err(Refusal::new(StatusCode::BAD_GATEWAY, -32_000, why))
+            }
+            Err(_) => Err(unavailable("the server could not be started")),
+        }
+    }
+
+    /// The open session of a name, and of a manner.
+    pub(crate) fn session(&self, name: &str, manner: Manner) -> Option<Arc<Child>> {
+        let child = lock(&self.sessions).get(name, self.starter.clock.elapsed())?;
+        let fits = child.board().manner() == manner;
+        if fits && child.is_over() {
+            lock(&self.sessions).remove(name);
+            return None;
+        }
+        fits.then_some(child)
+    }
+
+    /// Ends a session.
+    pub(crate) fn end(&self, name: &str, why: &'static str) {
+        let child = lock(&self.sessions).remove(name);
+        if let Some(child) = child {
+            child.end(why);
+        }
+    }
+
+    /// The pool of the stateless era.
+    pub(crate) fn pool(&self) -> MutexGuard<'_, Pool<Arc<Child>>> {
+        lock(&self.pool)
+    }
+
+    /// The tools whose arguments are mirrored in heads, as far as they were listed.
+    pub(crate) fn tools(&self) -> Arc<Mutex<Tools>> {
+        Arc::clone(&self.tools)
+    }
+
+    /// What stands for the credentials of a request.
+    pub(crate) fn credential(&self, client: Client, head: &Parts) -> Credential {
+        let mut hasher = self.hasher.build_hasher();
+        let shown = [header::AUTHORIZATION, header::COOKIE];
+        for value in shown.iter().flat_map(|name| head.headers.get_all(name)) {
+            hasher.write(value.as_bytes());
+            hasher.write_u8(0);
+        }
+        hasher.write(client.address.ip().to_string().as_bytes());
+        hasher.finish()
+    }
+
+    /// Whether anything new is taken.
+    pub(crate) fn is_serving(&self) -> Result<(), Refusal> {
+        if *self.phase.borrow() == Phase::Serving {
+            return Ok(());
+        }
+        Err(unavailable("we are shutting down"))
+    }
+
+    /// Ends what nobody has used for a while.
+    pub(crate) fn expire(&self) {
+        let now = self.starter.clock.elapsed();
+        let busy = |child: &Arc<Child>| {
+            let board = child.board();
+            !board.is_over() && (board.is_read() || board.under_way() > 0)
+        };
+        let idle = self.settings.idle;
+        let expired = lock(&self.sessions).expire(now, idle, busy);
+        let rested = lock(&self.pool).expire(now, idle, busy);
+        for child in expired.into_iter().chain(rested) {
+            child.end("idle");
+        }
+    }
+
+    /// Ends the streams that only wait, so that a shutdown does not wait for them.
+    pub(crate) fn drain(&self) {
+        for child in lock(&self.sessions).all() {
+            let mut board = child.board();
+            if board.manner() == Manner::Session {
+                board.end_general();
+            }
+        }
+    }
+
+    /// Ends every server, and waits until the last of them is gone.
+    pub(crate) async fn finish(&self) {
+        let sessions = lock(&self.sessions).all();
+        let pool = lock(&self.pool).retain(|_| false);
+        for child in sessions.into_iter().chain(pool) {
+            child.end("shutdown");
+        }
+        self.starter.alive.close();
+        self.starter.alive.wait().await;
+    }
+
+    /// The time since the recording began.
+    pub(crate) fn now(&self) -> Duration {
+        self.starter.clock.elapsed()
+    }
+
+    fn next_conduit(&self) -> ConduitId {
+        let before = self.conduits.fetch_add(1, Ordering::Relaxed);
+        ConduitId(before.saturating_add(1))
+    }
+}
+
+/// We cannot serve this now.
+pub(crate) fn unavailable(why: &str) -> Refusal {
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, -32_000, why)
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,143 @@
+//! Requests of the stateless era, from 2026-07-28 on.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Response, StatusCode};
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::SessionKey;
+
+use super::answer::{accepted, given};
+use super::check::Refusal;
+use super::child::Child;
+use super::endpoint::Refused;
+use super::events::Learn;
+use super::exchange::Exchange;
+use super::pool::{Choice, Credential, Load};
+use super::post::{Giving, Message, untaken};
+use super::reading::Reading;
+use super::shared::{Front, lock, unavailable};
+use super::stateless;
+use super::switchboard::Manner;
+use crate::http::body::Outbound;
+
+impl Front {
+    /// Takes a request that stands alone.
+    pub(crate) async fn stateless_post(
+        self: &Arc<Self>,
+        head: &HeaderMap,
+        exchange: &Exchange,
+        who: Credential,
+        message: &Message<'_>,
+    ) -> Result<Response<Outbound>, Refused> {
+        let Kind::Request { method, params, .. } = &message.kind else {
+            return match &message.kind {
+                // There is nothing that it could be about: over HTTP, cancelling is leaving.
+                Kind::Notification { .. } => Ok(given(exchange, accepted(), None)),
+                _ => Err(message.refuse(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    -32_600,
+                    "from 2026-07-28 on a body is one request or one notification",
+                ))),
+            };
+        };
+        let params = *params;
+        let tools = self.tools();
+        let checked = stateless::check(head, method, params, &lock(&tools));
+        checked.map_err(|refusal| message.refuse(refusal))?;
+        let reading = self.lease(who, message).await?;
+        let sent = reading.child.send(message.line).await;
+        sent.map_err(|_| message.refuse(unavailable("the server has ended")))?;
+        let learn = (method == "tools/list").then(|| {
+            let learn: Learn = Arc::new(move |line| {
+                if let Kind::Response {
+                    result: Some(result),
+                    ..
+                } = Envelope::parse(line).kind
+                {
+                    lock(&tools).learn(result);
+                }
+            });
+            learn
+        });
+        let giving = Giving {
+            exchange,
+            accepts: message.accepts,
+            begins: None,
+            status: &|line| stateless::status(line, params),
+            learn,
+        };
+        Ok(self.give(reading, giving).await)
+    }
+
+    /// Finds, or starts, the process that answers a request.
+    async fn lease(
+        self: &Arc<Self>,
+        who: Credential,
+        message: &Message<'_>,
+    ) -> Result<Reading, Refused> {
+        let quiet = !message.accepts.events;
+        let open = |child: Arc<Child>| {
+            let opened = child.board().open(message.line, quiet);
+            opened
+                .map(|opened| Reading { child, opened })
+                .map_err(|why| message.refuse(untaken(why)))
+        };
+        let load = |child: &Arc<Child>| {
+            let board = child.board();
+            Load {
+                under_way: board.under_way(),
+                collides: board.is_over() || board.collides(message.line),
+            }
+        };
+        let free = |child: &Arc<Child>| child.board().under_way() == 0;
+        {
+            let mut pool = self.pool();
+            pool.retain(|child| !child.is_over());
+            let mut choice = pool.choose(who, load);
+            if matches!(choice, Choice::Nobody)
+                && let Some(other) = pool.evict(free)
+            {
+                other.end("replaced");
+                choice = pool.choose(who, load);
+            }
+            match choice {
+                // Opened under the lock, so that nobody else takes it.
+                Choice::Use(child) => return open(child),
+                Choice::Start => {}
+                Choice::Nobody => {
+                    let why = "every server process is busy with requests of the same id";
+                    return Err(message.refuse(unavailable(why)));
+                }
+            }
+        }
+        let mut starting = Starting {
+            front: self,
+            who,
+            over: false,
+        };
+        self.is_serving()
+            .map_err(|refusal| message.refuse(refusal))?;
+        let started = self.start(Manner::Stateless, SessionKey::default()).await;
+        let child = started.map_err(|refusal| message.refuse(refusal))?;
+        let mut pool = self.pool();
+        starting.over = true;
+        let now = self.now();
+        pool.started(who, Some((Arc::clone(&child), now)));
+        open(child)
+    }
+}
+
+/// Gives back the room of a process whose start failed, or whose client left meanwhile.
+struct Starting<'a> {
+    front: &'a Front,
+    who: Credential,
+    over: bool,
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        if !self.over {
+            self.front.pool().started(self.who, None);
+        }
+    }
+}

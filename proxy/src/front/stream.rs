@@ -1,0 +1,186 @@
+//! One stream to a client: what it is to hear, and what it has heard.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use bytes::Bytes;
+
+/// Names one reader of a stream: a connection that carries it.
+pub(crate) type Reader = u64;
+
+/// One stream: the answer to a POST, or the stream of a GET.
+#[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five facts that hold in any combination"
+)]
+pub(crate) struct Stream {
+    // Events from number `first` on; `bytes` is their length.
+    log: VecDeque<Bytes>,
+    bytes: usize,
+    first: u64,
+    // The next one that the reader gets.
+    next: u64,
+    reader: Option<Reader>,
+    waker: Option<Waker>,
+    /// Its events carry ids, so that it can be taken up again.
+    pub(crate) numbered: bool,
+    /// Its reader takes nothing but the answer.
+    pub(crate) quiet: bool,
+    /// Its request wants log messages (2026-07-28).
+    pub(crate) logs: bool,
+    /// Nobody can ever read it again.
+    pub(crate) void: bool,
+    /// Keys of the requests whose answers it owes, and the source text of their ids.
+    pub(crate) owed: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Nothing more will come.
+    pub(crate) ended: bool,
+}
+
+/// What a reader gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// An event and its number, from 1 on.
+    Event(u64, Bytes),
+    /// Nothing more, or another reader took over.
+    End,
+    /// Nothing yet.
+    Nothing,
+}
+
+impl Stream {
+    pub(crate) fn new() -> Self {
+        Self {
+            first: 1,
+            next: 1,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an event.
+    pub(crate) fn push(&mut self, line: Bytes) {
+        self.bytes += line.len();
+        self.log.push_back(line);
+        self.wake();
+    }
+
+    /// Nothing more will come.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
+        self.wake();
+    }
+
+    /// Takes the stream over for a new reader. What was heard stays heard.
+    pub(crate) fn attach(&mut self, reader: Reader) {
+        self.reader = Some(reader);
+        self.wake();
+    }
+
+    /// The reader left; false when another one had taken over.
+    pub(crate) fn detach(&mut self, reader: Reader) -> bool {
+        let own = self.reader == Some(reader);
+        if own {
+            self.reader = None;
+            self.waker = None;
+        }
+        own
+    }
+
+    /// Whether somebody reads.
+    pub(crate) fn is_read(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Goes back, so that the next event is the one after number `after`; how many events
+    /// in between are gone.
+    pub(crate) fn rewind(&mut self, after: u64) -> u64 {
+        let last = self.first + self.log.len() as u64;
+        let wanted = after.saturating_add(1).min(last);
+        self.next = wanted.max(self.first);
+        self.next - wanted
+    }
+
+    /// What comes next for a reader; `waker` is woken when something does.
+    pub(crate) fn take(&mut self, reader: Reader, waker: &Waker) -> Next {
+        if self.reader != Some(reader) {
+            return Next::End;
+        }
+        let at = usize::try_from(self.next - self.first).unwrap_or(usize::MAX);
+        if let Some(line) = self.log.get(at).cloned() {
+            let number = self.next;
+            self.next += 1;
+            while !self.numbered && self.first < self.next && self.pop().is_some() {}
+            return Next::Event(number, line);
+        }
+        if self.ended {
+            return Next::End;
+        }
+        self.watch(waker);
+        Next::Nothing
+    }
+
+    /// The answer, when it is all that there is to hear: one event, and the end.
+    pub(crate) fn sole(&self) -> Option<&Bytes> {
+        let sole = self.ended && self.log.len() == 1 && self.next == self.first;
+        self.log.front().filter(|_| sole)
+    }
+
+    /// Whether there is anything to hear, or an end.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ended || self.next < self.first + self.log.len() as u64
+    }
+
+    /// Wakes `waker` when something comes.
+    pub(crate) fn watch(&mut self, waker: &Waker) {
+        self.waker = Some(waker.clone());
+    }
+
+    /// Bytes that the reader has not taken yet.
+    pub(crate) fn unheard_bytes(&self) -> usize {
+        let heard = usize::try_from(self.next - self.first).unwrap_or(usize::MAX);
+        self.log.iter().skip(heard).map(Bytes::len).sum()
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Events in memory.
+    pub(crate) fn events(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Gives up the oldest event, unless a reader is still to hear it. Whether one was given
+    /// up, and whether nobody had heard it.
+    pub(crate) fn give_up_oldest(&mut self) -> Option<bool> {
+        let heard = self.next > self.first;
+        if !heard && self.is_read() {
+            return None;
+        }
+        self.pop()?;
+        self.next = self.next.max(self.first);
+        Some(!heard)
+    }
+
+    /// Gives up everything; how many events nobody had heard.
+    pub(crate) fn clear(&mut self) -> u64 {
+        let unheard = self.first + self.log.len() as u64 - self.next;
+        while self.pop().is_some() {}
+        self.next = self.first;
+        unheard
+    }
+
+    fn pop(&mut self) -> Option<()> {
+        let line = self.log.pop_front()?;
+        self.bytes -= line.len();
+        self.first += 1;
+        Some(())
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Which stream a message of the server goes to, without IO or a clock.
+//!
+//! On stdio everything a server says comes on one line after another; over HTTP each
+//! message belongs on exactly one of several streams (2025-11-25, basic/transports,
+//! "Multiple Connections"). Answers and progress name theirs. For the rest stdio does not
+//! tell what a message belongs to, and [`route`](super::route) says where it goes.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::task::Waker;
+
+use bytes::Bytes;
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::json;
+
+use super::stream::{Next, Reader, Stream};
+use crate::bridge::line::{id_key, id_source, text_of};
+use crate::bridge::ours;
+
+/// Names one stream of a conversation.
+pub(crate) type StreamId = u64;
+
+/// The stream that belongs to no request: of a GET, or of the older transport.
+pub(crate) const GENERAL: StreamId = 0;
+
+/// How a client and its server speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// A session of streamable HTTP, 2025-03-26 to 2025-11-25.
+    Session,
+    /// Streamable HTTP without sessions, from 2026-07-28 on.
+    Stateless,
+    /// HTTP+SSE, 2024-11-05: everything on one stream.
+    Legacy,
+}
+
+/// What is kept for readers that may come back, in bytes.
+pub(crate) const KEEP_BYTES: usize = 4 << 20;
+/// What is kept for readers that may come back, in events.
+pub(crate) const KEEP_EVENTS: usize = 4_096;
+/// How many ended streams can still be taken up again.
+const KEEP_STREAMS: usize = 256;
+/// How many requests and tokens are followed at once.
+pub(crate) const MOST: usize = 4_096;
+
+/// The streams of one conversation.
+#[derive(Debug)]
+pub(crate) struct Switchboard {
+    pub(super) manner: Manner,
+    pub(super) streams: BTreeMap<StreamId, Stream>,
+    // The client's requests that await their answer.
+    pub(super) requests: HashMap<Vec<u8>, StreamId>,
+    pub(super) tokens: HashMap<Vec<u8>, StreamId>,
+    // Where the server's own requests went.
+    pub(super) asked: HashMap<Vec<u8>, StreamId>,
+    // Requests that nobody waits for any more: an answer may still come, and goes nowhere.
+    cancelled: HashSet<Vec<u8>>,
+    cancelled_order: VecDeque<Vec<u8>>,
+    pub(super) initialize: Option<Vec<u8>>,
+    pub(super) version: Option<String>,
+    // The client has opened the general stream at least once.
+    pub(super) heard: bool,
+    next_stream: StreamId,
+    next_reader: Reader,
+    over: bool,
+}
+
+/// Why a message cannot be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Untaken {
+    #[error("a request with this id is under way already")]
+    Repeated,
+    #[error("too many requests are under way")]
+    TooMany,
+    #[error("the server has ended")]
+    Over,
+}
+
+/// A stream that was opened, and its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) stream: StreamId,
+    pub(crate) reader: Reader,
+}
+
+/// How the answer to a POST begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// It is one message.
+    Whole(Bytes),
+    /// It is a stream.
+    Events,
+}
+
+impl Switchboard {
+    pub(crate) fn new(manner: Manner) -> Self {
+        let mut streams = BTreeMap::new();
+        if manner != Manner::Stateless {
+            let mut general = Stream::new();
+            general.numbered = manner == Manner::Session;
+            streams.insert(GENERAL, general);
+        }
+        Self {
+            manner,
+            streams,
+            requests: HashMap::new(),
+            tokens: HashMap::new(),
+            asked: HashMap::new(),
+            cancelled: HashSet::new(),
+            cancelled_order: VecDeque::new(),
+            initialize: None,
+            version: None,
+            heard: false,
+            next_stream: 1,
+            next_reader: 1,
+            over: false,
+        }
+    }
+
+    /// How its client speaks.
+    pub(crate) fn manner(&self) -> Manner {
+        self.manner
+    }
+
+    /// The revision that the server chose in its answer to `initialize`.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
+    /// How many requests of the client await their answer.
+    pub(crate) fn under_way(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether anybody reads anything.
+    pub(crate) fn is_read(&self) -> bool {
+        self.streams.values().any(Stream::is_read)
+    }
+
+    /// Whether the server has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Whether a request of this body would collide with one that is, or was, under way.
+    pub(crate) fn collides(&self, body: &[u8]) -> bool {
+        let mut collides = false;
+        each_request(body, |id, params| {
+            let key = id_key(id);
+            collides |= self.requests.contains_key(&key) || self.cancelled.contains(&key);
+            let token = params.and_then(token_of);
+            collides |= token.is_some_and(|token| self.tokens.contains_key(&token));
+        });
+        collides
+    }
+
+    /// Opens the stream that answers a body with requests. A `quiet` reader takes nothing
+    /// but the answers.
+    pub(crate) fn open(&mut self, body: &[u8], quiet: bool) -> Result<Opened, Untaken> {
+        if self.over {
+            return Err(Untaken::Over);
+        }
+        let mut stream = Stream::new();
+        stream.quiet = quiet;
+        let mut tokens = Vec::new();
+        each_request(body, |id, params| {
+            stream.owed.push((id_key(id), id_source(id)));
+            tokens.extend(params.and_then(token_of));
+            stream.logs |= params.is_some_and(wants_logs);
+        });
+        if self.requests.len() + stream.owed.len() > MOST {
+            return Err(Untaken::TooMany);
+        }
+        let mut owed = stream.owed.iter();
+        if owed.any(|(key, _)| self.requests.contains_key(key)) {
+            return Err(Untaken::Repeated);
+        }
+        let id = self.next_stream;
+        self.next_stream += 1;
+        for (key, _) in &stream.owed {
+            self.cancelled.remove(key);
+            self.requests.insert(key.clone(), id);
+        }
+        for token in tokens {
+            if self.tokens.len() < MOST {
+                self.tokens.insert(token, id);
+            }
+        }
+        if let Kind::Request { id, method, .. } = Envelope::parse(body).kind
+            && method == "initialize"
+        {
+            self.initialize = Some(id_key(&id));
+        }
+        let reader = self.reader();
+        stream.attach(reader);
+        self.streams.insert(id, stream);
+        Ok(Opened { stream: id, reader })
+    }
+
+    /// The client sends something that is no request: a response lets the server's request
+    /// be forgotten, a cancellation ends the stream that nobody waits for any more.
+    pub(crate) fn observe(&mut self, body: &[u8]) {
+        for_each_message(body, |message| match Envelope::parse(message).kind {
+            Kind::Response { id, .. } => {
+                self.asked.remove(&id_key(&id));
+            }
+            Kind::Notification { method, params } if method == "notifications/cancelled" => {
+                let id = params.and_then(|params| json::find(params, &["requestId"]));
+                if let Some(id) = id {
+                    self.cancel(&id_key(&RequestId::of_source(id)));
+                }
+            }
+            _ => {}
+        });
+    }
+
+    /// Takes the general stream; `None` when somebody reads it already.
+    pub(crate) fn open_general(&mut self) -> Option<Opened> {
+        let general = self.streams.get(&GENERAL)?;
+        if general.is_read() {
+            return None;
+        }
+        self.attach(GENERAL)
+    }
+
+    /// Takes a stream up again after its event of this number, also from a reader that we
+    /// have not seen leaving yet, and says how many events are gone; `None` when there is
+    /// no such stream.
+    pub(crate) fn resume(&mut self, stream: StreamId, after: u64) -> Option<(Opened, u64)> {
+        let known = self.streams.get_mut(&stream)?;
+        if !known.numbered || known.void {
+            return None;
+        }
+        let missed = known.rewind(after);
+        Some((self.attach(stream)?, missed))
+    }
+
+    /// A stream's events go out with ids from now on.
+    pub(crate) fn number(&mut self, stream: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&stream) {
+            stream.numbered = self.manner == Manner::Session;
+        }
+    }
+
+    /// What a reader gets next.
+    pub(crate) fn take(&mut self, opened: Opened, waker: &Waker) -> Next {
+        match self.streams.get_mut(&opened.stream) {
+            Some(stream) => stream.take(opened.reader, waker),
+            None => Next::End,
+        }
+    }
+
+    /// How the answer begins; `None` while nothing has come.
+    pub(crate) fn form(&mut self, opened: Opened, waker: &Waker) -> Option<Form> {
+        let Some(stream) = self.streams.get_mut(&opened.stream) else {
+            return Some(Form::Events);
+        };
+        let ready = if stream.quiet {
+            stream.ended
+        } else {
+            stream.is_ready()
+        };
+        if !ready {
+            stream.watch(waker);
+            return None;
+        }
+        Some(match stream.sole() {
+            Some(line) => Form::Whole(line.clone()),
+            None => Form::Events,
+        })
+    }
+
+    /// A reader leaves. In the stateless era that cancels what it waited for: the source
+    /// text of those ids (2026-07-28, basic/transports/streamable-http).
+    pub(crate) fn detach(&mut self, opened: Opened) -> Vec<Vec<u8>> {
+        let mut cancelled = Vec::new();
+        let Some(stream) = self.streams.get_mut(&opened.stream) else {
+            return cancelled;
+        };
+        if !stream.detach(opened.reader) {
+            return cancelled;
+        }
+        if opened.stream != GENERAL && !stream.numbered {
+            // Nobody can name an event of it.
+            stream.void = true;
+            stream.clear();
+        }
+        if self.manner == Manner::Stateless {
+            for (key, id) in std::mem::take(&mut stream.owed) {
+                self.remember_cancelled(key);
+                cancelled.push(id);
+            }
+            self.close(opened.stream);
+        }
+        self.tidy();
+        cancelled
+    }
+
+    /// Bytes that readers have still to take: the server is not read on while they are many.
+    pub(crate) fn backlog(&self) -> usize {
+        let read = self.streams.values().filter(|stream| stream.is_read());
+        read.map(Stream::unheard_bytes).sum()
+    }
+
+    /// The server has ended: what it owes is answered by us, and every stream ends.
+    pub(crate) fn finish(&mut self, why: &str) {
+        self.over = true;
+        self.requests.clear();
+        for stream in self.streams.values_mut() {
+            for (_, id) in std::mem::take(&mut stream.owed) {
+                stream.push(ours::error(&id, why, None));
+            }
+            stream.end();
+        }
+    }
+
+    /// The only request under way, if there is just one, fails with an error of ours.
+    pub(crate) fn fail_sole(&mut self, why: &str) {
+        let mut under_way = self.requests.values().copied();
+        let (Some(stream), None) = (under_way.next(), under_way.next()) else {
+            return;
+        };
+        self.requests.clear();
+        if let Some(found) = self.streams.get_mut(&stream) {
+            for (_, id) in std::mem::take(&mut found.owed) {
+                found.push(ours::error(&id, why, None));
+            }
+        }
+        self.close(stream);
+    }
+
+    /// The general stream ends: its reader has nothing more to wait for.
+    pub(crate) fn end_general(&mut self) {
+        if let Some(general) = self.streams.get_mut(&GENERAL) {
+            general.end();
+        }
+    }
+
+    /// A request has its answer, or nobody waits for it.
+    pub(super) fn settle(&mut self, key: &[u8]) {
+        let Some(stream) = self.requests.remove(key) else {
+            return;
+        };
+        if let Some(found) = self.streams.get_mut(&stream) {
+            found.owed.retain(|(owed, _)| owed != key);
+            if found.owed.is_empty() {
+                self.close(stream);
+            }
+        }
+    }
+
+    /// Makes room: what was heard, and what nobody is there to hear, goes first. How many
+    /// unheard events were lost.
+    pub(super) fn tidy(&mut self) -> u64 {
+        let rests =
+            |id: StreamId, stream: &Stream| id != GENERAL && stream.ended && !stream.is_read();
+        self.streams
+            .retain(|id, stream| stream.numbered || !rests(*id, stream));
+        let mut lost = 0;
+        let resting = self
+            .streams
+            .iter()
+            .filter(|(id, stream)| rests(**id, stream));
+        let resting: Vec<StreamId> = resting.map(|(id, _)| *id).collect();
+        let surplus = resting.len().saturating_sub(KEEP_STREAMS);
+        for id in resting.into_iter().take(surplus) {
+            lost += self.streams.remove(&id).map_or(0, |mut old| old.clear());
+        }
+        let mut bytes: usize = self.streams.values().map(Stream::bytes).sum();
+        let mut events: usize = self.streams.values().map(Stream::events).sum();
+        for stream in self.streams.values_mut() {
+            while bytes > KEEP_BYTES || events > KEEP_EVENTS {
+                let before = stream.bytes();
+                let Some(unheard) = stream.give_up_oldest() else {
+                    break;
+                };
+                lost += u64::from(unheard);
+                bytes -= before - stream.bytes();
+                events -= 1;
+            }
+        }
+        lost
+    }
+
+    fn attach(&mut self, stream: StreamId) -> Option<Opened> {
+        let reader = self.reader();
+        self.heard |= stream == GENERAL;
+        self.streams.get_mut(&stream)?.attach(reader);
+        Some(Opened { stream, reader })
+    }
+
+    fn reader(&mut self) -> Reader {
+        self.next_reader += 1;
+        self.next_reader
+    }
+
+    /// Nothing more comes on a stream.
+    fn close(&mut self, stream: StreamId) {
+        self.tokens.retain(|_, of| *of != stream);
+        if let Some(stream) = self.streams.get_mut(&stream) {
+            stream.end();
+        }
+    }
+
+    fn cancel(&mut self, key: &[u8]) {
+        // `initialize` cannot be cancelled (2025-11-25, basic/utilities/cancellation).
+        if self.initialize.as_deref() != Some(key) && self.requests.contains_key(key) {
+            self.settle(key);
+            self.remember_cancelled(key.to_vec());
+        }
+    }
+
+    fn remember_cancelled(&mut self, key: Vec<u8>) {
+        self.requests.remove(&key);
+        if self.cancelled.insert(key.clone()) {
+            self.cancelled_order.push_back(key);
+        }
+        while self.cancelled_order.len() > MOST
+            && let Some(oldest) = self.cancelled_order.pop_front()
+        {
+            self.cancelled.remove(&oldest);
+        }
+    }
+}
+
+/// Calls `each` with the id and the parameters of every request in a body.
+fn each_request(body: &[u8], mut each: impl FnMut(&RequestId<'_>, Option<&[u8]>)) {
+    for_each_message(body, |message| {
+        if let Kind::Request { id, params, .. } = Envelope::parse(message).kind {
+            each(&id, params);
+        }
+    });
+}
+
+fn token_of(params: &[u8]) -> Option<Vec<u8>> {
+    let token = json::find(params, &["_meta", "progressToken"])?;
+    Some(id_key(&RequestId::of_source(token)))
+}
+
+fn wants_logs(params: &[u8]) -> bool {
+    let level = json::find(params, &["_meta", "io.modelcontextprotocol/logLevel"]);
+    level.and_then(text_of).is_some()
+}
+
+#[cfg(test)]
+#[path = "switchboard_tests.rs"]
+mod tests;

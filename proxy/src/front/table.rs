@@ -1,0 +1,115 @@
+//! The sessions that are open, without a clock.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// The sessions that are open, by their secret names.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    sessions: HashMap<String, Entry<T>>,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    value: T,
+    used: Duration,
+}
+
+impl<T: Clone> Table<T> {
+    /// A table with room for `most` sessions.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            sessions: HashMap::new(),
+            most,
+        }
+    }
+
+    /// Whether there is no room for another session.
+    pub(crate) fn is_full(&self) -> bool {
+        self.sessions.len() >= self.most
+    }
+
+    /// Adds a session.
+    pub(crate) fn insert(&mut self, name: String, value: T, now: Duration) {
+        self.sessions.insert(name, Entry { value, used: now });
+    }
+
+    /// The session of a name, which is in use at `now`.
+    pub(crate) fn get(&mut self, name: &str, now: Duration) -> Option<T> {
+        let entry = self.sessions.get_mut(name)?;
+        entry.used = now;
+        Some(entry.value.clone())
+    }
+
+    /// Takes a session out.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
+        self.sessions.remove(name).map(|entry| entry.value)
+    }
+
+    /// Takes out what was not used for `idle`. What is busy is in use.
+    pub(crate) fn expire(
+        &mut self,
+        now: Duration,
+        idle: Duration,
+        is_busy: impl Fn(&T) -> bool,
+    ) -> Vec<T> {
+        let mut expired = Vec::new();
+        self.sessions.retain(|_, entry| {
+            if is_busy(&entry.value) {
+                entry.used = now;
+            }
+            let keep = now.saturating_sub(entry.used) < idle;
+            if !keep {
+                expired.push(entry.value.clone());
+            }
+            keep
+        });
+        expired
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<T> {
+        let values = self.sessions.values();
+        values.map(|entry| entry.value.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn what_is_used_or_busy_stays() {
+        let mut table = Table::new(3);
+        for (name, value) in [("a", 1), ("b", 2), ("busy", 3)] {
+            assert!(!table.is_full());
+            table.insert(name.to_owned(), value, at(0));
+        }
+        assert!(table.is_full());
+        assert_eq!(table.get("a", at(5)), Some(1));
+        let busy = |value: &i32| *value == 3;
+        assert_eq!(table.expire(at(9), at(10), busy), Vec::<i32>::new());
+        assert_eq!(table.expire(at(10), at(10), busy), [2]);
+        assert_eq!(table.get("b", at(10)), None);
+        assert_eq!(table.expire(at(19), at(10), |_| false), [1]);
+        assert_eq!(
+            table.expire(at(20), at(10), |_| false),
+            [3],
+            "it was busy at 10"
+        );
+        assert!(table.all().is_empty());
+    }
+
+    #[test]
+    fn a_session_is_taken_out_once() {
+        let mut table = Table::new(1);
+        table.insert("a".to_owned(), 1, at(0));
+        assert_eq!(table.remove("a"), Some(1));
+        assert_eq!(table.remove("a"), None);
+    }
+}

@@ -1,0 +1,12 @@
+//! The bridge from a client on stdio to a server on HTTP, against scripted servers.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod endings;
+mod errors;
+mod legacy;
+mod server;
+mod session;
+mod stateless;
+mod streams;
+mod talk;

@@ -1,0 +1,133 @@
+//! How sessions, and the front, come to their end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tapewright_proxy::front::FrontSettings;
+use tapewright_proxy::http::listen::Phase;
+
+use crate::client::INITIALIZE;
+use crate::fake::{Seen, plain};
+use crate::house::House;
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+#[test]
+fn a_server_that_ends_leaves_no_request_unanswered() {
+    let fake = plain("2025-11-25", |_, line| line.contains("slow"));
+    let house = House::of(fake.clone());
+    let session = house.http().open();
+    let mut slow = house.http();
+    slow.begin_post(&session, r#"{"jsonrpc":"2.0","id":"s","method":"slow"}"#);
+    while !fake.next().1.contains("slow") {}
+    let mut general = house.http();
+    general.listen(&session);
+    general.event();
+    house
+        .http()
+        .post(&session, r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    let (head, body) = slow.answer();
+    assert_eq!(head.status, 200);
+    assert!(
+        body.starts_with(
+            r#"{"jsonrpc":"2.0","id":"s","error":{"code":-32000,"message":"tapewright: "#
+        ),
+        "{body}"
+    );
+    assert_eq!(general.event(), None);
+    assert_eq!(house.http().post(&session, PING).0.status, 404);
+}
+
+#[test]
+fn sessions_that_nobody_uses_are_ended_and_those_in_use_are_not() {
+    let settings = FrontSettings {
+        idle: Duration::from_millis(200),
+        ..FrontSettings::default()
+    };
+    let fake = plain("2025-11-25", |_, _| false);
+    let house = House::with(fake.clone(), settings);
+    house.http().open();
+    let used = house.http().open();
+    let mut general = house.http();
+    general.listen(&used);
+    assert_eq!(fake.ended.next(), 1);
+    assert_eq!(
+        house.http().post(&used, PING).0.status,
+        200,
+        "its stream is read"
+    );
+    drop(general);
+    assert_eq!(fake.ended.next(), 2);
+    assert_eq!(house.http().post(&used, PING).0.status, 404);
+}
+
+#[test]
+fn processes_of_the_stateless_era_rest_too() {
+    let settings = FrontSettings {
+        idle: Duration::from_millis(100),
+        ..FrontSettings::default()
+    };
+    let fake = plain("", |_, _| false);
+    let house = House::with(fake.clone(), settings);
+    let fields = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n";
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+    assert_eq!(house.http().post(fields, body).0.status, 200);
+    assert_eq!(fake.ended.next(), 1);
+}
+
+#[test]
+fn a_shutdown_lets_what_is_under_way_finish() {
+    let go = Arc::new(Seen::default());
+    let may = Arc::clone(&go);
+    let fake = plain("2025-11-25", move |out, line| {
+        if line.contains("slow") {
+            let (out, may) = (out.clone(), Arc::clone(&may));
+            std::thread::spawn(move || {
+                may.next();
+                out.say(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+            });
+            return true;
+        }
+        false
+    });
+    let mut house = House::of(fake.clone());
+    let session = house.http().open();
+    let mut slow = house.http();
+    slow.begin_post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#);
+    while !fake.next().1.contains("slow") {}
+    let mut general = house.http();
+    general.listen(&session);
+    general.event();
+    house.shut(Phase::Draining);
+    assert_eq!(general.event(), None, "nothing is worth waiting for there");
+    go.push(());
+    assert!(slow.answer().1.contains("result"));
+    assert!(slow.is_closed());
+    house.ends();
+    assert_eq!(fake.ended.next(), 1);
+}
+
+#[test]
+fn a_shutdown_that_cannot_wait_cuts_off() {
+    let fake = plain("2025-11-25", |_, line| line.contains("slow"));
+    let mut house = House::of(fake.clone());
+    let session = house.http().open();
+    let mut slow = house.http();
+    slow.begin_post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#);
+    while !fake.next().1.contains("slow") {}
+    house.shut(Phase::Stopping);
+    assert!(slow.is_closed());
+    house.ends();
+    assert_eq!(fake.ended.next(), 1);
+}
+
+#[test]
+fn a_client_that_leaves_before_its_session_has_a_name_leaves_nothing_behind() {
+    let fake = plain("2025-11-25", |_, line| line.contains("initialize"));
+    let house = House::of(fake.clone());
+    let mut http = house.http();
+    http.begin_post("", INITIALIZE);
+    fake.next();
+    drop(http);
+    assert_eq!(fake.ended.next(), 1);
+}

@@ -1,0 +1,14 @@
+//! The front that serves stdio servers to HTTP clients, byte by byte.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod client;
+mod endings;
+mod fake;
+mod house;
+mod legacy;
+mod recorded;
+mod sessions;
+mod stateless;
+mod statuses;
+mod streams;

@@ -1,0 +1,167 @@
+//! What is not taken, and how that is said.
+
+use std::time::Duration;
+
+use tapewright_proxy::front::FrontSettings;
+
+use crate::client::INITIALIZE;
+use crate::fake::plain;
+use crate::house::House;
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+#[test]
+fn every_refusal_has_its_status_and_says_that_it_is_ours() {
+    let house = House::of(plain("2025-11-25", |_, _| false));
+    let mut http = house.http();
+    let session = http.open();
+    let json = "Content-Type: application/json\r\n";
+    let accept = "Accept: application/json, text/event-stream\r\n";
+    let all = format!("{json}{accept}");
+    let both = format!("{all}{session}");
+    let unknown = "Mcp-Session-Id: 0123456789abcdef0123456789abcdef\r\n";
+    let stream = "Accept: text/event-stream\r\n";
+    let table: Vec<(&str, String, &str, u16)> = vec![
+        ("POST /mcp", all.clone(), PING, 400),
+        ("POST /mcp", format!("{all}{unknown}"), PING, 404),
+        ("POST /mcp", format!("{all}Mcp-Session-Id: \r\n"), PING, 404),
+        ("POST /mcp", format!("{both}{session}"), PING, 400),
+        ("POST /mcp", format!("{accept}{session}"), PING, 415),
+        (
+            "POST /mcp",
+            format!("Content-Type: text/plain\r\n{accept}{session}"),
+            PING,
+            415,
+        ),
+        (
+            "POST /mcp",
+            format!("{json}Accept: text/html\r\n{session}"),
+            PING,
+            406,
+        ),
+        (
+            "POST /mcp",
+            format!("{both}MCP-Protocol-Version: 1999-01-01\r\n"),
+            PING,
+            400,
+        ),
+        ("POST /mcp", both.clone(), "{\"id\":", 400),
+        ("POST /mcp", both.clone(), "42", 400),
+        ("POST /mcp", both.clone(), "{}", 400),
+        ("POST /mcp", both.clone(), "", 400),
+        (
+            "GET /mcp",
+            session.clone() + "Accept: application/json\r\n",
+            "",
+            406,
+        ),
+        ("GET /mcp", stream.to_owned(), "", 400),
+        ("GET /mcp", format!("{stream}{unknown}"), "", 404),
+        ("DELETE /mcp", String::new(), "", 400),
+        ("DELETE /mcp", unknown.to_owned(), "", 404),
+        ("PUT /mcp", both.clone(), PING, 405),
+        ("OPTIONS /mcp", String::new(), "", 405),
+        ("POST /sse", all.clone(), PING, 405),
+        ("GET /messages", String::new(), "", 405),
+        ("POST /messages", all.clone(), PING, 400),
+        ("POST /messages?sessionId=1", all.clone(), PING, 404),
+        ("GET /elsewhere", String::new(), "", 404),
+        ("POST /mcp/", all.clone(), INITIALIZE, 404),
+        (
+            "POST /mcp",
+            format!("{all}Origin: http://evil.example\r\n"),
+            INITIALIZE,
+            403,
+        ),
+    ];
+    for (line, fields, body, status) in table {
+        let mut http = house.http();
+        let (head, text) = http.ask(line, &fields, body);
+        assert_eq!(head.status, status, "{line} {fields:?} {body:?}: {text}");
+        assert!(head.get("x-tapewright").is_some(), "{line} {fields:?}");
+        assert!(text.contains(r#""origin":"tapewright""#), "{text}");
+        assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":"#), "{text}");
+        if status == 405 {
+            assert!(head.get("allow").is_some());
+        }
+    }
+    // A name of a session is never told back.
+    let (_, text) = house.http().post(unknown, PING);
+    assert!(!text.contains("0123456789abcdef"));
+    assert!(text.contains("\"id\":1,"), "the id of the request: {text}");
+}
+
+#[test]
+fn another_host_is_refused() {
+    let house = House::of(plain("2025-11-25", |_, _| false));
+    let mut http = house.http();
+    http.raw("POST /mcp HTTP/1.1\r\nHost: evil.example.com\r\nContent-Length: 2\r\n\r\n{}");
+    assert_eq!(http.answer().0.status, 403);
+}
+
+#[test]
+fn bodies_are_bounded() {
+    let settings = FrontSettings {
+        body_bytes: 1_000,
+        body_time: Duration::from_millis(50),
+        ..FrontSettings::default()
+    };
+    let house = House::with(plain("2025-11-25", |_, _| false), settings);
+    let mut http = house.http();
+    let session = http.open();
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#,
+        "x".repeat(1_000)
+    );
+    assert_eq!(house.http().post(&session, &long).0.status, 413);
+    // Also when its length is not announced.
+    let mut http = house.http();
+    let fields =
+        format!("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n{session}");
+    http.send("POST /mcp", &fields, "");
+    http.raw(&format!("{:x}\r\n{long}\r\n0\r\n\r\n", long.len()));
+    assert_eq!(http.answer().0.status, 413);
+    // One that does not come is not waited for.
+    let mut http = house.http();
+    http.raw(&format!("POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n{session}\r\n{{", house.address));
+    assert_eq!(http.answer().0.status, 408);
+}
+
+#[test]
+fn sessions_are_bounded() {
+    let settings = FrontSettings {
+        sessions: 2,
+        ..FrontSettings::default()
+    };
+    let house = House::with(plain("2025-11-25", |_, _| false), settings);
+    let first = house.http().open();
+    house.http().open();
+    let (head, _) = house.http().post("", INITIALIZE);
+    assert_eq!(head.status, 503);
+    assert_eq!(head.get("retry-after"), Some("5"));
+    assert_eq!(house.http().ask("DELETE /mcp", &first, "").0.status, 204);
+    house.http().open();
+}
+
+#[test]
+fn an_id_that_is_under_way_is_not_taken_twice() {
+    let fake = plain("2025-11-25", |_, line| line.contains("slow"));
+    let house = House::of(fake.clone());
+    let session = house.http().open();
+    let mut http = house.http();
+    http.begin_post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#);
+    while !fake.next().1.contains("slow") {}
+    let (head, text) = house.http().post(&session, PING);
+    assert_eq!(head.status, 400);
+    assert!(
+        text.contains("-32600") && text.contains("under way"),
+        "{text}"
+    );
+}
+
+#[test]
+fn health_is_told() {
+    let house = House::of(plain("2025-11-25", |_, _| false));
+    let (head, text) = house.http().ask("GET /healthz", "", "");
+    assert_eq!((head.status, text.as_str()), (200, "ok\n"));
+}
