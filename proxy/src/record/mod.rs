@@ -122,6 +122,8 @@ enum Keeper {
         tape: Box<Mutex<TapeWriter>>,
         gate: Option<SyncGate>,
     },
+    /// Nothing is kept.
+    Off,
     /// Beside the path.
     Queued {
         queue: Arc<Queue>,
@@ -164,6 +166,19 @@ impl Recorder {
         })
     }
 
+    /// A recorder that keeps nothing: for a replay that nobody wants to have recorded.
+    #[must_use]
+    pub fn off(limit_bytes: usize, clock: Clock) -> Self {
+        Self {
+            durability: Durability::Queue,
+            limit_bytes,
+            keeper: Keeper::Off,
+            owed: Arc::default(),
+            finished: AtomicBool::new(false),
+            clock,
+        }
+    }
+
     /// When a lane may pass bytes on.
     #[must_use]
     pub fn forward(&self) -> Forward {
@@ -184,6 +199,7 @@ impl Recorder {
     /// [`keep_pace`](Self::keep_pace).
     pub fn record(&self, mut next: impl FnMut() -> Option<Event>) {
         match &self.keeper {
+            Keeper::Off => while next().is_some() {},
             Keeper::Queued { queue, .. } => queue.push(next),
             Keeper::Direct { tape, gate } => {
                 let Some(first) = next() else { return };
@@ -236,7 +252,7 @@ impl Recorder {
     pub fn depth_bytes(&self) -> usize {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.depth_bytes(),
-            Keeper::Direct { .. } => 0,
+            Keeper::Direct { .. } | Keeper::Off => 0,
         }
     }
 
@@ -245,7 +261,7 @@ impl Recorder {
     pub fn gap_events(&self) -> u64 {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.gap_events(),
-            Keeper::Direct { .. } => 0,
+            Keeper::Direct { .. } | Keeper::Off => 0,
         }
     }
 
@@ -265,6 +281,7 @@ impl Recorder {
         }
         let now = self.clock.now();
         match &self.keeper {
+            Keeper::Off => Finished::default(),
             Keeper::Direct { tape, .. } => lock(tape).finish(now),
             Keeper::Queued { queue, writer } => {
                 queue.close();
@@ -284,6 +301,7 @@ impl Recorder {
             return;
         }
         match &self.keeper {
+            Keeper::Off => {}
             Keeper::Direct { tape, .. } => lock(tape).remove(),
             Keeper::Queued { queue, writer } => {
                 queue.close();

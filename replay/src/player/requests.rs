@@ -39,7 +39,7 @@ impl Player {
                 self.ready
                     .push_back(Output::response(id, "result", "{}", None));
             }
-            Err(miss) => self.miss(id, *miss),
+            Err(miss) => self.miss(now, id, *miss),
         }
     }
 
@@ -62,7 +62,7 @@ impl Player {
             && let Some(why) = Self::unanswered(take)
         {
             let why = why.to_owned();
-            return self.refuse(id, &Miss::plain(method, Reason::Unanswered { why }));
+            return self.refuse(now, id, &Miss::plain(method, Reason::Unanswered { why }));
         }
         let id = Bytes::copy_from_slice(id);
         let token = |params: Option<&[u8]>| {
@@ -86,16 +86,24 @@ impl Player {
         self.schedule(number);
     }
 
-    fn miss(&mut self, id: &[u8], miss: Miss) {
-        self.refuse(id, &miss);
+    fn miss(&mut self, now: Duration, id: &[u8], miss: Miss) {
+        self.refuse(now, id, &miss);
         self.tally.missed(miss);
     }
 
     /// Answers a request with an error that says why.
-    fn refuse(&mut self, id: &[u8], miss: &Miss) {
+    fn refuse(&mut self, now: Duration, id: &[u8], miss: &Miss) {
         let error = miss.error().to_string();
-        self.ready
-            .push_back(Output::response(id, "error", &error, Some(MISS_CODE)));
+        let output = Output::response(id, "error", &error, Some(MISS_CODE));
+        self.say_now(now, output);
+    }
+
+    /// Says something behind all that was due before.
+    fn say_now(&mut self, now: Duration, output: Output) {
+        while let Some(due) = self.play_due(now) {
+            self.ready.push_back(due);
+        }
+        self.ready.push_back(output);
     }
 
     fn begin_again(&mut self) {
