@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, demo, export, inspect, record, scrub};
+use crate::command::{completions, demo, export, inspect, record, replay, scrub};
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
 #[derive(Debug, Parser)]
@@ -20,6 +20,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Record(Box<record::Arguments>),
+    Replay(Box<replay::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),

@@ -48,14 +48,7 @@ impl Recording {
     /// was never finished, the tape that stands beside it is opened instead, and that is
     /// said.
     pub(crate) fn open(named: &Path) -> anyhow::Result<Self> {
-        let path = find::existing(named)?;
-        if path != named {
-            report::note(&format!(
-                "`{}` was never finished; reading the tape beside it `{}`",
-                report::safe(&named.display().to_string()),
-                report::safe(&path.display().to_string()),
-            ));
-        }
+        let path = existing(named)?;
         let contents = read(&path)?;
         Ok(Self { path, contents })
     }
@@ -116,6 +109,30 @@ impl Recording {
     }
 }
 
+/// The file that a name means: when a cassette was never finished, the tape beside it, and
+/// that is said.
+fn existing(named: &Path) -> anyhow::Result<PathBuf> {
+    let path = find::existing(named)?;
+    if path != named {
+        report::note(&format!(
+            "`{}` was never finished; reading the tape beside it `{}`",
+            report::safe(&named.display().to_string()),
+            report::safe(&path.display().to_string()),
+        ));
+    }
+    Ok(path)
+}
+
+/// The bytes of a recording, and the file that they stand in.
+pub(crate) fn whole(named: &Path) -> anyhow::Result<(PathBuf, Vec<u8>)> {
+    let path = existing(named)?;
+    let mut file = open(&path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|error| io_error(&path, &error))?;
+    Ok((path, bytes))
+}
+
 /// The first line of a file, without its line feed, when it is no longer than a header.
 pub(crate) fn first_line(file: &mut impl std::io::BufRead) -> std::io::Result<Vec<u8>> {
     let mut line = Vec::new();
@@ -130,21 +147,8 @@ pub(crate) fn unreadable(path: &Path, why: &str, hint: &str) -> anyhow::Error {
 }
 
 fn read(path: &Path) -> anyhow::Result<Contents> {
-    let io = |error: std::io::Error| {
-        unreadable(
-            path,
-            &error.to_string(),
-            "name a file that this user may read",
-        )
-    };
-    let file = File::open(path).map_err(io)?;
-    if file.metadata().map_err(io)?.is_dir() {
-        return Err(unreadable(
-            path,
-            "it is a folder",
-            "name one of the files in it",
-        ));
-    }
+    let io = |error: std::io::Error| io_error(path, &error);
+    let file = open(path)?;
     let mut file = BufReader::with_capacity(READ_BYTES, file);
     let line = first_line(&mut file).map_err(io)?;
     file.rewind().map_err(io)?;
@@ -163,7 +167,28 @@ fn read(path: &Path) -> anyhow::Result<Contents> {
     }
 }
 
-fn tape_error(path: &Path, error: &ReadError) -> anyhow::Error {
+fn open(path: &Path) -> anyhow::Result<File> {
+    let io = |error: std::io::Error| io_error(path, &error);
+    let file = File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.is_dir() {
+        return Err(unreadable(
+            path,
+            "it is a folder",
+            "name one of the files in it",
+        ));
+    }
+    Ok(file)
+}
+
+fn io_error(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    unreadable(
+        path,
+        &error.to_string(),
+        "name a file that this user may read",
+    )
+}
+
+pub(crate) fn tape_error(path: &Path, error: &ReadError) -> anyhow::Error {
     let hint = match error {
         ReadError::TooNew { .. } => {
             "read it with the tapewright that wrote it, or a later one".to_owned()

@@ -6,6 +6,7 @@ pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
+pub(crate) mod replay;
 pub(crate) mod scrub;
 
 use crate::cli::{Arguments, Command};
@@ -15,6 +16,7 @@ use crate::exit::Exit;
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Record(arguments) => record::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),

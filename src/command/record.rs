@@ -4,7 +4,7 @@ mod config;
 mod gateway;
 mod http;
 mod size;
-mod target;
+pub(crate) mod target;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;

@@ -11,6 +11,7 @@ use clap::error::{ContextKind, ErrorKind};
 use crate::exit::Exit;
 
 pub(crate) mod inspect;
+pub(crate) mod replay;
 mod terminal;
 
 pub(crate) use terminal::safe;

@@ -133,6 +133,8 @@ enum Keeper {
         tapes: Box<Mutex<Tapes>>,
         gate: Option<SyncGate>,
     },
+    /// Nothing is kept.
+    Off,
     /// Beside the path.
     Queued {
         queue: Arc<Queue>,
@@ -177,6 +179,20 @@ impl Recorder {
         })
     }
 
+    /// A recorder that keeps nothing: for a replay that nobody wants to have recorded.
+    #[must_use]
+    pub fn off(limit_bytes: usize, clock: Clock) -> Self {
+        Self {
+            durability: Durability::Queue,
+            limit_bytes,
+            keeper: Keeper::Off,
+            stats: Arc::default(),
+            folder: false,
+            finished: AtomicBool::new(false),
+            clock,
+        }
+    }
+
     /// When a lane may pass bytes on.
     #[must_use]
     pub fn forward(&self) -> Forward {
@@ -210,6 +226,7 @@ impl Recorder {
     /// recorded must not be passed on then.
     pub fn offer(&self, mut next: impl FnMut() -> Option<Event>) -> Result<(), Over> {
         match &self.keeper {
+            Keeper::Off => while next().is_some() {},
             Keeper::Queued { queue, .. } => queue.push(next),
             Keeper::Direct { tapes, gate } => {
                 let Some(first) = next() else { return Ok(()) };
@@ -269,7 +286,7 @@ impl Recorder {
     pub fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.poll_pace(context.waker()),
-            Keeper::Direct { .. } => Poll::Ready(()),
+            Keeper::Direct { .. } | Keeper::Off => Poll::Ready(()),
         }
     }
 
@@ -283,6 +300,7 @@ impl Recorder {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.tick(now),
             Keeper::Direct { tapes, .. } => lock(tapes).tick(now),
+            Keeper::Off => {}
         }
     }
 
@@ -291,7 +309,7 @@ impl Recorder {
     pub fn depth_bytes(&self) -> usize {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.depth_bytes(),
-            Keeper::Direct { .. } => 0,
+            Keeper::Direct { .. } | Keeper::Off => 0,
         }
     }
 
@@ -306,7 +324,7 @@ impl Recorder {
     pub fn gaps(&self) -> GapTotal {
         let untold = match &self.keeper {
             Keeper::Queued { queue, .. } => queue.untold(),
-            Keeper::Direct { .. } => GapTotal::default(),
+            Keeper::Direct { .. } | Keeper::Off => GapTotal::default(),
         };
         self.stats.gaps(untold)
     }
@@ -327,6 +345,7 @@ impl Recorder {
         }
         let now = self.clock.now();
         match &self.keeper {
+            Keeper::Off => Finished::default(),
             Keeper::Direct { tapes, .. } => lock(tapes).finish(now),
             Keeper::Queued { queue, writer } => {
                 queue.close();
@@ -346,6 +365,7 @@ impl Recorder {
             return;
         }
         match &self.keeper {
+            Keeper::Off => {}
             Keeper::Direct { tapes, .. } => lock(tapes).remove(),
             Keeper::Queued { queue, writer } => {
                 queue.close();

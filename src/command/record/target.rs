@@ -9,7 +9,7 @@ use tapewright_proxy::record::Target;
 use crate::report::Mistake;
 
 /// The target of `-o`, or the state folder without it.
-pub(super) fn of(
+pub(crate) fn of(
     output: Option<&Path>,
     label: &str,
     created: SystemTime,
@@ -25,7 +25,7 @@ pub(super) fn of(
 }
 
 /// Refuses what can never become a file.
-pub(super) fn check(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn check(path: &Path) -> anyhow::Result<()> {
     let mistake = |what: &str| {
         let what = format!("`{}` {what}", path.display());
         Err(Mistake::new(what, "name a file, such as `recording.json`").into())
@@ -41,7 +41,7 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Wall time in RFC 3339, to the millisecond.
-pub(super) fn timestamp(time: SystemTime) -> String {
+pub(crate) fn timestamp(time: SystemTime) -> String {
     moment(time).map_or_else(String::new, |time| format!("{time:.3}"))
 }
 
@@ -66,7 +66,7 @@ fn name(label: &str, created: SystemTime) -> String {
 }
 
 /// `TAPEWRIGHT_HOME`, or the XDG state folder.
-pub(super) fn home() -> anyhow::Result<PathBuf> {
+pub(crate) fn home() -> anyhow::Result<PathBuf> {
     let folder = |name: &str| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())

@@ -1,0 +1,60 @@
+//! How long a cassette takes to load, beside `serde_json` parsing it into `RawValue`s.
+//!
+//! `load_speed FILE [ROUNDS]` prints the best of the rounds in milliseconds, and the ratio.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a measurement prints what it measured, and needs a clock"
+)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tapewright_replay::Script;
+
+#[derive(Deserialize)]
+struct Cassette<'t> {
+    #[serde(borrow)]
+    exchanges: Vec<Exchange<'t>>,
+}
+
+#[derive(Deserialize)]
+struct Exchange<'t> {
+    #[serde(borrow)]
+    request: &'t RawValue,
+    #[serde(borrow)]
+    response: &'t RawValue,
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let file = arguments.next().expect("a cassette");
+    let rounds: u32 = arguments
+        .next()
+        .map_or(5, |rounds| rounds.parse().expect("a number"));
+    let text = Bytes::from(std::fs::read(file).expect("a readable file"));
+    let (mut ours, mut theirs) = (f64::MAX, f64::MAX);
+    for _ in 0..rounds {
+        let begin = Instant::now();
+        let cassette: Cassette<'_> = serde_json::from_slice(&text).expect("a cassette");
+        for exchange in &cassette.exchanges {
+            black_box((exchange.request.get().len(), exchange.response.get().len()));
+        }
+        theirs = theirs.min(begin.elapsed().as_secs_f64());
+        let begin = Instant::now();
+        let script = Script::load(text.clone()).expect("a cassette");
+        black_box(script);
+        ours = ours.min(begin.elapsed().as_secs_f64());
+    }
+    println!(
+        "{{\"bytes\":{},\"load_ms\":{:.1},\"raw_values_ms\":{:.1},\"ratio\":{:.2}}}",
+        text.len(),
+        ours * 1e3,
+        theirs * 1e3,
+        ours / theirs
+    );
+}

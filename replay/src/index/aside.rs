@@ -1,0 +1,46 @@
+//! What the messages are that belong to no request.
+
+use tapewright_schemas::envelope::{Envelope, Kind};
+
+use crate::script::{Script, Words};
+
+/// What an aside is, as far as playing it needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AsideKind {
+    /// No message of the protocol.
+    Noise,
+    /// A notification of this method.
+    Notification(String),
+    /// A request with an id of this key.
+    Request(Vec<u8>),
+    /// A response to a request whose id has this key.
+    Response(Vec<u8>),
+}
+
+/// The kinds of all asides of a script.
+pub(super) fn kinds(script: &Script) -> Vec<AsideKind> {
+    let kind = |words: &Words| {
+        let Words::Span(span) = words else {
+            return AsideKind::Noise;
+        };
+        match Envelope::of_json(script.source(*span)).kind {
+            Kind::Notification { method, .. } => AsideKind::Notification(method.into_owned()),
+            Kind::Request { id, .. } => {
+                let mut key = Vec::new();
+                id.write_key(&mut key);
+                AsideKind::Request(key)
+            }
+            Kind::Response { id, .. } => {
+                let mut key = Vec::new();
+                id.write_key(&mut key);
+                AsideKind::Response(key)
+            }
+            _ => AsideKind::Noise,
+        }
+    };
+    script
+        .asides
+        .iter()
+        .map(|aside| kind(&aside.words))
+        .collect()
+}

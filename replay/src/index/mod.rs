@@ -1,0 +1,408 @@
+//! Which takes a request may be: hash tables, from exact to loose.
+//!
+//! | level | two requests are the same when |
+//! |---|---|
+//! | `Exact` | method and parameters mean the same |
+//! | `Hidden` | … once both are redacted by the same rules |
+//! | `Normal` | … and volatile values of one kind count as one |
+//! | `Pattern` | … and a placeholder of another tool stands for what it may hide |
+//! | `Shape` | names, types and lengths of arrays are the same |
+//!
+//! A more exact level wins. All but the first are made when a request first needs them:
+//! most sessions never do.
+
+mod aside;
+mod chains;
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tapewright_schemas::json;
+use tapewright_schemas::redact::Redactor;
+
+use crate::json::{Aliases, Canon, Detail, Tree, pattern_places, write_canon};
+use crate::options::{MatchMode, Options, Unanswered};
+use crate::script::{MethodId, Script, Take, TakePlace};
+
+pub(crate) use aside::AsideKind;
+pub(crate) use chains::{Chains, Entry};
+
+/// How much two requests have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Exact,
+    Hidden,
+    Normal,
+    Pattern,
+    Shape,
+}
+
+impl Level {
+    pub(crate) fn detail(self) -> Detail {
+        match self {
+            Self::Exact => Detail::Exact,
+            Self::Hidden => Detail::Hidden,
+            Self::Normal | Self::Pattern => Detail::Normal,
+            Self::Shape => Detail::Shape,
+        }
+    }
+}
+
+/// A script that can be searched. Immutable, and shared by all sessions.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) script: Arc<Script>,
+    pub(crate) options: Arc<Options>,
+    pub(crate) exact: Chains,
+    /// All takes of a method, by [`method_key`].
+    pub(crate) by_method: Chains,
+    pub(crate) asides: Vec<AsideKind>,
+    loose: OnceLock<Loose>,
+    claims: Mutex<BTreeSet<u32>>,
+}
+
+/// The levels below the first.
+#[derive(Debug, Default)]
+pub(crate) struct Loose {
+    pub(crate) chains: Chains,
+    /// The sets of places that hold patterns, per method.
+    pub(crate) patterns: HashMap<MethodId, Vec<Vec<u64>>>,
+    /// Requests that were redacted when they were read.
+    redacted: HashMap<u32, Vec<u8>>,
+    /// The placeholders that requests hold, so that live ones get other numbers.
+    pub(crate) placeholders: Vec<u8>,
+}
+
+/// How many sets of places are told apart per method; requests with further ones match only
+/// exactly. Real recordings have one or two.
+const PATTERN_LIMIT: usize = 32;
+
+impl Index {
+    /// Makes a script searchable.
+    #[must_use]
+    pub fn new(script: Arc<Script>, options: Arc<Options>) -> Self {
+        let count = script.takes.len();
+        let mut index = Self {
+            asides: aside::kinds(&script),
+            exact: Chains::default(),
+            by_method: Chains::with_capacity(0),
+            loose: OnceLock::new(),
+            claims: Mutex::default(),
+            script,
+            options,
+        };
+        let (mut exact, mut by_method) = (Chains::with_capacity(count), Chains::default());
+        let mut form = Vec::new();
+        for (ordinal, take) in numbered(&index.script) {
+            if index.is_skipped(take) {
+                continue;
+            }
+            index.each_key(take, |session| {
+                by_method.push(method_key(take.method, session), ordinal);
+            });
+            form.clear();
+            if is_by_method(index.script.method_name(take.method)) {
+                continue;
+            }
+            index.write_form(
+                Level::Exact,
+                take.method,
+                index.params(take),
+                None,
+                None,
+                &mut form,
+            );
+            index.each_key(take, |session| {
+                exact.push(key(Level::Exact, session, take.method, 0, &form), ordinal);
+            });
+        }
+        index.exact = exact;
+        index.by_method = by_method;
+        index
+    }
+
+    /// The script.
+    #[must_use]
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// Whether several sessions are on the script, so that takes are kept apart.
+    pub(crate) fn has_sessions(&self) -> bool {
+        self.script.sessions.len() > 1
+    }
+
+    /// Whether the policy for unanswered requests passes over this one.
+    pub(crate) fn is_skipped(&self, take: &Take) -> bool {
+        self.options.unanswered == Unanswered::Skip
+            && matches!(take.place, TakePlace::Unanswered(..))
+    }
+
+    /// The levels that the mode allows below the first.
+    pub(crate) fn levels(&self) -> &'static [Level] {
+        match self.options.mode {
+            MatchMode::Strict => &[Level::Hidden],
+            MatchMode::Semantic => &[Level::Hidden, Level::Normal],
+            MatchMode::Structural => &[Level::Hidden, Level::Normal],
+        }
+    }
+
+    /// Recorded parameters, as they stand in the file.
+    pub(crate) fn params(&self, take: &Take) -> Option<&[u8]> {
+        take.params.map(|span| self.script.source(span))
+    }
+
+    /// Recorded parameters, redacted.
+    pub(crate) fn redacted_params(&self, ordinal: u32, take: &Take) -> Option<Cow<'_, [u8]>> {
+        match self.loose().redacted.get(&ordinal) {
+            Some(request) => json::find(request, &["params"]).map(Cow::Borrowed),
+            None => self.params(take).map(Cow::Borrowed),
+        }
+    }
+
+    /// Appends the canonical form of parameters at a level.
+    pub(crate) fn write_form(
+        &self,
+        level: Level,
+        method: MethodId,
+        params: Option<&[u8]>,
+        aliases: Option<&Aliases>,
+        masks: Option<&[u64]>,
+        out: &mut Vec<u8>,
+    ) {
+        // Nearly all requests without parameters say so by saying nothing.
+        let Some(params) = params.filter(|params| *params != b"{}") else {
+            return;
+        };
+        let keep = match level {
+            Level::Shape => kept(self.script.method_name(method)),
+            _ => None,
+        };
+        let canon = Canon {
+            detail: level.detail(),
+            ignore: &self.options.ignore,
+            aliases,
+            masks,
+            keep,
+        };
+        match Tree::read(params) {
+            Ok(tree) => write_canon(&tree, &canon, out),
+            Err(_) => out.extend_from_slice(params),
+        }
+    }
+
+    /// The form of a take at a level.
+    pub(crate) fn form_of(&self, level: Level, ordinal: u32, masks: Option<&[u64]>) -> Vec<u8> {
+        let mut form = Vec::new();
+        let Some(take) = self.script.take(ordinal as usize) else {
+            return form;
+        };
+        if level == Level::Exact {
+            self.write_form(
+                level,
+                take.method,
+                self.params(take),
+                None,
+                masks,
+                &mut form,
+            );
+        } else {
+            let params = self.redacted_params(ordinal, take);
+            self.write_form(
+                level,
+                take.method,
+                params.as_deref(),
+                None,
+                masks,
+                &mut form,
+            );
+        }
+        form
+    }
+
+    /// The levels below the first, made when they are first needed.
+    pub(crate) fn loose(&self) -> &Loose {
+        self.loose.get_or_init(|| self.make_loose())
+    }
+
+    fn make_loose(&self) -> Loose {
+        let mut loose = Loose::default();
+        let mut redactor = Redactor::new(Arc::clone(&self.options.rules));
+        let mut form = Vec::new();
+        for (ordinal, take) in numbered(&self.script) {
+            if self.is_skipped(take) {
+                continue;
+            }
+            let request = self.script.source(take.request);
+            if crate::json::is_likely_redacted(request) {
+                redactor.adopt(request);
+                loose.placeholders.extend_from_slice(request);
+                loose.placeholders.push(b'\n');
+            }
+            let redacted = redactor.json(request).unwrap_or(Cow::Borrowed(request));
+            let params = match &redacted {
+                Cow::Borrowed(_) => self.params(take),
+                Cow::Owned(text) => json::find(text, &["params"]),
+            };
+            let mut levels = self.levels().to_vec();
+            if self.options.mode == MatchMode::Structural {
+                levels.push(Level::Shape);
+            }
+            for level in levels {
+                form.clear();
+                self.write_form(level, take.method, params, None, None, &mut form);
+                self.each_key(take, |session| {
+                    loose
+                        .chains
+                        .push(key(level, session, take.method, 0, &form), ordinal);
+                });
+            }
+            if self.options.mode != MatchMode::Strict
+                && let Some(places) = patterns(params)
+            {
+                self.add_pattern(&mut loose, ordinal, take, params, places);
+            }
+            if let Cow::Owned(text) = redacted {
+                loose.redacted.insert(ordinal, text);
+            }
+        }
+        loose
+    }
+
+    fn add_pattern(
+        &self,
+        loose: &mut Loose,
+        ordinal: u32,
+        take: &Take,
+        params: Option<&[u8]>,
+        places: Vec<u64>,
+    ) {
+        let known = loose.patterns.entry(take.method).or_default();
+        let number = match known.iter().position(|known| *known == places) {
+            Some(number) => number,
+            None if known.len() < PATTERN_LIMIT => {
+                known.push(places);
+                known.len() - 1
+            }
+            None => return,
+        };
+        let masks = known.get(number).map(Vec::as_slice);
+        let mut form = Vec::new();
+        self.write_form(Level::Pattern, take.method, params, None, masks, &mut form);
+        self.each_key(take, |session| {
+            loose.chains.push(
+                key(Level::Pattern, session, take.method, number, &form),
+                ordinal,
+            );
+        });
+    }
+
+    /// Calls `each` with the sessions under which a take is found: any, and its own.
+    fn each_key(&self, take: &Take, mut each: impl FnMut(Option<u32>)) {
+        each(None);
+        if self.has_sessions() {
+            each(Some(take.session));
+        }
+    }
+
+    /// The recorded session that a new live session plays: one whose `initialize` has
+    /// these parameters and that no other plays yet, else the next that none plays.
+    pub(crate) fn claim(&self, initialize: Option<MethodId>, params: Option<&[u8]>) -> Option<u32> {
+        if !self.has_sessions() {
+            return self.script.sessions.first().copied();
+        }
+        let mut wanted = Vec::new();
+        let mut equal = BTreeSet::new();
+        if let Some(method) = initialize {
+            self.write_form(Level::Exact, method, params, None, None, &mut wanted);
+            for ordinal in self
+                .by_method
+                .from(self.by_method.first(method_key(method, None)))
+            {
+                if self.form_of(Level::Exact, ordinal, None) == wanted
+                    && let Some(take) = self.script.take(ordinal as usize)
+                {
+                    equal.insert(take.session);
+                }
+            }
+        }
+        let mut claimed = self.lock_claims();
+        // Session 0 of a recording over HTTP holds what belongs to none.
+        let sessions = || self.script.sessions.iter().copied();
+        let begins = |session: &u32| {
+            initialize.is_none_or(|method| {
+                let first = self.by_method.first(method_key(method, Some(*session)));
+                first.is_some()
+            })
+        };
+        if sessions().filter(begins).all(|one| claimed.contains(&one)) {
+            claimed.clear();
+        }
+        let free = |one: &u32| !claimed.contains(one);
+        let chosen = sessions()
+            .filter(begins)
+            .filter(free)
+            .find(|one| equal.contains(one))
+            .or_else(|| sessions().filter(begins).find(free));
+        if let Some(chosen) = chosen {
+            claimed.insert(chosen);
+        }
+        chosen
+    }
+
+    fn lock_claims(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The takes with their ordinals.
+fn numbered(script: &Script) -> impl Iterator<Item = (u32, &Take)> {
+    (0..).zip(&script.takes)
+}
+
+/// Whether a request is found by its method alone: what a client says about itself
+/// changes with every version of it.
+pub(crate) fn is_by_method(method: &[u8]) -> bool {
+    matches!(method, b"initialize" | b"server/discover")
+}
+
+/// The member of `params` that names what is asked for: two tools have nothing to do with
+/// each other, however alike their arguments look.
+fn kept(method: &[u8]) -> Option<&'static str> {
+    matches!(method, b"tools/call" | b"prompts/get").then_some("name")
+}
+
+/// The key of a form.
+pub(crate) fn key(
+    level: Level,
+    session: Option<u32>,
+    method: MethodId,
+    pattern: usize,
+    form: &[u8],
+) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u8(level as u8);
+    hasher.write_u64(session.map_or(u64::MAX, u64::from));
+    hasher.write_u32(method.0);
+    hasher.write_usize(pattern);
+    hasher.write(form);
+    hasher.finish()
+}
+
+/// The key of all takes of a method.
+pub(crate) fn method_key(method: MethodId, session: Option<u32>) -> u64 {
+    let session = session.map_or(u64::from(u32::MAX) + 1, u64::from);
+    // Spread, since the table takes the number as it is.
+    (session << 32 | u64::from(method.0))
+        .wrapping_add(1)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The places of parameters that hold patterns; `None` when none does.
+fn patterns(params: Option<&[u8]>) -> Option<Vec<u64>> {
+    let params = params.filter(|params| crate::json::is_likely_redacted(params))?;
+    let places = pattern_places(&Tree::read(params).ok()?);
+    (!places.is_empty()).then_some(places)
+}

@@ -1,0 +1,40 @@
+//! Text that fits on one line.
+
+use std::borrow::Cow;
+
+/// The same JSON without line breaks, and without other white space between its tokens
+/// when there were any: a line of the stdio transport holds no line feed, and a
+/// hand-written recording is full of them.
+pub(crate) fn compact(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b'\n', b'\r', text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut inside = false;
+    let mut escaped = false;
+    for byte in text {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' if !inside => continue,
+            b'"' if !escaped => inside = !inside,
+            _ => {}
+        }
+        escaped = inside && *byte == b'\\' && !escaped;
+        out.push(*byte);
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compact;
+
+    #[test]
+    fn only_what_has_no_meaning_goes() {
+        let text = b"{\n  \"a \\\" b\\\\\": [1,\r\n 2],\t\"c\":\" \\n \"\n}";
+        assert_eq!(
+            compact(text).as_ref(),
+            b"{\"a \\\" b\\\\\":[1,2],\"c\":\" \\n \"}"
+        );
+        assert_eq!(compact(b"{ \"a\" : 1 }").as_ref(), b"{ \"a\" : 1 }");
+    }
+}

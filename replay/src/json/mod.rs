@@ -1,0 +1,19 @@
+//! Meaning of JSON text, for comparing: trees of spans, canonical forms, differences.
+
+mod canon;
+mod compact;
+mod compare;
+mod ignore;
+mod number;
+pub(crate) mod placeholder;
+pub(crate) mod tree;
+pub(crate) mod volatile;
+
+pub(crate) use canon::{Aliases, Canon, Detail, pattern_places, write_canon};
+pub(crate) use compact::compact;
+pub(crate) use compare::{Comparison, compare};
+pub(crate) use placeholder::is_likely as is_likely_redacted;
+pub(crate) use tree::Tree;
+
+pub use compare::Difference;
+pub use ignore::{Ignore, IgnoreError};

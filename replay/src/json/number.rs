@@ -1,0 +1,120 @@
+//! Numbers by value: `1`, `1.0` and `10e-1` are one number, whatever their size.
+
+/// Appends a text that is equal for equal numbers and different for different ones.
+///
+/// Exact for any number of digits. An exponent beyond 64 bits is compared by its text.
+pub(crate) fn write_value(source: &[u8], out: &mut Vec<u8>) {
+    if let Some(value) = Value::of(source) {
+        value.write(out);
+    } else {
+        out.extend_from_slice(source);
+    }
+}
+
+/// Whether two numbers are of one value.
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let value = |source| {
+        let mut out = Vec::new();
+        write_value(source, &mut out);
+        out
+    };
+    one == other || value(one) == value(other)
+}
+
+/// `digits` times ten to the power of `exponent`, without zeros at either end of the
+/// digits. Zero has no digits.
+struct Value {
+    negative: bool,
+    digits: Vec<u8>,
+    exponent: i64,
+}
+
+impl Value {
+    fn of(source: &[u8]) -> Option<Self> {
+        let (negative, rest) = match source {
+            [b'-', rest @ ..] => (true, rest),
+            _ => (false, source),
+        };
+        let mark = rest.iter().position(|byte| matches!(byte, b'e' | b'E'));
+        let (mantissa, power) = match mark {
+            Some(at) => (rest.get(..at)?, rest.get(at + 1..)?),
+            None => (rest, b"0".as_slice()),
+        };
+        let power = std::str::from_utf8(power).ok()?;
+        let mut exponent: i64 = power.strip_prefix('+').unwrap_or(power).parse().ok()?;
+        let mut digits = Vec::with_capacity(mantissa.len());
+        let mut behind_point = false;
+        for byte in mantissa {
+            match byte {
+                b'.' => behind_point = true,
+                _ => {
+                    if behind_point {
+                        exponent = exponent.checked_sub(1)?;
+                    }
+                    // Zeros in front say nothing.
+                    if !(digits.is_empty() && *byte == b'0') {
+                        digits.push(*byte);
+                    }
+                }
+            }
+        }
+        while digits.last() == Some(&b'0') {
+            digits.pop();
+            exponent = exponent.checked_add(1)?;
+        }
+        if digits.is_empty() {
+            exponent = 0;
+        }
+        Some(Self {
+            negative: negative && !digits.is_empty(),
+            digits,
+            exponent,
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        if self.negative {
+            out.push(b'-');
+        }
+        out.extend_from_slice(&self.digits);
+        out.push(b'e');
+        out.extend_from_slice(self.exponent.to_string().as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn spelling_has_no_meaning() {
+        for (one, other) in [
+            ("1", "1.0"),
+            ("1", "1e0"),
+            ("100", "1E+2"),
+            ("0.10", "10e-2"),
+            ("0", "-0.00e7"),
+            ("-3.50", "-35e-1"),
+            (
+                "123456789012345678901234567890",
+                "123456789012345678901234567890.0",
+            ),
+            ("1e400", "10e399"),
+        ] {
+            assert!(is_same(one.as_bytes(), other.as_bytes()), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn different_numbers_differ() {
+        for (one, other) in [
+            ("1", "-1"),
+            ("1", "10"),
+            ("9007199254740993", "9007199254740992"),
+            ("0.1", "0.10000000000000001"),
+            ("1e99999999999999999999", "1e99999999999999999998"),
+        ] {
+            assert!(!is_same(one.as_bytes(), other.as_bytes()), "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What recorders write where a secret stood.
+//!
+//! Ours and the documented provider names stand in angle brackets, `<REDACTED:token#2>`
+//! and `<OPENAI_API_KEY>`; other tools write `[REDACTED:length=40]` and the like, and
+//! take more for a secret than we do. Theirs therefore stand for any text that fits them.
+
+use std::ops::Range;
+
+/// One placeholder in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) range: Range<usize>,
+    pub(crate) style: Style,
+}
+
+/// Whose rules made a placeholder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `<REDACTED:…>`.
+    Ours,
+    /// `[REDACTED:…]`.
+    Others,
+    /// `<OPENAI_API_KEY>`, by the number of its provider.
+    Provider(usize),
+}
+
+/// Documented placeholders, and how the values begin that they stand for.
+const PROVIDERS: [(&str, &str); 3] = [
+    ("ANTHROPIC_API_KEY", "sk-ant-"),
+    ("OPENAI_API_KEY", "sk-"),
+    ("GOOGLE_API_KEY", "AIzaSy"),
+];
+
+/// Beginnings of the values that other tools call `token`.
+const TOKENS: [&str; 8] = [
+    "sk-", "pk-", "ghp_", "gho_", "ghs_", "xoxb-", "xoxp-", "eyJ",
+];
+
+/// No placeholder is longer.
+const LONGEST: usize = 96;
+
+/// Whether a text can hold a placeholder at all.
+pub(crate) fn is_likely(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"REDACTED").is_some()
+        || memchr::memmem::find(text, b"_API_KEY").is_some()
+}
+
+/// The placeholders of a text, in order.
+pub(crate) fn find(text: &[u8]) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for start in memchr::memchr2_iter(b'<', b'[', text) {
+        if found.last().is_some_and(|last| last.range.end > start) {
+            continue;
+        }
+        let rest = text.get(start..).unwrap_or_default();
+        if let Some((length, style)) = at_start(rest) {
+            found.push(Found {
+                range: start..start + length,
+                style,
+            });
+        }
+    }
+    found
+}
+
+fn at_start(text: &[u8]) -> Option<(usize, Style)> {
+    let (open, rest) = text.split_first()?;
+    let close = if *open == b'<' { b'>' } else { b']' };
+    let window = rest.get(..LONGEST.min(rest.len()))?;
+    let inner = window.get(..memchr::memchr(close, window)?)?;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-:#=.".contains(byte);
+    if !inner.iter().all(plain) {
+        return None;
+    }
+    let name = inner.split(|byte| *byte == b'#').next().unwrap_or(inner);
+    let provider = PROVIDERS
+        .iter()
+        .position(|(known, _)| known.as_bytes() == name);
+    let style = match (open, provider) {
+        (b'<', Some(provider)) => Style::Provider(provider),
+        (b'<', None) if inner.starts_with(b"REDACTED") => Style::Ours,
+        (b'[', _) if inner.starts_with(b"REDACTED") => Style::Others,
+        _ => return None,
+    };
+    Some((inner.len() + 2, style))
+}
+
+/// Whether a text holds placeholders that stand for whatever fits them.
+pub(crate) fn is_pattern(text: &[u8]) -> bool {
+    is_likely(text) && find(text).iter().any(|one| one.style != Style::Ours)
+}
+
+/// Appends `text` with every placeholder of ours and of a provider replaced by one mark,
+/// whatever its number.
+pub(crate) fn write_generic(text: &[u8], found: &[Found], out: &mut Vec<u8>) {
+    let mut at = 0;
+    for one in found.iter().filter(|one| one.style != Style::Others) {
+        out.extend_from_slice(text.get(at..one.range.start).unwrap_or_default());
+        out.extend_from_slice(b"<REDACTED>");
+        at = one.range.end;
+    }
+    out.extend_from_slice(text.get(at..).unwrap_or_default());
+}
+
+/// Whether the placeholders of a recorded text can stand for what `live` holds in their
+/// places.
+pub(crate) fn fits(recorded: &[u8], live: &[u8]) -> bool {
+    if recorded == live {
+        return true;
+    }
+    let found = find(recorded);
+    if let [one] = found.as_slice()
+        && one.range == (0..recorded.len())
+    {
+        return one.stands_for(recorded, live);
+    }
+    // Text between the placeholders, in order.
+    let mut rest = live;
+    let mut at = 0;
+    for (number, one) in found.iter().enumerate() {
+        let literal = recorded.get(at..one.range.start).unwrap_or_default();
+        at = one.range.end;
+        if number == 0 {
+            match rest.strip_prefix(literal) {
+                Some(after) => rest = after,
+                None => return false,
+            }
+        } else {
+            match memchr::memmem::find(rest, literal) {
+                // A placeholder stands for at least one byte.
+                Some(start) if start > 0 || literal.is_empty() => {
+                    rest = rest.get(start + literal.len()..).unwrap_or_default();
+                }
+                _ => return false,
+            }
+        }
+    }
+    let tail = recorded.get(at..).unwrap_or_default();
+    !found.is_empty() && rest.len() > tail.len() && rest.ends_with(tail)
+}
+
+impl Found {
+    fn stands_for(&self, recorded: &[u8], live: &[u8]) -> bool {
+        if live.is_empty() {
+            return false;
+        }
+        match self.style {
+            Style::Ours => find(live).iter().any(|one| one.range == (0..live.len())),
+            Style::Provider(provider) => PROVIDERS
+                .get(provider)
+                .is_some_and(|(_, prefix)| live.starts_with(prefix.as_bytes())),
+            Style::Others => {
+                let inner = recorded.get(self.range.start + 1..self.range.end - 1);
+                let detail = inner.and_then(|inner| inner.strip_prefix(b"REDACTED:"));
+                let detail = detail
+                    .and_then(|detail| std::str::from_utf8(detail).ok())
+                    .unwrap_or_default();
+                if detail == "token" {
+                    return TOKENS.iter().any(|one| live.starts_with(one.as_bytes()));
+                }
+                match detail.strip_prefix("length=") {
+                    Some(length) => length.parse() == Ok(live.len()),
+                    None => true,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_told_from_text() {
+        let text = b"a <REDACTED:jwt#1> [REDACTED:length=4] <OPENAI_API_KEY#2> <b> [REDACTED no]";
+        let styles: Vec<_> = find(text).into_iter().map(|one| one.style).collect();
+        assert_eq!(styles, [Style::Ours, Style::Others, Style::Provider(1)]);
+    }
+
+    #[test]
+    fn other_tools_placeholders_fit_what_they_hid() {
+        let cases = [
+            ("[REDACTED:length=4]", "abcd", true),
+            ("[REDACTED:length=4]", "abc", false),
+            ("[REDACTED:hint=api_key]", "x", true),
+            ("[REDACTED:hint=api_key]", "", false),
+            ("[REDACTED:token]", "ghp_abc", true),
+            ("[REDACTED:token]", "abc", false),
+            ("Bearer [REDACTED:secret]!", "Bearer abc!", true),
+            ("Bearer [REDACTED:secret]!", "Bearer !", false),
+            ("Basic [REDACTED:secret]", "Bearer abc", false),
+            ("[REDACTED:secret]-[REDACTED:secret]", "a-b", true),
+            ("[REDACTED:secret]-[REDACTED:secret]", "ab", false),
+            ("<ANTHROPIC_API_KEY>", "sk-ant-1", true),
+            ("ta<OPENAI_API_KEY>", "task-force", true),
+            ("<ANTHROPIC_API_KEY>", "sk-1", false),
+            ("<REDACTED:token#1>", "abc", false),
+            ("<REDACTED:token#1>", "<REDACTED:password#4>", true),
+            ("abc", "abc", true),
+            ("abc", "abd", false),
+        ];
+        for (recorded, live, expected) in cases {
+            assert_eq!(
+                fits(recorded.as_bytes(), live.as_bytes()),
+                expected,
+                "{recorded} {live}"
+            );
+        }
+    }
+}

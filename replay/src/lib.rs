@@ -1,0 +1,37 @@
+//! A recording as a server: what was said is said again.
+//!
+//! ```text
+//! tape, cassette, capture ──Script::load──▶ Script ──Index::new──▶ Index (shared)
+//!                                                                    │
+//! client ──line──▶ Player: Matcher, scenes, asides ──Output──▶ client
+//! ```
+//!
+//! - [`Script`]: a recording as offsets into its file: takes (a request, its cues, its
+//!   response) and asides (what belongs to no request).
+//! - [`Index`]: hash tables from requests to takes, from exact to loose.
+//! - [`Player`]: one session, without IO or clock.
+//! - [`CassetteUpstream`]: the player behind the seam of `proxy`, so that the same code
+//!   carries and records a replay that carries and records a live server.
+//!
+//! Nothing is invented: what is said was recorded, but for the errors that answer a
+//! request without a recording.
+
+mod index;
+mod json;
+mod load;
+mod matcher;
+mod options;
+mod player;
+mod script;
+mod tally;
+mod upstream;
+
+pub use index::Index;
+pub use json::{Difference, Ignore, IgnoreError};
+pub use load::LoadError;
+pub use matcher::{MISS_CODE, Miss, Near, Reason};
+pub use options::{Exhausted, MatchMode, Options, Ordering, Pace, Unanswered};
+pub use player::{Output, OutputKind, Player};
+pub use script::Script;
+pub use tally::{Report, Served, Tally};
+pub use upstream::{CassetteUpstream, Received, Session};

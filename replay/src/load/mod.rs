@@ -1,0 +1,92 @@
+//! Reading a recording for replay.
+//!
+//! A cassette is read in one pass into offsets; nothing of it is copied and no answer is
+//! looked into before it is served. A tape and a capture are projected to a cassette
+//! first, so that whatever is served went one way.
+
+mod arrange;
+mod scan;
+
+use std::io::{self, Cursor};
+
+use bytes::Bytes;
+use tapewright_schemas::cassette::Projector;
+use tapewright_schemas::recording::{Document, DocumentError, FileKind};
+use tapewright_schemas::tape::{Ending, ReadError, Reader};
+
+use crate::script::Script;
+
+/// Why a recording cannot be served.
+///
+/// Each message completes "cannot read the file: …".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// A cassette or a capture that is none.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// It could not be projected.
+    #[error("its exchanges could not be put together")]
+    Projection(#[source] io::Error),
+    /// A tape that is none, or is broken amid.
+    #[error(transparent)]
+    Tape(#[from] ReadError),
+}
+
+impl Script {
+    /// Reads a tape, a cassette or a capture, told apart by what is in it.
+    pub fn load(file: impl Into<Bytes>) -> Result<Self, LoadError> {
+        let file = file.into();
+        let first = memchr::memchr(b'\n', &file).unwrap_or(file.len());
+        if FileKind::is_tape_header(file.get(..first).unwrap_or_default()) {
+            return Self::of_tape(&file);
+        }
+        match scan::read(&file) {
+            Ok(script) => Ok(script),
+            // It is a capture, or the reader that can name the place of a mistake finds one.
+            Err(shape) => match Document::read(file)? {
+                Document::Capture(capture) => {
+                    let recording = capture.recording();
+                    let mut projector = Projector::new(&recording.header, spool(), spool());
+                    for event in &recording.events {
+                        projector.observe(event).map_err(LoadError::Projection)?;
+                    }
+                    Self::of_projection(projector, &recording.ending, FileKind::Capture)
+                }
+                Document::Cassette(_) => Err(shape.into()),
+            },
+        }
+    }
+
+    fn of_tape(file: &Bytes) -> Result<Self, LoadError> {
+        let mut reader = Reader::open(file.as_ref())?;
+        let mut projector = Projector::new(reader.header(), spool(), spool());
+        while let Some(event) = reader.next_event()? {
+            projector.observe(&event).map_err(LoadError::Projection)?;
+        }
+        let ending = reader.ending().cloned();
+        let ending = ending.unwrap_or(Ending::CutShort {
+            last_seq: 0,
+            torn: false,
+        });
+        Self::of_projection(projector, &ending, FileKind::Tape)
+    }
+
+    fn of_projection(
+        projector: Projector<Cursor<Vec<u8>>>,
+        ending: &Ending,
+        kind: FileKind,
+    ) -> Result<Self, LoadError> {
+        let mut text = Vec::new();
+        projector
+            .finish(ending, &mut text)
+            .map_err(LoadError::Projection)?;
+        let mut script = scan::read(&text.into())?;
+        script.kind = kind;
+        Ok(script)
+    }
+}
+
+fn spool() -> Cursor<Vec<u8>> {
+    Cursor::new(Vec::new())
+}

@@ -1,0 +1,478 @@
+//! A cassette in one pass: the grammar is proved, and where things stand is noted.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use tapewright_schemas::era::Era;
+use tapewright_schemas::event::Direction;
+use tapewright_schemas::json::{Invalid, Scanner, Span, Text, Token, unescape};
+use tapewright_schemas::recording::DocumentError;
+
+use super::arrange::{Draft, Entry, Parts, arrange};
+use crate::script::{MethodId, Methods, Response, Script, Words};
+
+/// Reads a cassette. The error is a first guess; a reader that walks the file again can
+/// tell the place of most mistakes better.
+pub(super) fn read(file: &Bytes) -> Result<Script, DocumentError> {
+    let text = file
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(file)
+        .trim_ascii();
+    let text = if text.is_empty() {
+        Bytes::new()
+    } else {
+        file.slice_ref(text)
+    };
+    if std::str::from_utf8(&text).is_err() {
+        return Err(DocumentError::Unknown);
+    }
+    let mut scan = Scan {
+        text: &text,
+        scanner: Scanner::new(&text),
+        parts: Parts::default(),
+        methods: Methods::default(),
+        version: false,
+        exchanges: false,
+    };
+    scan.root().map_err(|stop| match stop {
+        Stop::Shape(what) => DocumentError::Shape {
+            pointer: scan.pointer(),
+            what,
+        },
+        Stop::Syntax(_) => DocumentError::Unknown,
+    })?;
+    if !(scan.version && scan.exchanges) {
+        return Err(DocumentError::Unknown);
+    }
+    let Scan { parts, methods, .. } = scan;
+    Ok(arrange(text.clone(), parts, methods))
+}
+
+/// Why a scan went no further.
+enum Stop {
+    Shape(&'static str),
+    Syntax(#[expect(dead_code, reason = "the careful reader names the place")] Invalid),
+}
+
+impl From<Invalid> for Stop {
+    fn from(source: Invalid) -> Self {
+        Self::Syntax(source)
+    }
+}
+
+struct Scan<'t> {
+    text: &'t [u8],
+    scanner: Scanner<'t>,
+    parts: Parts,
+    methods: Methods,
+    version: bool,
+    exchanges: bool,
+}
+
+/// The start of a value, or all of one that has no parts.
+enum Value {
+    Array,
+    Number(Span),
+    Object(usize),
+    Other,
+    String(Text),
+}
+
+/// What an envelope is made of.
+#[derive(Default)]
+struct Envelope {
+    span: Option<Span>,
+    id: Option<Span>,
+    method: Option<MethodId>,
+    params: Option<Span>,
+}
+
+impl<'t> Scan<'t> {
+    fn root(&mut self) -> Result<(), Stop> {
+        let Value::Object(_) = self.value()? else {
+            return Err(Stop::Shape("must be an object"));
+        };
+        while let Some(name) = self.key()? {
+            match self.name(name).as_slice() {
+                b"version" => {
+                    let span = self.scanner.skip_value()?;
+                    self.version = span.of(self.text) == b"\"1\"";
+                    if !self.version {
+                        return Err(Stop::Shape("must be \"1\""));
+                    }
+                }
+                b"exchanges" => {
+                    self.parts.exchanges.clear();
+                    self.exchanges = true;
+                    self.array(|scan| {
+                        let draft = scan.take(true)?;
+                        scan.parts.exchanges.push(draft);
+                        Ok(())
+                    })?;
+                }
+                b"unanswered" => {
+                    self.parts.unanswered.clear();
+                    self.optional_array(|scan| {
+                        let draft = scan.take(false)?;
+                        scan.parts.unanswered.push(draft);
+                        Ok(())
+                    })?;
+                }
+                b"messages" => {
+                    self.parts.messages.clear();
+                    self.optional_array(|scan| {
+                        if let Some(entry) = scan.entry()? {
+                            scan.parts.messages.push(entry);
+                        }
+                        Ok(())
+                    })?;
+                }
+                b"meta" => self.meta()?,
+                b"incomplete" => {
+                    if let Value::String(text) = self.value_whole()? {
+                        self.parts.incomplete = Some(self.string(text));
+                    }
+                }
+                _ => {
+                    self.scanner.skip_value()?;
+                }
+            }
+        }
+        match self.scanner.next_token()? {
+            None => Ok(()),
+            Some(_) => Err(Stop::Shape("is followed by something else")),
+        }
+    }
+
+    fn meta(&mut self) -> Result<(), Stop> {
+        let Value::Object(_) = self.value()? else {
+            // Scalars are over; an array is skipped from inside.
+            return self.leave();
+        };
+        while let Some(name) = self.key()? {
+            let name = String::from_utf8_lossy(&self.name(name)).into_owned();
+            if let Value::String(text) = self.value_whole()? {
+                let value = self.string(text);
+                self.parts.meta.push((name, value));
+            }
+        }
+        Ok(())
+    }
+
+    /// An element of `exchanges`, or of `unanswered`.
+    fn take(&mut self, answered: bool) -> Result<Draft, Stop> {
+        let Value::Object(_) = self.value()? else {
+            return Err(Stop::Shape("must be an object"));
+        };
+        let mut draft = Draft::default();
+        let mut request = Envelope::default();
+        let mut response = Envelope::default();
+        while let Some(name) = self.key()? {
+            match self.name(name).as_slice() {
+                b"request" => request = self.envelope(true)?,
+                b"response" if answered => response = self.envelope(false)?,
+                b"timing" => {
+                    let Value::Object(_) = self.value()? else {
+                        self.leave()?;
+                        continue;
+                    };
+                    while let Some(name) = self.key()? {
+                        let name = self.name(name);
+                        let time = self.millis()?;
+                        match name.as_slice() {
+                            b"sent_ms" => draft.sent_us = time,
+                            b"took_ms" => draft.took_us = time,
+                            _ => {}
+                        }
+                    }
+                }
+                b"sent_ms" => draft.sent_us = self.millis()?,
+                b"stream" => {
+                    draft.stream.clear();
+                    self.optional_array(|scan| {
+                        if let Some(entry) = scan.entry()? {
+                            draft.stream.push(entry);
+                        }
+                        Ok(())
+                    })?;
+                }
+                b"era" => {
+                    if let Value::String(text) = self.value_whole()? {
+                        draft.era = Era::from_name(&self.string(text));
+                    }
+                }
+                b"session" => draft.session = self.number()?.unwrap_or_default(),
+                b"after" => draft.after = self.number()?,
+                b"why" => {
+                    if let Value::String(text) = self.value_whole()? {
+                        draft.why = self.string(text);
+                    }
+                }
+                _ => {
+                    self.scanner.skip_value()?;
+                }
+            }
+        }
+        let Some(span) = request.span else {
+            return Err(Stop::Shape("has no `request`"));
+        };
+        draft.request = span;
+        draft.id = request.id;
+        draft.method = request.method.unwrap_or(MethodId::NONE);
+        draft.params = request.params;
+        draft.response = response.span.map(|span| Response {
+            span,
+            id: response.id,
+        });
+        if answered && draft.response.is_none() {
+            return Err(Stop::Shape("has no `response`"));
+        }
+        Ok(draft)
+    }
+
+    fn envelope(&mut self, request: bool) -> Result<Envelope, Stop> {
+        let Value::Object(start) = self.value()? else {
+            return Err(Stop::Shape("needs envelopes that are objects"));
+        };
+        let mut envelope = Envelope::default();
+        while let Some(name) = self.key()? {
+            match self.name(name).as_slice() {
+                b"id" => envelope.id = Some(self.scanner.skip_value()?),
+                b"method" if request => {
+                    envelope.method = match self.value_whole()? {
+                        Value::String(text) => {
+                            let method = self.meaning(text);
+                            Some(self.methods.admit(&method))
+                        }
+                        _ => None,
+                    };
+                }
+                b"params" if request => envelope.params = Some(self.scanner.skip_value()?),
+                _ => {
+                    self.scanner.skip_value()?;
+                }
+            }
+        }
+        envelope.span = Some(Span {
+            start,
+            end: self.scanner.offset(),
+        });
+        Ok(envelope)
+    }
+
+    /// An entry of `stream` or `messages`; `None` for one that no message belongs to.
+    fn entry(&mut self) -> Result<Option<Entry>, Stop> {
+        let Value::Object(_) = self.value()? else {
+            return Err(Stop::Shape("must be an object"));
+        };
+        let mut dir = None;
+        let mut words = None;
+        let mut entry = Entry::default();
+        while let Some(name) = self.key()? {
+            match self.name(name).as_slice() {
+                b"from" => {
+                    let Value::String(text) = self.value_whole()? else {
+                        return Err(Stop::Shape(FROM));
+                    };
+                    let from = self.string(text);
+                    dir = [Direction::ToServer, Direction::ToClient]
+                        .into_iter()
+                        .find(|dir| dir.sender() == from);
+                    if dir.is_none() {
+                        return Err(Stop::Shape(FROM));
+                    }
+                }
+                b"at_ms" => entry.at_us = self.millis()?,
+                b"session" => entry.session = self.number()?.unwrap_or_default(),
+                b"after" => entry.after = self.number()?,
+                b"message" => words = Some(Words::Span(self.scanner.skip_value()?)),
+                b"text" => {
+                    if let Value::String(text) = self.value_whole()? {
+                        words = Some(Words::Kept(self.meaning(text).into()));
+                    }
+                }
+                b"base64" => {
+                    let Value::String(text) = self.value_whole()? else {
+                        return Err(Stop::Shape("must be base64"));
+                    };
+                    let bytes = STANDARD.decode(self.meaning(text));
+                    let bytes = bytes.map_err(|_| Stop::Shape("must be base64"))?;
+                    words = Some(Words::Kept(bytes.into()));
+                }
+                _ => {
+                    self.scanner.skip_value()?;
+                }
+            }
+        }
+        entry.dir = dir.ok_or(Stop::Shape(FROM))?;
+        Ok(words.map(|words| Entry { words, ..entry }))
+    }
+
+    /// The elements of an array.
+    fn array(&mut self, element: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
+        match self.value()? {
+            Value::Array => self.elements(element),
+            _ => Err(Stop::Shape("must be an array")),
+        }
+    }
+
+    /// As [`array`](Self::array); `null` is no array and no mistake.
+    fn optional_array(
+        &mut self,
+        element: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        match self.value()? {
+            Value::Array => self.elements(element),
+            Value::Other => Ok(()),
+            _ => Err(Stop::Shape("must be an array")),
+        }
+    }
+
+    fn elements(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        loop {
+            // The scanner has no look-ahead: the end of the array is found on its own.
+            if self.closes() {
+                self.scanner.next_token()?;
+                return Ok(());
+            }
+            element(self)?;
+        }
+    }
+
+    /// Whether the next token closes an array.
+    fn closes(&self) -> bool {
+        let rest = self.text.get(self.scanner.offset()..).unwrap_or_default();
+        rest.iter()
+            .find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+            == Some(&b']')
+    }
+
+    /// The next member name of the object at hand; `None` behind its end.
+    fn key(&mut self) -> Result<Option<Text>, Stop> {
+        match self.scanner.next_token()? {
+            Some(Token::Key(text)) => Ok(Some(text)),
+            Some(Token::Close { .. }) => Ok(None),
+            _ => Err(Stop::Syntax(Invalid::Cut)),
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, Stop> {
+        match self.scanner.next_token()? {
+            Some(Token::Open { object: true, at }) => Ok(Value::Object(at)),
+            Some(Token::Open { object: false, .. }) => Ok(Value::Array),
+            Some(Token::String(text)) => Ok(Value::String(text)),
+            Some(Token::Number(span)) => Ok(Value::Number(span)),
+            Some(Token::Literal(_)) => Ok(Value::Other),
+            Some(Token::Key(_) | Token::Close { .. }) | None => Err(Stop::Syntax(Invalid::Cut)),
+        }
+    }
+
+    /// As [`value`](Self::value), and containers are skipped.
+    fn value_whole(&mut self) -> Result<Value, Stop> {
+        let value = self.value()?;
+        if matches!(value, Value::Array | Value::Object(_)) {
+            self.leave()?;
+            return Ok(Value::Other);
+        }
+        Ok(value)
+    }
+
+    /// Skips the rest of a container whose start was just read, if it was one.
+    fn leave(&mut self) -> Result<(), Stop> {
+        let before = self.scanner.offset();
+        let opened = before
+            .checked_sub(1)
+            .and_then(|at| self.text.get(at))
+            .is_some_and(|byte| matches!(byte, b'[' | b'{'));
+        if !opened {
+            return Ok(());
+        }
+        let depth = self.scanner.depth();
+        while self.scanner.depth() >= depth {
+            if self.scanner.next_token()?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A time in milliseconds, in microseconds; `None` when it is no time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and what is negative is ruled out"
+    )]
+    fn millis(&mut self) -> Result<Option<u64>, Stop> {
+        let Value::Number(span) = self.value_whole()? else {
+            return Ok(None);
+        };
+        let text = std::str::from_utf8(span.of(self.text)).unwrap_or_default();
+        let millis: Option<f64> = text.parse().ok();
+        Ok(millis
+            .filter(|millis| *millis >= 0.0)
+            .map(|millis| (millis * 1_000.0).round() as u64))
+    }
+
+    fn number<T: std::str::FromStr>(&mut self) -> Result<Option<T>, Stop> {
+        let Value::Number(span) = self.value_whole()? else {
+            return Ok(None);
+        };
+        let text = std::str::from_utf8(span.of(self.text)).unwrap_or_default();
+        Ok(text.parse().ok())
+    }
+
+    fn name(&self, text: Text) -> Name<'t> {
+        if text.escaped {
+            Name::Meaning(self.meaning(text))
+        } else {
+            Name::Source(text.span.of(self.text))
+        }
+    }
+
+    fn meaning(&self, text: Text) -> Vec<u8> {
+        let mut out = Vec::new();
+        unescape(text.span.of(self.text), &mut out);
+        out
+    }
+
+    fn string(&self, text: Text) -> String {
+        String::from_utf8_lossy(&self.meaning(text)).into_owned()
+    }
+
+    /// Which element is being read.
+    fn pointer(&self) -> String {
+        if self.exchanges {
+            format!("/exchanges/{}", self.parts.exchanges.len())
+        } else {
+            String::new()
+        }
+    }
+}
+
+/// A member name.
+enum Name<'t> {
+    Meaning(Vec<u8>),
+    Source(&'t [u8]),
+}
+
+impl Name<'_> {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Meaning(bytes) => bytes,
+            Self::Source(bytes) => bytes,
+        }
+    }
+}
+
+impl std::ops::Deref for Name<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+const FROM: &str = "must say `from`: \"client\" or \"server\"";

@@ -1,0 +1,189 @@
+//! Which take a live request gets: the state of one session.
+
+mod bind;
+mod miss;
+mod search;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tapewright_schemas::json;
+use tapewright_schemas::redact::Redactor;
+
+use crate::index::{Entry, Index, is_by_method, method_key};
+use crate::json::Aliases;
+use crate::options::Ordering;
+use crate::script::MethodId;
+
+pub use miss::{MISS_CODE, Miss, Near, Reason};
+
+/// Finds takes, and remembers which were played.
+#[derive(Debug)]
+pub(crate) struct Matcher {
+    index: Arc<Index>,
+    used: Vec<u64>,
+    // The recorded session that this one plays.
+    home: Option<u32>,
+    // Where the first take of a list is that may not have been played.
+    cursors: HashMap<u64, Entry>,
+    // Where a list that is played over and over goes on.
+    rounds: HashMap<u64, Option<Entry>>,
+    // Every take before this ordinal was played.
+    front: u32,
+    redactor: Redactor,
+    adopted: bool,
+    bound: bind::Bindings,
+}
+
+/// What a live request gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) ordinal: u32,
+    /// It was played before.
+    pub(crate) again: bool,
+}
+
+/// A live request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Live<'l> {
+    pub(crate) line: &'l [u8],
+    pub(crate) method: &'l str,
+    pub(crate) params: Option<&'l [u8]>,
+}
+
+impl Matcher {
+    /// Nothing was played yet.
+    pub(crate) fn new(index: Arc<Index>) -> Self {
+        let words = index.script.takes.len().div_ceil(64);
+        let rules = Arc::clone(&index.options.rules);
+        Self {
+            used: vec![0; words],
+            home: None,
+            cursors: HashMap::new(),
+            rounds: HashMap::new(),
+            front: 0,
+            redactor: Redactor::new(rules),
+            adopted: false,
+            bound: bind::Bindings::default(),
+            index,
+        }
+    }
+
+    /// Begins again, as a new session would.
+    pub(crate) fn reset(&mut self) {
+        let home = self.home;
+        *self = Self::new(Arc::clone(&self.index));
+        self.home = home;
+    }
+
+    /// The recorded session that is played, once that is known.
+    pub(crate) fn home(&self) -> Option<u32> {
+        self.home
+    }
+
+    /// The take for a request, which counts as played from now on.
+    pub(crate) fn find(&mut self, live: Live<'_>, aliases: &Aliases) -> Result<Found, Box<Miss>> {
+        let index = Arc::clone(&self.index);
+        let Some(method) = index.script.methods.find(live.method) else {
+            return Err(self.miss(live, None, &search::Seen::default(), aliases));
+        };
+        if self.home.is_none() {
+            let initialize = (live.method == "initialize").then_some(method);
+            self.home = index.claim(initialize, live.params);
+        }
+        let mut seen = search::Seen::default();
+        let found = if is_by_method(live.method.as_bytes()) {
+            self.by_method(method, &mut seen)
+        } else {
+            self.by_content(live, method, aliases, &mut seen)
+        };
+        match found {
+            Some(found) => {
+                self.mark(found.ordinal);
+                Ok(found)
+            }
+            None => Err(self.miss(live, Some(method), &seen, aliases)),
+        }
+    }
+
+    /// Whether a take was played.
+    pub(crate) fn is_used(&self, ordinal: u32) -> bool {
+        let word = self.used.get(ordinal as usize / 64);
+        word.is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
+    }
+
+    fn mark(&mut self, ordinal: u32) {
+        if let Some(word) = self.used.get_mut(ordinal as usize / 64) {
+            *word |= 1 << (ordinal % 64);
+        }
+        while (self.front as usize) < self.index.script.takes.len() && self.is_used(self.front) {
+            self.front += 1;
+        }
+        let take = self.index.script.take(ordinal as usize);
+        if let (Ordering::PerMethod, Some(take)) = (self.index.options.ordering, take) {
+            let chains = &self.index.by_method;
+            let key = method_key(take.method, None);
+            let mut here = self
+                .cursors
+                .get(&key)
+                .copied()
+                .or_else(|| chains.first(key));
+            while let Some(entry) = here.filter(|entry| self.is_used(chains.ordinal(*entry))) {
+                self.cursors.insert(key, entry);
+                here = chains.next(entry);
+            }
+        }
+    }
+
+    /// The take that must be played before this one, under the ordering in force.
+    fn blocker(&self, ordinal: u32) -> Option<u32> {
+        let script = &self.index.script;
+        let take = script.take(ordinal as usize)?;
+        let before = |earlier: &u32| {
+            script.take(*earlier as usize).is_some_and(|one| {
+                !self.is_used(*earlier)
+                    && one.session == take.session
+                    && !self.index.is_skipped(one)
+                    // What was in flight at the same time may change places.
+                    && one.answered < take.asked
+            })
+        };
+        match self.index.options.ordering {
+            Ordering::None => None,
+            Ordering::Recorded => (self.front..ordinal).find(before),
+            Ordering::PerMethod => {
+                let key = method_key(take.method, None);
+                let start = self.cursors.get(&key).copied();
+                let start = start.or_else(|| self.index.by_method.first(key));
+                let earlier = self.index.by_method.from(start);
+                earlier.take_while(|one| *one < ordinal).find(before)
+            }
+        }
+    }
+
+    /// The live request, redacted by the rules that the recording is redacted by.
+    fn redacted<'l>(&mut self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        if !std::mem::replace(&mut self.adopted, true) {
+            self.redactor.adopt(&self.index.loose().placeholders);
+        }
+        self.redactor.json(line).unwrap_or(Cow::Borrowed(line))
+    }
+
+    fn redacted_params<'l>(&mut self, live: Live<'l>) -> Option<Cow<'l, [u8]>> {
+        match self.redacted(live.line) {
+            Cow::Borrowed(_) => live.params.map(Cow::Borrowed),
+            Cow::Owned(line) => {
+                json::find(&line, &["params"]).map(|params| Cow::Owned(params.to_vec()))
+            }
+        }
+    }
+
+    /// The name of a method and how many takes it has.
+    fn count(&self, method: Option<MethodId>) -> usize {
+        method.map_or(0, |method| {
+            let first = self.index.by_method.first(method_key(method, None));
+            self.index.by_method.from(first).count()
+        })
+    }
+}

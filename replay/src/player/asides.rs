@@ -1,0 +1,171 @@
+//! Messages that belong to no request, and replies to the server's requests.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tapewright_schemas::event::Direction;
+use tapewright_schemas::json;
+
+use super::names::key_of;
+use super::scene::on_one_line;
+use super::{Output, OutputKind, Player};
+use crate::index::AsideKind;
+
+/// How far the asides of a session were played.
+#[derive(Debug, Default)]
+pub(super) struct Asides {
+    next: usize,
+    // Notifications of the recorded client that the live one has sent, by method: where
+    // to look for the next.
+    heard: HashMap<String, usize>,
+    // Requests of the server that await their reply, by the key of their live id.
+    awaited: HashMap<Vec<u8>, Awaited>,
+}
+
+#[derive(Debug)]
+struct Awaited {
+    // Key of the recorded id.
+    recorded: Vec<u8>,
+    // The scene that waits; none for an aside.
+    scene: Option<u64>,
+}
+
+/// How many requests of the server may await their reply; beyond, the reply finds nobody.
+const AWAITED_LIMIT: usize = 65_536;
+
+impl Asides {
+    /// Begins again.
+    pub(super) fn reset(&mut self) {
+        self.next = 0;
+        self.heard.clear();
+    }
+
+    /// A request of the server was asked.
+    pub(super) fn await_reply(&mut self, live: Vec<u8>, recorded: Vec<u8>, scene: Option<u64>) {
+        if self.awaited.len() < AWAITED_LIMIT {
+            self.awaited.insert(live, Awaited { recorded, scene });
+        }
+    }
+}
+
+impl Player {
+    /// When the next aside is to be said; `None` while it waits for the client or for a
+    /// scene that comes before it, or when there is none.
+    pub(super) fn next_aside(&self) -> Option<Duration> {
+        let script = &self.index.script;
+        if self.asides.next >= script.asides.len() {
+            return None;
+        }
+        // Which session is played is known when the client has said something.
+        let several = script.sessions.len() > 1;
+        let home = self.matcher.home();
+        if several && home.is_none() {
+            return None;
+        }
+        let rest = script.asides.get(self.asides.next..).unwrap_or_default();
+        let aside = rest.iter().find(|aside| {
+            aside.dir == Direction::ToClient
+                && (!several || home == Some(aside.session) || aside.session == 0)
+        })?;
+        let (after, reached) = match (aside.after, self.reached) {
+            (None, _) => (aside.when.at_us, Duration::ZERO),
+            (Some(_), None) => return None,
+            (Some(after), Some((moment, _))) if moment < after => return None,
+            (Some(_), Some((moment, at))) => (moment.at_us, at),
+        };
+        let earlier = self
+            .pending
+            .first()
+            .is_some_and(|(moment, _)| *moment < aside.when);
+        if earlier {
+            return None;
+        }
+        let gap = aside.when.at_us.saturating_sub(after);
+        Some(reached.saturating_add(self.index.options.pace.wait(gap)))
+    }
+
+    /// Says the next aside; `None` when it says nothing here.
+    pub(super) fn play_aside(&mut self) -> Option<Output> {
+        let script = std::sync::Arc::clone(&self.index.script);
+        let several = script.sessions.len() > 1;
+        let home = self.matcher.home();
+        let (aside, kind) = loop {
+            let place = self.asides.next;
+            self.asides.next += 1;
+            let aside = script.asides.get(place)?;
+            let ours = !several || home == Some(aside.session) || aside.session == 0;
+            if aside.dir == Direction::ToClient && ours {
+                break (aside, self.index.asides.get(place)?.clone());
+            }
+        };
+        let message = script.words(&aside.words);
+        let (kind, id) = match kind {
+            AsideKind::Noise => return Some(Output::new(OutputKind::Noise, message)),
+            AsideKind::Notification(_) => (OutputKind::Notification, None),
+            AsideKind::Request(key) => {
+                let live = self.names.ask(json::find(&message, &["id"])?);
+                self.asides.await_reply(key_of(&live), key, None);
+                (OutputKind::Request, Some(live))
+            }
+            AsideKind::Response(_) => {
+                let live = self.names.live_id(json::find(&message, &["id"])?)?;
+                (OutputKind::Response, Some(live.clone()))
+            }
+        };
+        let message = on_one_line(message);
+        let parts = self.names.translate(&message, id.as_ref())?;
+        Some(Output {
+            parts,
+            kind,
+            request: None,
+            error_code: None,
+        })
+    }
+
+    /// The client sent a notification: the recorded client did at its next moment.
+    pub(super) fn heard_notification(&mut self, now: Duration, method: &str) {
+        let from = self.asides.heard.get(method).copied().unwrap_or_default();
+        if let Some(place) = self.find_said(
+            from,
+            |kind| matches!(kind, AsideKind::Notification(known) if known == method),
+        ) {
+            self.asides.heard.insert(method.to_owned(), place + 1);
+            if let Some(aside) = self.index.script.asides.get(place) {
+                let when = aside.when;
+                self.reach(now, when);
+            }
+        }
+    }
+
+    /// The client replied to a request of the server.
+    pub(super) fn reply(&mut self, now: Duration, live: &[u8], message: &[u8]) {
+        let Some(awaited) = self.asides.awaited.remove(live) else {
+            // A reply to nobody is nobody's business: a response is never answered.
+            return;
+        };
+        if let Some(scene) = awaited.scene {
+            self.replied(now, scene, &awaited.recorded, message);
+        }
+        let said = self.find_said(
+            0,
+            |kind| matches!(kind, AsideKind::Response(key) if *key == awaited.recorded),
+        );
+        if let Some(aside) = said.and_then(|place| self.index.script.asides.get(place)) {
+            let (when, words) = (aside.when, self.index.script.words(&aside.words));
+            self.names.learn(&words, message);
+            self.reach(now, when);
+        }
+    }
+
+    /// The first aside of the recorded client, from a place on, of a kind.
+    fn find_said(&self, from: usize, is: impl Fn(&AsideKind) -> bool) -> Option<usize> {
+        let script = &self.index.script;
+        let several = script.sessions.len() > 1;
+        let home = self.matcher.home();
+        let asides = script.asides.iter().zip(&self.index.asides).enumerate();
+        let mut said = asides.skip(from).filter(|(_, (aside, _))| {
+            aside.dir == Direction::ToServer && (!several || home == Some(aside.session))
+        });
+        said.find(|(_, (_, kind))| is(kind)).map(|(place, _)| place)
+    }
+}

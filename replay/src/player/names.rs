@@ -1,0 +1,200 @@
+//! What things are called: in the recording, and in this session.
+//!
+//! | what | chosen by | here |
+//! |---|---|---|
+//! | id of a request, subscription id | client | live id, with its type and spelling |
+//! | progress token | client | live token; without one there is no progress |
+//! | id of the server's request | server | the recorded one, once; then a new one |
+//! | task that the client runs | client | learned from its reply |
+//! | task, cursor, `requestState` | server | the recorded one: the client hands it back |
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+use tapewright_schemas::envelope::RequestId;
+use tapewright_schemas::json::{self, Span};
+
+use crate::json::{Aliases, Tree};
+
+/// Both sides of every name.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Every request of the server goes by a new id.
+    pub(super) mint_all: bool,
+    /// What the client calls a thing, and what the recording does.
+    pub(super) aliases: Aliases,
+    // The other way round.
+    live: HashMap<Vec<u8>, Vec<u8>>,
+    // Recorded id of a client's request, to the live one.
+    ids: HashMap<Vec<u8>, Bytes>,
+    // Recorded progress token, to the live one, if there is one.
+    tokens: HashMap<Vec<u8>, Option<Bytes>>,
+    // Recorded id of a server's request, to the live one.
+    server_ids: HashMap<Vec<u8>, Bytes>,
+    used: HashSet<Vec<u8>>,
+    minted: u64,
+}
+
+/// A key that is equal for equal ids and different for different ones.
+pub(super) fn key_of(source: &[u8]) -> Vec<u8> {
+    let mut key = Vec::new();
+    RequestId::of_source(source).write_key(&mut key);
+    key
+}
+
+/// How many names of one sort are remembered: a client of a recording that is played over
+/// and over may invent any number.
+const LIMIT: usize = 65_536;
+
+impl Names {
+    /// A live request plays a recorded one.
+    pub(super) fn request(
+        &mut self,
+        recorded: Option<&[u8]>,
+        live: &Bytes,
+        recorded_token: Option<&[u8]>,
+        live_token: Option<Bytes>,
+    ) {
+        if let Some(recorded) = recorded {
+            self.ids.insert(key_of(recorded), live.clone());
+        }
+        if let Some(recorded) = recorded_token {
+            self.tokens.insert(key_of(recorded), live_token);
+        }
+    }
+
+    /// The live id of a recorded request of the server.
+    pub(super) fn ask(&mut self, recorded: &[u8]) -> Bytes {
+        let key = key_of(recorded);
+        let fresh = !self.mint_all && !self.used.contains(&key);
+        let live = if fresh {
+            Bytes::copy_from_slice(recorded)
+        } else {
+            self.mint(recorded)
+        };
+        if self.used.len() < LIMIT {
+            self.used.insert(key_of(&live));
+        }
+        self.server_ids.insert(key, live.clone());
+        live
+    }
+
+    fn mint(&mut self, recorded: &[u8]) -> Bytes {
+        loop {
+            self.minted += 1;
+            let number = self.minted;
+            let text = match RequestId::of_source(recorded) {
+                // Far from where servers count, and exact in JavaScript.
+                RequestId::Number(_) if !self.mint_all => {
+                    format!("{}", (1_u64 << 40) + number)
+                }
+                _ => format!("\"replay-{number}\""),
+            };
+            if !self.used.contains(&key_of(text.as_bytes())) {
+                return text.into();
+            }
+        }
+    }
+
+    /// The client replied to a request of the server: learns what it calls its task.
+    pub(super) fn learn(&mut self, recorded: &[u8], live: &[u8]) {
+        const TASK: [&str; 3] = ["result", "task", "taskId"];
+        let text = |message| match json::find(message, &TASK)? {
+            [b'"', content @ .., b'"'] => {
+                let mut meaning = Vec::new();
+                json::unescape(content, &mut meaning);
+                Some(meaning)
+            }
+            _ => None,
+        };
+        if let (Some(recorded), Some(live)) = (text(recorded), text(live))
+            && recorded != live
+            && self.aliases.len() < LIMIT
+        {
+            self.live.insert(recorded.clone(), live.clone());
+            self.aliases.insert(live, recorded);
+        }
+    }
+
+    /// The live id of a client's request.
+    pub(super) fn live_id(&self, recorded: &[u8]) -> Option<&Bytes> {
+        self.ids.get(&key_of(recorded))
+    }
+
+    /// A message of the recorded server as it is said in this session; `None` when it
+    /// cannot be: progress that nobody asked for here, or an answer to nobody.
+    pub(super) fn translate(&self, message: &Bytes, id: Option<&Bytes>) -> Option<Vec<Bytes>> {
+        let tree = Tree::read(message).ok()?;
+        let mut edits: Vec<(Span, Bytes)> = Vec::new();
+        if let (Some(place), Some(id)) = (tree.find(&["id"]), id) {
+            edits.push((tree.span(place), id.clone()));
+        }
+        let method = tree.find(&["method"]).and_then(|place| tree.string(place));
+        match method.as_deref() {
+            Some(b"notifications/progress") => {
+                let place = tree.find(&["params", "progressToken"]);
+                if let Some(place) = place {
+                    match self.tokens.get(&key_of(tree.source(place))) {
+                        Some(Some(live)) => edits.push((tree.span(place), live.clone())),
+                        Some(None) => return None,
+                        None => {}
+                    }
+                }
+            }
+            Some(b"notifications/cancelled") => {
+                if let Some(place) = tree.find(&["params", "requestId"]) {
+                    let key = key_of(tree.source(place));
+                    let live = self.server_ids.get(&key).or_else(|| self.ids.get(&key));
+                    edits.extend(live.map(|live| (tree.span(place), live.clone())));
+                }
+            }
+            _ => {}
+        }
+        for part in ["params", "result"] {
+            self.part(&tree, part, &mut edits);
+        }
+        Some(splice(message, edits))
+    }
+
+    /// Names inside `params` or `result`.
+    fn part(&self, tree: &Tree<'_>, part: &str, edits: &mut Vec<(Span, Bytes)>) {
+        const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+        const RELATED: &str = "io.modelcontextprotocol/related-task";
+        if let Some(place) = tree.find(&[part, "_meta", SUBSCRIPTION]) {
+            let live = self.ids.get(&key_of(tree.source(place)));
+            edits.extend(live.map(|live| (tree.span(place), live.clone())));
+        }
+        if self.live.is_empty() {
+            return;
+        }
+        for path in [&[part, "taskId"][..], &[part, "_meta", RELATED, "taskId"]] {
+            let Some(place) = tree.find(path) else {
+                continue;
+            };
+            let live = tree.string(place).and_then(|task| self.live.get(&*task));
+            if let Some(live) = live {
+                let mut text = b"\"".to_vec();
+                json::escape(&String::from_utf8_lossy(live), &mut text);
+                text.push(b'"');
+                edits.push((tree.span(place), text.into()));
+            }
+        }
+    }
+}
+
+/// A message with some of its values replaced. Everything else is shared with it.
+pub(super) fn splice(message: &Bytes, mut edits: Vec<(Span, Bytes)>) -> Vec<Bytes> {
+    edits.sort_by_key(|(span, _)| span.start);
+    let mut parts = Vec::with_capacity(edits.len() * 2 + 1);
+    let mut at = 0;
+    for (span, live) in edits {
+        if span.start < at || span.end > message.len() {
+            continue;
+        }
+        parts.push(message.slice(at..span.start));
+        parts.push(live);
+        at = span.end;
+    }
+    parts.push(message.slice(at..));
+    parts
+}

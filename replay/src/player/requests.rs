@@ -1,0 +1,119 @@
+//! A request of the client: the scene that it starts, or why there is none.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_schemas::json;
+
+use super::names::key_of;
+use super::scene::Scene;
+use super::{Output, Player};
+use crate::matcher::{Found, Live, MISS_CODE, Miss, Reason};
+use crate::options::Unanswered;
+
+impl Player {
+    /// The client asked for something. `id` is source text.
+    pub(super) fn request(
+        &mut self,
+        now: Duration,
+        line: &[u8],
+        id: &[u8],
+        method: &str,
+        params: Option<&[u8]>,
+    ) {
+        let live = Live {
+            line,
+            method,
+            params,
+        };
+        let mut found = self.matcher.find(live, &self.names.aliases);
+        if found.is_err() && method == "initialize" && self.reached.is_some() {
+            // A second handshake begins a second session.
+            self.begin_again();
+            found = self.matcher.find(live, &self.names.aliases);
+        }
+        match found {
+            Ok(found) => self.start(now, found, id, method, params),
+            // A ping is answered by whoever is there (2025-11-25, basic/utilities/ping).
+            Err(_) if method == "ping" && !is_stateless(params) => {
+                self.ready
+                    .push_back(Output::response(id, "result", "{}", None));
+            }
+            Err(miss) => self.miss(now, id, *miss),
+        }
+    }
+
+    fn start(
+        &mut self,
+        now: Duration,
+        found: Found,
+        id: &[u8],
+        method: &str,
+        params: Option<&[u8]>,
+    ) {
+        let script = std::sync::Arc::clone(&self.index.script);
+        let ordinal = found.ordinal as usize;
+        let Some(take) = script.take(ordinal) else {
+            return;
+        };
+        self.tally.served(found.ordinal);
+        self.reach(now, take.asked);
+        if self.index.options.unanswered == Unanswered::Error
+            && let Some(why) = Self::unanswered(take)
+        {
+            let why = why.to_owned();
+            return self.refuse(now, id, &Miss::plain(method, Reason::Unanswered { why }));
+        }
+        let id = Bytes::copy_from_slice(id);
+        let token = |params: Option<&[u8]>| {
+            let params = params?;
+            // Spares most requests the search.
+            memchr::memmem::find(params, b"progressToken")?;
+            json::find(params, &["_meta", "progressToken"]).map(Bytes::copy_from_slice)
+        };
+        let recorded_token = token(take.params.map(|span| script.source(span)));
+        self.names.request(
+            take.id.map(|span| script.source(span)),
+            &id,
+            recorded_token.as_deref(),
+            token(params),
+        );
+        let number = self.next_scene;
+        self.next_scene += 1;
+        self.by_id.entry(key_of(&id)).or_default().push(number);
+        self.scenes
+            .insert(number, Scene::new(ordinal, take, id, now));
+        self.schedule(number);
+    }
+
+    fn miss(&mut self, now: Duration, id: &[u8], miss: Miss) {
+        self.refuse(now, id, &miss);
+        self.tally.missed(miss);
+    }
+
+    /// Answers a request with an error that says why.
+    fn refuse(&mut self, now: Duration, id: &[u8], miss: &Miss) {
+        let error = miss.error().to_string();
+        let output = Output::response(id, "error", &error, Some(MISS_CODE));
+        self.say_now(now, output);
+    }
+
+    /// Says something behind all that was due before.
+    fn say_now(&mut self, now: Duration, output: Output) {
+        while let Some(due) = self.play_due(now) {
+            self.ready.push_back(due);
+        }
+        self.ready.push_back(output);
+    }
+
+    fn begin_again(&mut self) {
+        self.matcher.reset();
+        self.asides.reset();
+        self.reached = None;
+    }
+}
+
+/// Whether a request is of revision 2026-07-28 or later, where nobody pings.
+fn is_stateless(params: Option<&[u8]>) -> bool {
+    params.is_some_and(|params| tapewright_schemas::era::own_version(params).is_some())
+}

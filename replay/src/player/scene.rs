@@ -1,0 +1,345 @@
+//! A request that is being answered, cue by cue.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::Direction;
+use tapewright_schemas::json::{self, Span};
+
+use super::names::{key_of, splice};
+use super::{Due, Output, OutputKind, Player};
+use crate::json::compact;
+use crate::options::Unanswered;
+use crate::script::{Cue, Take, TakePlace};
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct Scene {
+    pub(super) take: usize,
+    /// Source text of the live id.
+    pub(super) id: Bytes,
+    pub(super) cancelled: bool,
+    // The next cue, counted within the take.
+    next: usize,
+    wait: Wait,
+    // What the time of the next cue counts from: live, and in the recording.
+    from: Duration,
+    from_us: u64,
+    // Requests of the server that were asked and replied to, by their recorded ids.
+    asked: HashSet<Vec<u8>>,
+    replied: HashSet<Vec<u8>>,
+}
+
+/// What a scene waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wait {
+    /// That the client gives the request up.
+    Cancel,
+    /// Nothing: it is recorded that nothing more came.
+    Ever,
+    /// The reply to the server's request with this recorded id.
+    Reply(Vec<u8>),
+    /// Its time, which is on the agenda.
+    Time,
+}
+
+impl Scene {
+    pub(super) fn new(take: usize, recorded: &Take, id: Bytes, now: Duration) -> Self {
+        Self {
+            take,
+            id,
+            cancelled: false,
+            next: 0,
+            wait: Wait::Time,
+            from: now,
+            from_us: recorded.asked.at_us,
+            asked: HashSet::new(),
+            replied: HashSet::new(),
+        }
+    }
+
+    pub(super) fn awaits_cancel(&self) -> bool {
+        self.wait == Wait::Cancel
+    }
+}
+
+impl Player {
+    /// Puts what a scene says next on the agenda, or notes what it waits for.
+    pub(super) fn schedule(&mut self, number: u64) {
+        let script = &self.index.script;
+        let Some(scene) = self.scenes.get_mut(&number) else {
+            return;
+        };
+        let Some(take) = script.take(scene.take) else {
+            return;
+        };
+        let cues = script.cues(take);
+        let moment = loop {
+            let Some(cue) = cues.get(scene.next) else {
+                if take.response.is_some() {
+                    break take.answered;
+                }
+                // An HTTP exchange or a process would stay open just so.
+                scene.wait = Wait::Ever;
+                return;
+            };
+            if cue.dir == Direction::ToClient {
+                break cue.when;
+            }
+            match wait(&script.words(&cue.words), scene) {
+                Some(Wait::Reply(key)) if !scene.replied.contains(&key) => {
+                    self.pending.insert((cue.when, number));
+                    scene.wait = Wait::Reply(key);
+                    return;
+                }
+                Some(Wait::Cancel)
+                    if !scene.cancelled && self.index.options.unanswered == Unanswered::Hang =>
+                {
+                    self.pending.insert((cue.when, number));
+                    scene.wait = Wait::Cancel;
+                    return;
+                }
+                _ => scene.next += 1,
+            }
+        };
+        scene.wait = Wait::Time;
+        let gap = moment.at_us.saturating_sub(scene.from_us);
+        let at = scene.from.saturating_add(self.index.options.pace.wait(gap));
+        self.pending.insert((moment, number));
+        self.agenda.push(Reverse(Due {
+            at,
+            moment,
+            scene: number,
+        }));
+    }
+
+    /// Plays what was due; `None` when it says nothing here.
+    pub(super) fn play_scene(&mut self, due: Due) -> Option<Output> {
+        let script = std::sync::Arc::clone(&self.index.script);
+        let scene = self.scenes.get_mut(&due.scene)?;
+        let take = script.take(scene.take)?;
+        let Some(cue) = script.cues(take).get(scene.next) else {
+            let output = self.response(due.scene, take);
+            self.drop_scene(due.scene);
+            return output;
+        };
+        scene.next += 1;
+        scene.from = due.at;
+        scene.from_us = cue.when.at_us;
+        let output = self.say(cue, due.scene);
+        self.schedule(due.scene);
+        output
+    }
+
+    /// A message of the server amid a scene.
+    fn say(&mut self, cue: &Cue, number: u64) -> Option<Output> {
+        let words = self.index.script.words(&cue.words);
+        let message = on_one_line(words);
+        let scene = self.scenes.get_mut(&number)?;
+        let request = scene.id.clone();
+        let (kind, id) = match Envelope::parse(&message).kind {
+            Kind::Request { .. } => {
+                let recorded = json::find(&message, &["id"])?;
+                let key = key_of(recorded);
+                scene.asked.insert(key.clone());
+                scene.replied.remove(&key);
+                let live = self.names.ask(recorded);
+                self.asides.await_reply(key_of(&live), key, Some(number));
+                (OutputKind::Request, Some(live))
+            }
+            Kind::Response { .. } => {
+                let recorded = json::find(&message, &["id"])?;
+                (
+                    OutputKind::Response,
+                    Some(self.names.live_id(recorded)?.clone()),
+                )
+            }
+            Kind::Notification { .. } => (OutputKind::Notification, None),
+            _ => (OutputKind::Noise, None),
+        };
+        let parts = if kind == OutputKind::Noise {
+            vec![message]
+        } else {
+            self.names.translate(&message, id.as_ref())?
+        };
+        Some(Output {
+            parts,
+            kind,
+            request: Some(request),
+            error_code: None,
+        })
+    }
+
+    /// The response of a scene, under the live id.
+    fn response(&self, number: u64, take: &Take) -> Option<Output> {
+        let scene = self.scenes.get(&number)?;
+        let response = take.response?;
+        let whole = self.index.script.share(response.span);
+        let message = on_one_line(whole.clone());
+        let span = if message.len() == whole.len() {
+            response.id.map(|id| Span {
+                start: id.start - response.span.start,
+                end: id.end - response.span.start,
+            })
+        } else {
+            id_span(&message)
+        };
+        let parts = match span {
+            // Names other than the id stand in the answers of few methods.
+            Some(_) if self.has_names(&message) => {
+                self.names.translate(&message, Some(&scene.id))?
+            }
+            Some(span) => splice(&message, vec![(span, scene.id.clone())]),
+            // A hand-written response without an id gets one: nobody could know it else.
+            None => {
+                let inner = message.get(1..).unwrap_or_default().trim_ascii_start();
+                let comma = if inner.first() == Some(&b'}') {
+                    ""
+                } else {
+                    ","
+                };
+                let head = [b"{\"id\":", scene.id.as_ref(), comma.as_bytes()].concat();
+                vec![head.into(), message.slice(1.min(message.len())..)]
+            }
+        };
+        Some(Output {
+            parts,
+            kind: OutputKind::Response,
+            request: Some(scene.id.clone()),
+            error_code: error_code(&message),
+        })
+    }
+
+    fn has_names(&self, message: &[u8]) -> bool {
+        memchr::memmem::find(message, b"subscriptionId").is_some()
+            || !self.names.aliases.is_empty() && memchr::memmem::find(message, b"taskId").is_some()
+    }
+
+    /// The client replied to a request of a scene.
+    pub(super) fn replied(&mut self, now: Duration, number: u64, key: &[u8], live: &[u8]) {
+        let script = std::sync::Arc::clone(&self.index.script);
+        let Some(scene) = self.scenes.get_mut(&number) else {
+            return;
+        };
+        if let Some(take) = script.take(scene.take) {
+            let recorded = script
+                .cues(take)
+                .iter()
+                .filter(|cue| cue.dir == Direction::ToServer)
+                .map(|cue| script.words(&cue.words))
+                .find(|words| json::find(words, &["id"]).is_some_and(|id| key_of(id) == key));
+            if let Some(recorded) = recorded {
+                self.names.learn(&recorded, live);
+            }
+        }
+        scene.replied.insert(key.to_vec());
+        if matches!(&scene.wait, Wait::Reply(awaited) if awaited == key) {
+            self.resume(now, number);
+        }
+    }
+
+    /// What a scene waited for has come.
+    pub(super) fn resume(&mut self, now: Duration, number: u64) {
+        let script = std::sync::Arc::clone(&self.index.script);
+        let Some(scene) = self.scenes.get_mut(&number) else {
+            return;
+        };
+        let take = script.take(scene.take);
+        if let Some(cue) = take.and_then(|take| script.cues(take).get(scene.next)) {
+            self.pending.remove(&(cue.when, number));
+            scene.from = now;
+            scene.from_us = cue.when.at_us;
+            scene.next += 1;
+        }
+        self.schedule(number);
+    }
+
+    /// Whether the recording holds a cancellation further on.
+    pub(super) fn expects_cancel(&self, number: u64) -> bool {
+        let script = &self.index.script;
+        let Some(scene) = self.scenes.get(&number) else {
+            return false;
+        };
+        let Some(take) = script.take(scene.take) else {
+            return false;
+        };
+        let rest = script.cues(take).get(scene.next..).unwrap_or_default();
+        rest.iter().any(|cue| {
+            cue.dir == Direction::ToServer
+                && wait(&script.words(&cue.words), scene) == Some(Wait::Cancel)
+        }) && take.response.is_some()
+    }
+
+    /// Ends a scene.
+    pub(super) fn drop_scene(&mut self, number: u64) {
+        let Some(scene) = self.scenes.remove(&number) else {
+            return;
+        };
+        let key = key_of(&scene.id);
+        if let Some(scenes) = self.by_id.get_mut(&key) {
+            scenes.retain(|one| *one != number);
+            if scenes.is_empty() {
+                self.by_id.remove(&key);
+            }
+        }
+        let script = &self.index.script;
+        let Some(take) = script.take(scene.take) else {
+            return;
+        };
+        let next = script.cues(take).get(scene.next).map(|cue| cue.when);
+        self.pending
+            .remove(&(next.unwrap_or(take.answered), number));
+    }
+
+    /// What an unanswered request gets under the policy in force, when not silence.
+    pub(super) fn unanswered(take: &Take) -> Option<&str> {
+        match &take.place {
+            TakePlace::Unanswered(_, why) => Some(why),
+            TakePlace::Exchange(_) => None,
+        }
+    }
+}
+
+/// What a message of the recorded client means for the scene it stands in.
+fn wait(message: &[u8], scene: &Scene) -> Option<Wait> {
+    match Envelope::parse(message).kind {
+        Kind::Response { id, .. } => {
+            let mut key = Vec::new();
+            id.write_key(&mut key);
+            scene.asked.contains(&key).then_some(Wait::Reply(key))
+        }
+        Kind::Notification { method, .. } if method == "notifications/cancelled" => {
+            Some(Wait::Cancel)
+        }
+        _ => None,
+    }
+}
+
+/// The message without line breaks, shared when it had none.
+pub(super) fn on_one_line(message: Bytes) -> Bytes {
+    match compact(&message) {
+        std::borrow::Cow::Borrowed(_) => message,
+        std::borrow::Cow::Owned(text) => text.into(),
+    }
+}
+
+fn id_span(message: &[u8]) -> Option<Span> {
+    let id = json::find(message, &["id"])?;
+    let start = (id.as_ptr() as usize).checked_sub(message.as_ptr() as usize)?;
+    Some(Span {
+        start,
+        end: start + id.len(),
+    })
+}
+
+/// The code of an error response.
+fn error_code(message: &[u8]) -> Option<i64> {
+    // Spares nearly all responses the search.
+    let head = message.get(..message.len().min(4_096)).unwrap_or_default();
+    memchr::memmem::find(head, b"\"error\"")?;
+    let code = json::find(message, &["error", "code"])?;
+    std::str::from_utf8(code).ok()?.parse().ok()
+}

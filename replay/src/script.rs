@@ -1,0 +1,206 @@
+//! A recording as it is played: who says what, and what must come before.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use bytes::Bytes;
+use tapewright_schemas::era::Era;
+use tapewright_schemas::event::Direction;
+use tapewright_schemas::json::Span;
+use tapewright_schemas::recording::FileKind;
+
+/// A loaded recording. Immutable, and shared by all sessions that play it.
+#[derive(Debug)]
+pub struct Script {
+    pub(crate) text: Bytes,
+    pub(crate) kind: FileKind,
+    pub(crate) takes: Vec<Take>,
+    pub(crate) cues: Vec<Cue>,
+    pub(crate) asides: Vec<Aside>,
+    pub(crate) methods: Methods,
+    /// The sessions that are on it, in the order of their first request.
+    pub(crate) sessions: Vec<u32>,
+    /// Why it does not hold everything that crossed.
+    pub(crate) incomplete: Option<String>,
+    /// The members of `meta` that are strings.
+    pub(crate) meta: Vec<(String, String)>,
+}
+
+/// A moment of the recording: microseconds, and the place in the file for what happened
+/// at the same time or without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Moment {
+    pub(crate) at_us: u64,
+    pub(crate) element: u32,
+    pub(crate) step: u32,
+}
+
+/// One request of the client, and what came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Take {
+    pub(crate) request: Span,
+    pub(crate) id: Option<Span>,
+    pub(crate) method: MethodId,
+    pub(crate) params: Option<Span>,
+    pub(crate) response: Option<Response>,
+    /// What crossed in between, as a range of the script's cues.
+    pub(crate) cues: Range<usize>,
+    pub(crate) asked: Moment,
+    /// When the response came; the end of time when none did.
+    pub(crate) answered: Moment,
+    pub(crate) session: u32,
+    /// What the file says of its era.
+    pub(crate) era: Option<Era>,
+    pub(crate) place: TakePlace,
+}
+
+/// Where a take stands in its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TakePlace {
+    /// At this place of `exchanges`.
+    Exchange(usize),
+    /// At this place of `unanswered`, for this reason.
+    Unanswered(usize, String),
+}
+
+impl TakePlace {
+    /// JSON pointer to it.
+    pub(crate) fn pointer(&self) -> String {
+        match self {
+            Self::Exchange(at) => format!("/exchanges/{at}"),
+            Self::Unanswered(at, _) => format!("/unanswered/{at}"),
+        }
+    }
+}
+
+/// The response of a take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Response {
+    pub(crate) span: Span,
+    pub(crate) id: Option<Span>,
+}
+
+/// One message that crossed while a request was in flight.
+#[derive(Clone, Debug)]
+pub(crate) struct Cue {
+    pub(crate) when: Moment,
+    pub(crate) dir: Direction,
+    pub(crate) words: Words,
+}
+
+/// One message that belongs to no request.
+#[derive(Clone, Debug)]
+pub(crate) struct Aside {
+    pub(crate) when: Moment,
+    pub(crate) dir: Direction,
+    pub(crate) words: Words,
+    pub(crate) session: u32,
+    /// The last thing that the client had said before, in its session.
+    pub(crate) after: Option<Moment>,
+}
+
+/// Text of a message.
+#[derive(Clone, Debug)]
+pub(crate) enum Words {
+    /// Kept beside the file: it stood there in another form.
+    Kept(Bytes),
+    /// JSON, in the file.
+    Span(Span),
+}
+
+/// Names a method of the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct MethodId(pub(crate) u32);
+
+impl MethodId {
+    /// A request without a method, which no live request can be.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
+/// The methods of a script.
+#[derive(Debug, Default)]
+pub(crate) struct Methods {
+    ids: HashMap<Vec<u8>, MethodId>,
+    names: Vec<Vec<u8>>,
+}
+
+impl Methods {
+    /// The id of a method, which is new when it was not known.
+    pub(crate) fn admit(&mut self, method: &[u8]) -> MethodId {
+        if let Some(id) = self.ids.get(method) {
+            return *id;
+        }
+        let id = MethodId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
+        self.ids.insert(method.to_vec(), id);
+        self.names.push(method.to_vec());
+        id
+    }
+
+    /// The id of a method, when it is on the script.
+    pub(crate) fn find(&self, method: &str) -> Option<MethodId> {
+        self.ids.get(method.as_bytes()).copied()
+    }
+}
+
+impl Script {
+    /// What kind of file it came from.
+    #[must_use]
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// How many requests are on it, answered or not.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.takes.len()
+    }
+
+    /// Why the file does not hold everything that crossed, when it does not.
+    #[must_use]
+    pub fn incomplete(&self) -> Option<&str> {
+        self.incomplete.as_deref()
+    }
+
+    /// A string member of `meta`.
+    #[must_use]
+    pub fn meta(&self, name: &str) -> Option<&str> {
+        let mut members = self.meta.iter().rev();
+        let (_, value) = members.find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    pub(crate) fn take(&self, ordinal: usize) -> Option<&Take> {
+        self.takes.get(ordinal)
+    }
+
+    pub(crate) fn source(&self, span: Span) -> &[u8] {
+        span.of(&self.text)
+    }
+
+    /// The bytes of a span, shared.
+    pub(crate) fn share(&self, span: Span) -> Bytes {
+        if span.start <= span.end && span.end <= self.text.len() {
+            self.text.slice(span.start..span.end)
+        } else {
+            Bytes::new()
+        }
+    }
+
+    /// The bytes of a message, shared.
+    pub(crate) fn words(&self, words: &Words) -> Bytes {
+        match words {
+            Words::Kept(bytes) => bytes.clone(),
+            Words::Span(span) => self.share(*span),
+        }
+    }
+
+    pub(crate) fn cues(&self, take: &Take) -> &[Cue] {
+        self.cues.get(take.cues.clone()).unwrap_or_default()
+    }
+
+    /// The name of a method; empty for none.
+    pub(crate) fn method_name(&self, method: MethodId) -> &[u8] {
+        let name = self.methods.names.get(method.0 as usize);
+        name.map(Vec::as_slice).unwrap_or_default()
+    }
+}

@@ -1,0 +1,133 @@
+//! What became of a replay: served, missed, never asked for.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use crate::matcher::Miss;
+use crate::script::Script;
+
+/// Counts over all sessions of a replay.
+#[derive(Default)]
+pub struct Tally {
+    inner: Mutex<Inner>,
+    on_miss: Option<Box<dyn Fn(&Miss) + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Tally {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Tally").finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    sessions: u64,
+    served: Vec<u32>,
+    missed: u64,
+    misses: Vec<Miss>,
+}
+
+/// What became of a replay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// How many sessions there were.
+    pub sessions: u64,
+    /// How many requests were answered from the recording.
+    pub served: u64,
+    /// How many were not.
+    pub missed: u64,
+    /// How many recorded requests nobody made.
+    pub unused: u64,
+    /// What was recorded, one entry per request, in the order of the recording.
+    pub requests: Vec<Served>,
+    /// The first requests that were not answered, in order.
+    pub misses: Vec<Miss>,
+}
+
+/// One recorded request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Served {
+    /// Where it stands in its file, as a JSON pointer.
+    pub place: String,
+    /// Its method.
+    pub method: String,
+    /// How often it was played.
+    pub times: u32,
+}
+
+/// How many misses are kept whole.
+const MISSES_KEPT: usize = 1_000;
+
+impl Tally {
+    /// A tally that tells of each miss as it happens.
+    #[must_use]
+    pub fn new(on_miss: Option<Box<dyn Fn(&Miss) + Send + Sync>>) -> Self {
+        Self {
+            inner: Mutex::default(),
+            on_miss,
+        }
+    }
+
+    pub(crate) fn opened(&self) {
+        self.lock().sessions += 1;
+    }
+
+    pub(crate) fn served(&self, ordinal: u32) {
+        let mut inner = self.lock();
+        let place = ordinal as usize;
+        if inner.served.len() <= place {
+            inner.served.resize(place + 1, 0);
+        }
+        if let Some(times) = inner.served.get_mut(place) {
+            *times = times.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn missed(&self, miss: Miss) {
+        if let Some(tell) = &self.on_miss {
+            tell(&miss);
+        }
+        let mut inner = self.lock();
+        inner.missed += 1;
+        if inner.misses.len() < MISSES_KEPT {
+            inner.misses.push(miss);
+        }
+    }
+
+    /// The report so far.
+    #[must_use]
+    pub fn report(&self, script: &Script) -> Report {
+        let inner = self.lock();
+        let requests: Vec<Served> = script
+            .takes
+            .iter()
+            .enumerate()
+            .map(|(place, take)| Served {
+                place: take.place.pointer(),
+                method: String::from_utf8_lossy(script.method_name(take.method)).into_owned(),
+                times: inner.served.get(place).copied().unwrap_or_default(),
+            })
+            .collect();
+        Report {
+            sessions: inner.sessions,
+            served: requests.iter().map(|one| u64::from(one.times)).sum(),
+            missed: inner.missed,
+            unused: requests.iter().filter(|one| one.times == 0).count() as u64,
+            requests,
+            misses: inner.misses.clone(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Report {
+    /// Whether every request was answered and every recording was used.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.missed == 0 && self.unused == 0
+    }
+}

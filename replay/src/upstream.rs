@@ -1,0 +1,308 @@
+//! A recording behind a front: the seam of `proxy`, with a player in the server's place.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use rustix::process::Signal;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::upstream::{
+    ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
+};
+use tapewright_schemas::event::{Exit, Peer};
+
+use crate::index::Index;
+use crate::player::{Output, Player};
+use crate::tally::Tally;
+
+/// A recording as a server that speaks over standard input and output. Every link is a
+/// session of its own.
+#[derive(Clone, Debug)]
+pub struct CassetteUpstream {
+    index: Arc<Index>,
+    tally: Arc<Tally>,
+    clock: Clock,
+}
+
+impl CassetteUpstream {
+    /// A server that plays this recording.
+    #[must_use]
+    pub fn new(index: Arc<Index>, tally: Arc<Tally>, clock: Clock) -> Self {
+        Self {
+            index,
+            tally,
+            clock,
+        }
+    }
+
+    /// Begins a session without a link, for a front that carries messages itself.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        self.tally.opened();
+        let player = Player::new(Arc::clone(&self.index), Arc::clone(&self.tally));
+        Session {
+            stage: Arc::new(Stage {
+                state: Mutex::new(State {
+                    player,
+                    gone: None,
+                    done: false,
+                }),
+                changed: Condvar::new(),
+                clock: self.clock,
+            }),
+        }
+    }
+}
+
+impl Upstream for CassetteUpstream {
+    fn open(&self) -> Result<Link, OpenError> {
+        let session = self.session();
+        let waiting = session.clone();
+        Ok(Link {
+            peer: Peer::Cassette,
+            to_server: Box::new(Sink {
+                session: session.clone(),
+                partial: BytesMut::new(),
+            }),
+            to_client: Box::new(Source {
+                session: session.clone(),
+                pieces: VecDeque::new(),
+            }),
+            log: None,
+            ended: Box::new(move || Ok(waiting.wait())),
+            life: Box::new(session),
+        })
+    }
+}
+
+/// A session in which threads wait for each other.
+#[derive(Clone, Debug)]
+pub struct Session {
+    stage: Arc<Stage>,
+}
+
+#[derive(Debug)]
+struct Stage {
+    state: Mutex<State>,
+    changed: Condvar,
+    clock: Clock,
+}
+
+#[derive(Debug)]
+struct State {
+    player: Player,
+    // How the session was ended from outside.
+    gone: Option<Exit>,
+    // The last message was handed out.
+    done: bool,
+}
+
+/// What [`Session::receive`] brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// There will be no more.
+    End,
+    /// A message.
+    Output(Output),
+    /// Nothing within the time given.
+    TimedOut,
+}
+
+impl Session {
+    /// Takes one message of the client.
+    ///
+    /// Blocks while more waits to be read than a client may leave unread.
+    pub fn send(&self, message: &Bytes) {
+        let mut state = self.stage.lock();
+        while state.player.backlog() > BACKLOG && state.gone.is_none() {
+            state = self.stage.wait(state);
+        }
+        state.player.handle(self.stage.clock.elapsed(), message);
+        drop(state);
+        self.stage.changed.notify_all();
+    }
+
+    /// The client gave up a request by closing the stream of its answer.
+    pub fn cancel(&self, id: &[u8]) {
+        let now = self.stage.clock.elapsed();
+        self.stage.lock().player.handle_cancel(now, id);
+        self.stage.changed.notify_all();
+    }
+
+    /// The client sends no more.
+    pub fn end_input(&self) {
+        self.stage.lock().player.handle_end_of_input();
+        self.stage.changed.notify_all();
+    }
+
+    /// Waits for the next message, no longer than `timeout`.
+    #[must_use]
+    pub fn receive(&self, timeout: Option<Duration>) -> Received {
+        let clock = self.stage.clock;
+        let give_up = timeout.map(|timeout| clock.elapsed().saturating_add(timeout));
+        let mut state = self.stage.lock();
+        loop {
+            let now = clock.elapsed();
+            if state.gone.is_some() {
+                state.done = true;
+            } else if let Some(output) = state.player.poll(now) {
+                if state.player.backlog() == BACKLOG {
+                    self.stage.changed.notify_all();
+                }
+                return Received::Output(output);
+            } else if state.player.is_done() {
+                state.done = true;
+            }
+            if state.done {
+                drop(state);
+                self.stage.changed.notify_all();
+                return Received::End;
+            }
+            let next = state.player.poll_timeout();
+            let Some(until) = next.into_iter().chain(give_up).min() else {
+                state = self.stage.wait(state);
+                continue;
+            };
+            if give_up.is_some_and(|at| at <= now) {
+                return Received::TimedOut;
+            }
+            let (guard, _) = self
+                .stage
+                .changed
+                .wait_timeout(state, until.saturating_sub(now))
+                .unwrap_or_else(PoisonError::into_inner);
+            state = guard;
+        }
+    }
+
+    /// Waits for the session to end.
+    fn wait(&self) -> Exit {
+        let mut state = self.stage.lock();
+        while !state.done && state.gone.is_none() {
+            state = self.stage.wait(state);
+        }
+        state.gone.unwrap_or(Exit::Code(0))
+    }
+}
+
+impl Stage {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A player whose thread panicked says nothing that it had not decided before.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Life for Session {
+    fn signal(&self, signal: Signal) {
+        let ending = [
+            Signal::HUP,
+            Signal::INT,
+            Signal::QUIT,
+            Signal::TERM,
+            Signal::KILL,
+        ];
+        if ending.contains(&signal) {
+            let mut state = self.stage.lock();
+            state.gone.get_or_insert(Exit::Signal(signal.as_raw()));
+            drop(state);
+            self.stage.changed.notify_all();
+        }
+    }
+
+    fn finish(self: Box<Self>) {}
+}
+
+/// Cuts what the client sends into lines.
+struct Sink {
+    session: Session,
+    partial: BytesMut,
+}
+
+impl ChunkSink for Sink {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
+        let mut rest = chunk;
+        while let Some(feed) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(feed);
+            rest = after.get(1..).unwrap_or_default();
+            let line = if self.partial.is_empty() {
+                Bytes::copy_from_slice(line)
+            } else {
+                self.partial.extend_from_slice(line);
+                self.partial.split().freeze()
+            };
+            self.session.send(&line);
+        }
+        if self.partial.len() + rest.len() > LINE_LIMIT {
+            let what = "a line of the client is longer than a recording can answer";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        self.partial.extend_from_slice(rest);
+        Ok(())
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if !self.partial.is_empty() {
+            self.session.send(&self.partial.split().freeze());
+        }
+        self.session.end_input();
+    }
+}
+
+/// Yields what the player says, line by line.
+struct Source {
+    session: Session,
+    pieces: VecDeque<Bytes>,
+}
+
+impl ChunkSource for Source {
+    fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
+        let mut filled = 0;
+        let mut wait = timeout;
+        loop {
+            while let Some(piece) = self.pieces.front_mut() {
+                let room = space.capacity() - space.len();
+                if room == 0 {
+                    return Ok(ReadResult::Bytes(filled));
+                }
+                let part = piece.get(..room.min(piece.len())).unwrap_or_default();
+                space.extend_from_slice(part);
+                filled += part.len();
+                let taken = part.len();
+                piece.advance(taken);
+                if piece.is_empty() {
+                    self.pieces.pop_front();
+                }
+            }
+            match self.session.receive(wait) {
+                Received::Output(output) => {
+                    self.pieces
+                        .extend(output.parts.into_iter().filter(|part| !part.is_empty()));
+                    self.pieces.push_back(Bytes::from_static(b"\n"));
+                }
+                Received::End if filled > 0 => return Ok(ReadResult::Bytes(filled)),
+                Received::End => return Ok(ReadResult::End),
+                Received::TimedOut if filled > 0 => return Ok(ReadResult::Bytes(filled)),
+                Received::TimedOut => return Ok(ReadResult::TimedOut),
+            }
+            // What is ready goes along; nothing is waited for.
+            wait = Some(Duration::ZERO);
+        }
+    }
+}
+
+/// The longest line of a client that is looked at. Real requests are a few megabytes at
+/// most: a file that is written.
+const LINE_LIMIT: usize = 256 << 20;
+
+/// How many messages may wait to be read before the client is no longer listened to.
+const BACKLOG: usize = 16_384;

@@ -1,0 +1,195 @@
+//! `tapewright replay`: a recording as a server.
+
+pub(crate) mod playing;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use tapewright_engine::policy::Transparent;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
+use tapewright_proxy::stdio;
+use tapewright_replay::{CassetteUpstream, Index, Report, Script, Tally};
+use tapewright_schemas::event;
+use tapewright_schemas::redact::Rules;
+use tapewright_schemas::tape::{Header, VERSION};
+
+use crate::command::record::target;
+use crate::exit::Exit;
+use crate::files::{self, NewFile};
+use crate::report::{self, Mistake};
+
+use self::playing::Playing;
+
+/// Serve a recording as the server that was recorded
+///
+/// TAPE is a tape, a cassette or a capture. Put this command into the client's
+/// configuration in place of the server's. A request that was not recorded gets an error
+/// that says why, with what was recorded instead.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The recording
+    #[arg(value_name = "TAPE")]
+    tape: PathBuf,
+    /// Record the replay as well: a cassette, or just a tape for a name that ends in
+    /// `.tape.jsonl`
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    playing: Playing,
+    /// Write what was served, missed and never asked for, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// End with status 1 when a request was missed or a recording was never asked for
+    #[arg(long)]
+    strict: bool,
+    /// Say on standard error what is missed, and how it went
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright replay fs.json
+  tapewright replay fs.tape.jsonl --pace recorded --strict --report replay.report.json
+  tapewright replay fs.json --ignore /params/arguments/now --exhausted last";
+
+/// Serves a recording until its client leaves.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let clock = Clock::start();
+    if let Some(file) = arguments.report.as_deref() {
+        target::check(file)?;
+    }
+    let rules = arguments.playing.rules()?;
+    let script = Arc::new(load(&arguments.tape)?);
+    if arguments.verbose {
+        announce(&script, &arguments.tape);
+    }
+    let options = Arc::new(arguments.playing.options(Arc::clone(&rules))?);
+    let index = Arc::new(Index::new(Arc::clone(&script), options));
+    let tally = Arc::new(tally(arguments.verbose));
+    let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
+    let recorder = recorder(arguments, &script, rules, clock)?;
+    let outcome = stdio::run(&upstream, Transparent, &recorder, clock)
+        .inspect_err(|_| recorder.abandon())
+        .context("nothing was served")?;
+    let finished = recorder.finish();
+    let report = tally.report(&script);
+    conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
+    if arguments.strict && !report.is_exact() {
+        return Ok(Exit::Fail);
+    }
+    if !finished.is_whole() {
+        return Ok(Exit::Inconclusive);
+    }
+    Ok(match outcome.exit {
+        Some(event::Exit::Signal(signal)) => {
+            Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+        }
+        Some(event::Exit::Code(_)) | None => Exit::Pass,
+    })
+}
+
+/// Reads a recording for replay.
+pub(crate) fn load(named: &Path) -> anyhow::Result<Script> {
+    let (path, bytes) = files::whole(named)?;
+    Script::load(bytes).map_err(|error| match error {
+        tapewright_replay::LoadError::Document(error) => {
+            files::unreadable(&path, &error.to_string(), error.hint())
+        }
+        tapewright_replay::LoadError::Tape(error) => files::tape_error(&path, &error),
+        other => anyhow::Error::new(other).context(files::unreadable(
+            &path,
+            "it cannot be served",
+            "see whether the file is whole: `tapewright inspect FILE`",
+        )),
+    })
+}
+
+/// A tally that says what is missed when it is asked to talk.
+pub(crate) fn tally(verbose: bool) -> Tally {
+    Tally::new(verbose.then(|| {
+        let tell = |miss: &tapewright_replay::Miss| report::replay::miss(miss);
+        Box::new(tell) as Box<dyn Fn(&tapewright_replay::Miss) + Send + Sync>
+    }))
+}
+
+fn announce(script: &Script, path: &Path) {
+    report::note(&format!(
+        "serving {} requests of the {} {}",
+        script.requests(),
+        script.kind().name(),
+        report::safe(&path.display().to_string())
+    ));
+    if let Some(why) = script.incomplete() {
+        report::note(&format!("it is not whole: {}", report::safe(why)));
+    }
+}
+
+/// Says and writes how a replay went.
+pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> anyhow::Result<()> {
+    if verbose {
+        report::replay::end(report);
+    }
+    if let Some(path) = file {
+        use std::io::Write as _;
+
+        let mut file = NewFile::create(path)?;
+        let mut text = serde_json::to_string_pretty(report)?;
+        text.push('\n');
+        file.writer().write_all(text.as_bytes())?;
+        file.commit(None)?;
+    }
+    Ok(())
+}
+
+fn recorder(
+    arguments: &Arguments,
+    script: &Script,
+    rules: Arc<Rules>,
+    clock: Clock,
+) -> anyhow::Result<Arc<Recorder>> {
+    let Some(output) = &arguments.output else {
+        return Ok(Arc::new(Recorder::off(LONGEST_MESSAGE, clock)));
+    };
+    if files::same_file(&arguments.tape, output) {
+        let path = report::safe(&output.display().to_string());
+        let what = format!("`{path}` is the recording that is served");
+        return Err(Mistake::new(what, "record to another file: `-o FILE`").into());
+    }
+    let stem = arguments.tape.file_stem().unwrap_or_default();
+    let label = script
+        .meta("label")
+        .map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned);
+    let settings = Settings {
+        target: target::of(Some(output), &label, clock.created)?,
+        durability: Durability::Queue,
+        when_full: WhenFull::Wait,
+        limit_bytes: LONGEST_MESSAGE,
+        header: Header {
+            tape: VERSION.to_owned(),
+            created: target::timestamp(clock.created),
+            by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+            transport: "stdio".to_owned(),
+            label,
+            pid: std::process::id(),
+            durability: Durability::Queue.name().to_owned(),
+            when_full: WhenFull::Wait.name().to_owned(),
+            max_message_bytes: LONGEST_MESSAGE as u64,
+            redacted: !arguments.playing.redaction.is_off(),
+            ..Header::default()
+        },
+        command: Vec::new(),
+        rules: Box::new(move || rules),
+    };
+    let recorder = Recorder::start(settings, clock);
+    Ok(Arc::new(
+        recorder.context("the recorder could not be started")?,
+    ))
+}
+
+/// The longest message that is recorded whole, in bytes; as `record` has it.
+const LONGEST_MESSAGE: usize = 64 << 20;
