@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, demo, export, inspect, record, replay, scrub};
+use crate::command::{completions, compliance, demo, export, inspect, record, replay, scrub};
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
 #[derive(Debug, Parser)]
@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),
+    Compliance(compliance::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

@@ -18,6 +18,8 @@ pub struct Envelope<'a> {
     /// A member that decides the kind stood twice; the last one counts, as it does in
     /// JavaScript and Python.
     pub repeated_member: bool,
+    /// Source text of `jsonrpc`.
+    pub version: Option<&'a [u8]>,
 }
 
 /// What a message is, by the members it has (JSON-RPC 2.0 §4, §5).
@@ -161,6 +163,7 @@ impl<'a> Envelope<'a> {
                 let members = Members::read(message);
                 Envelope {
                     repeated_member: members.repeated,
+                    version: members.version.map(|version| version.of(message)),
                     kind: members.kind(message),
                 }
             }
@@ -170,6 +173,7 @@ impl<'a> Envelope<'a> {
                 Envelope {
                     kind: Kind::Batch { members },
                     repeated_member: false,
+                    version: None,
                 }
             }
             _ => Self::malformed(Malformed::NotAnObject),
@@ -180,6 +184,7 @@ impl<'a> Envelope<'a> {
         Envelope {
             kind: Kind::Malformed(why),
             repeated_member: false,
+            version: None,
         }
     }
 
@@ -240,6 +245,7 @@ struct Members {
     params: Option<Span>,
     result: Option<Span>,
     error: Option<Span>,
+    version: Option<Span>,
     repeated: bool,
 }
 
@@ -284,6 +290,10 @@ impl Members {
             b"params" => self.params.replace(value).is_some(),
             b"result" => self.result.replace(value).is_some(),
             b"error" => self.error.replace(value).is_some(),
+            b"jsonrpc" => {
+                self.version = Some(value);
+                false
+            }
             _ => false,
         };
         self.repeated |= repeated;

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod completions;
+pub(crate) mod compliance;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod inspect;
@@ -20,6 +21,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Export(arguments) => export::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
+        Command::Compliance(arguments) => compliance::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ErrorKind};
 
 use crate::exit::Exit;
 
+pub(crate) mod compliance;
 pub(crate) mod inspect;
 pub(crate) mod replay;
 mod terminal;

@@ -14,6 +14,6 @@ mod string;
 pub use path::{find, members};
 pub(crate) use scanner::is_grammatical;
 pub use scanner::{Invalid, MAX_DEPTH, Scanner, Span, Text, Token, is_valid};
-pub(crate) use skip::valid_members;
+pub use skip::{valid_elements, valid_members};
 pub(crate) use string::push_number;
 pub use string::{Unescaped, escape, raw_offset, unescape};

@@ -8,7 +8,7 @@ use super::{Span, Text};
 /// the source text of a valid JSON object; false when it is no object.
 ///
 /// On text that is not JSON the spans are of no use, but nothing worse happens.
-pub(crate) fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> bool {
+pub fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> bool {
     let mut at = space(object, 0);
     if object.get(at) != Some(&b'{') {
         return false;
@@ -22,6 +22,25 @@ pub(crate) fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> 
         each(name, Span { start, end });
         // A comma, or the closing brace.
         at = space(object, space(object, end) + 1);
+    }
+    true
+}
+
+/// Calls `each` with every element of `array`, which must be the source text of a valid
+/// JSON array; false when it is no array.
+///
+/// On text that is not JSON the spans are of no use, but nothing worse happens.
+pub fn valid_elements(array: &[u8], mut each: impl FnMut(Span)) -> bool {
+    let mut at = space(array, 0);
+    if array.get(at) != Some(&b'[') {
+        return false;
+    }
+    at = space(array, at + 1);
+    while !matches!(array.get(at), None | Some(b']')) {
+        let end = value(array, at);
+        each(Span { start: at, end });
+        // A comma, or the closing bracket.
+        at = space(array, space(array, end) + 1);
     }
     true
 }
@@ -119,6 +138,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn elements_are_what_stands_between_the_commas() {
+        let elements = |text: &str| {
+            let mut found = Vec::new();
+            let array = valid_elements(text.as_bytes(), |span| {
+                found.push(String::from_utf8_lossy(span.of(text.as_bytes())).into_owned());
+            });
+            (array, found)
+        };
+        let found = elements(r#" [ 1 ,"],", {"a":[2]},[ ] , null ] "#);
+        assert_eq!(found.1, ["1", "\"],\"", "{\"a\":[2]}", "[ ]", "null"]);
+        assert_eq!(elements("[]"), (true, Vec::new()));
+        assert_eq!(elements("{}"), (false, Vec::new()));
+    }
+
     proptest! {
         #[test]
         fn sees_what_the_scanner_sees_in_any_object(
@@ -140,6 +174,10 @@ mod tests {
             let mut seen = 0;
             valid_members(&text, |name, value| seen += name.span.of(&text).len() + value.of(&text).len());
             prop_assert!(seen <= 2 * text.len());
+            let text = [b"[".as_slice(), &bytes].concat();
+            let mut seen = 0;
+            valid_elements(&text, |value| seen += value.of(&text).len());
+            prop_assert!(seen <= text.len());
         }
     }
 }

@@ -1,0 +1,411 @@
+//! Taking events.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
+use tapewright_schemas::event::{
+    ConduitId, Direction, Event, EventBody, Payload, Peer, SessionKey, SessionMark, Sink,
+};
+use tapewright_schemas::tape::Ending;
+
+use super::dispatch::{Dispatch, Entry, MessageCheck};
+use super::results::{Judged, Results};
+use super::{Case, Checker, Closing, Out, Sessions};
+use crate::facts::Transport;
+use crate::finding::{Doubt, Finding, Severity};
+use crate::http::conduit::Conduit;
+use crate::id::Key;
+use crate::invariant::Transports;
+use crate::message::Message;
+use crate::method::Method;
+use crate::session::capabilities::Capabilities;
+use crate::session::{Answer, Session, Sort};
+use crate::value::Value;
+
+impl Sink for Checker {
+    fn record(&mut self, event: &Event) {
+        if let EventBody::Message {
+            payload: Payload::Whole(bytes),
+            ..
+        } = &event.body
+        {
+            self.message(event, bytes, &Envelope::parse(bytes));
+        } else {
+            self.event(event);
+        }
+    }
+}
+
+impl Checker {
+    /// Takes the next event, whose message has been taken apart already.
+    pub fn observe(&mut self, event: &Event, envelope: Option<&Envelope<'_>>) {
+        match (&event.body, envelope) {
+            (
+                EventBody::Message {
+                    payload: Payload::Whole(bytes),
+                    ..
+                },
+                Some(envelope),
+            ) => self.message(event, bytes, envelope),
+            _ => self.record(event),
+        }
+    }
+
+    /// Ends the recording: the verdicts on each session, in order.
+    #[must_use]
+    pub fn finish(mut self, ending: Option<&Ending>) -> Vec<Judged> {
+        self.end(ending);
+        let doubts = self.doubts;
+        let selection = self.selection;
+        self.results
+            .into_iter()
+            .map(|(session, results)| Judged {
+                session,
+                outcomes: results.outcomes(&selection, doubts),
+            })
+            .collect()
+    }
+
+    /// Ends every session; what that shows can be had from [`poll`](Self::poll).
+    pub fn end(&mut self, ending: Option<&Ending>) {
+        let whole = !matches!(ending, Some(Ending::CutShort { .. }));
+        if self.results.is_empty() {
+            self.results.insert(SessionKey(0), Results::new());
+        }
+        if let Some(Ending::Footer(footer)) = ending
+            && !footer.gaps.is_empty()
+        {
+            self.doubts.add(Doubt::Gap);
+        }
+        for session in self.sessions.drain() {
+            self.close_session(&session, whole);
+        }
+    }
+
+    /// A session of a document begins.
+    pub(crate) fn begin(&mut self, key: SessionKey) {
+        self.document(key);
+        self.results.entry(key).or_insert_with(Results::new);
+    }
+
+    /// In a capture the response stands beside its request: the next response answers
+    /// this request and no other.
+    pub(crate) fn beside(&mut self, key: SessionKey, request: &[u8], answered: bool) {
+        let envelope = Envelope::parse(request);
+        let id = match &envelope.kind {
+            Kind::Request { id, .. } => Some(Key::of(id)),
+            // What was answered is a request, whatever it lacks.
+            Kind::Notification { .. } if answered => Some(Key::Null),
+            _ => None,
+        };
+        self.document(key).beside = Some(id);
+    }
+
+    fn document(&mut self, key: SessionKey) -> &mut Session {
+        let facts = self.facts;
+        self.sessions.get((key, ConduitId(0)), || {
+            Session::new(key, Sort::Document, facts)
+        })
+    }
+
+    /// What a capture says that the server of a session advertised.
+    pub(crate) fn declare(&mut self, key: SessionKey, capabilities: Option<&[u8]>) {
+        let read = |text| Capabilities::read(Value(text));
+        self.document(key).declared = Some(capabilities.map(read));
+    }
+
+    fn event(&mut self, event: &Event) {
+        let dir = event.dir;
+        match &event.body {
+            EventBody::Opened(Peer::Client { connection, .. }) => {
+                self.open(event.conduit, *connection);
+            }
+            EventBody::Message { .. } => self.session(event).unread = true,
+            EventBody::Faulted { .. } => self.session(event).fault(dir),
+            EventBody::Closed(reason) => {
+                let reason = *reason;
+                self.session(event).close(dir, event.at, reason);
+                self.http_closed(event);
+            }
+            EventBody::Exited(exit) => {
+                let exit = *exit;
+                self.session(event).exited = Some((event.at, exit));
+            }
+            EventBody::Gap(_) => {
+                self.doubts.add(Doubt::Gap);
+                self.sessions.each(|session| session.gap = true);
+            }
+            EventBody::Session(mark) => self.mark(event, mark),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, conduit: ConduitId, connection: u64) {
+        let fresh = Conduit {
+            connection,
+            ..Conduit::default()
+        };
+        self.conduits.insert(conduit, fresh);
+    }
+
+    fn http_closed(&mut self, event: &Event) {
+        if event.dir == Direction::ToClient {
+            self.conduits.remove(&event.conduit);
+        }
+    }
+
+    fn mark(&mut self, event: &Event, mark: &SessionMark) {
+        if let SessionMark::Ended(_) = mark
+            && let Some(session) = self.sessions.remove((event.session, ConduitId(0)))
+        {
+            self.close_session(&session, true);
+        }
+    }
+
+    /// The session of an event.
+    fn session(&mut self, event: &Event) -> &mut Session {
+        let http = self.facts.transport == Transport::Http
+            || !self.conduits.is_empty() && self.conduits.contains_key(&event.conduit);
+        let sort = match (http, event.session) {
+            (true, SessionKey(0)) => Sort::Exchange,
+            (true, _) => Sort::Http,
+            (false, _) if self.facts.transport == Transport::Stdio => Sort::Process,
+            (false, _) => Sort::Document,
+        };
+        let conduit = match sort {
+            Sort::Exchange => event.conduit,
+            _ => ConduitId(0),
+        };
+        let (key, facts, gap) = (event.session, self.facts, !self.doubts.is_empty());
+        let results = &mut self.results;
+        self.sessions.get((key, conduit), || {
+            results.entry(key).or_insert_with(Results::new);
+            let mut session = Session::new(key, sort, facts);
+            session.gap = gap;
+            session
+        })
+    }
+
+    fn message(&mut self, event: &Event, bytes: &[u8], envelope: &Envelope<'_>) {
+        let mut message = Message::new(event, bytes, envelope);
+        let session = self.session(event);
+        session.last = session.last.max(event.at);
+        let era = session.era(event.era, &message);
+        message.revisions = session.possible(era, &message);
+        let (Some(session), Some(results)) = (
+            self.sessions.last_mut(),
+            self.results.get_mut(&event.session),
+        ) else {
+            return;
+        };
+        let conduits = &self.conduits;
+        let conduit = (!conduits.is_empty()).then(|| conduits.get(&event.conduit));
+        let mut turn = Turn {
+            offers: &mut self.offers,
+            event,
+            dispatch: &self.dispatch,
+            conduit: conduit.flatten(),
+            results,
+            found: &mut self.found,
+            mildest: self.selection.severity(),
+        };
+        turn.show(session, &self.dispatch.payload, &message, Answer::Nameless);
+        if !matches!(envelope.kind, Kind::Batch { .. }) {
+            return turn.one(session, &message);
+        }
+        let mut within = 0;
+        for_each_message(bytes, |text| {
+            let envelope = Envelope::of_json(text);
+            let mut member = Message::new(event, text, &envelope);
+            member.within = Some(within);
+            member.revisions = session.possible(era, &member);
+            within += 1;
+            turn.one(session, &member);
+        });
+    }
+
+    fn close_session(&mut self, session: &Session, whole: bool) {
+        let Some(results) = self.results.get_mut(&session.key) else {
+            return;
+        };
+        let closing = Closing {
+            session,
+            facts: self.facts,
+            whole,
+        };
+        for entry in &self.dispatch.end {
+            if !fits(entry.transports, session.sort) {
+                continue;
+            }
+            let revisions = session.closing_revisions();
+            if !entry.revisions.meets(revisions) {
+                continue;
+            }
+            if entry.in_session && session.sort == Sort::Exchange {
+                continue;
+            }
+            let mut out = Out {
+                index: entry.index,
+                rule: entry.rule,
+                session,
+                revisions,
+                mildest: self.selection.severity(),
+                at: session.last,
+                results,
+                found: &mut self.found,
+            };
+            (entry.check)(&closing, &mut out);
+        }
+    }
+}
+
+/// One payload on its way through the rules.
+struct Turn<'a> {
+    event: &'a Event,
+    dispatch: &'a Dispatch,
+    conduit: Option<&'a Conduit>,
+    results: &'a mut Results,
+    found: &'a mut VecDeque<Finding>,
+    offers: &'a mut BTreeMap<SessionKey, BTreeSet<String>>,
+    mildest: Severity,
+}
+
+impl Turn<'_> {
+    /// Shows one message to the rules, and enters it.
+    fn one(&mut self, session: &mut Session, message: &Message<'_>) {
+        let (dir, dispatch) = (message.dir, self.dispatch);
+        match &message.envelope.kind {
+            Kind::Request { .. } => {
+                let checks = dispatch.requests(dir, message.method);
+                self.show(session, checks, message, Answer::Nameless);
+            }
+            Kind::Notification { .. } => {
+                let checks = dispatch.notifications(dir, message.method);
+                self.show(session, checks, message, Answer::Nameless);
+            }
+            Kind::Response { id, .. } => {
+                let answer = session.answer(dir, id);
+                let checks = match answer {
+                    Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
+                    _ => &dispatch.stray,
+                };
+                self.show(session, checks, message, answer);
+                self.show(session, &dispatch.any_response, message, answer);
+                if let Answer::Pairs(asked) = answer
+                    && asked.method == Method::ToolsList
+                {
+                    self.offer(session.key, message);
+                }
+            }
+            _ => return,
+        }
+        session.enter(message);
+    }
+
+    /// Notes the names of listed tools, for what can go wrong between servers.
+    fn offer(&mut self, key: SessionKey, message: &Message<'_>) {
+        let Some(tools) = message.result().and_then(|result| result.get("tools")) else {
+            return;
+        };
+        let names = self.offers.entry(key).or_default();
+        tools.elements(|tool| {
+            if let Some(name) = tool.get("name").and_then(Value::string)
+                && names.len() < super::OFFERS
+            {
+                names.insert(name.into_owned());
+            }
+        });
+    }
+
+    fn show(
+        &mut self,
+        session: &Session,
+        checks: &[Entry<MessageCheck>],
+        message: &Message<'_>,
+        answer: Answer<'_>,
+    ) {
+        let case = Case {
+            event: self.event,
+            message,
+            session,
+            answer,
+            status: self.conduit.and_then(Conduit::status),
+            resumes: self.conduit.is_some_and(Conduit::resumes),
+        };
+        for entry in checks {
+            if !entry.revisions.covers(message.revisions) || !fits(entry.transports, session.sort) {
+                continue;
+            }
+            if entry.in_session && session.sort == Sort::Exchange {
+                self.results.doubt(entry.index, Doubt::NoSession);
+                continue;
+            }
+            let mut out = Out {
+                index: entry.index,
+                rule: entry.rule,
+                session,
+                revisions: message.revisions,
+                mildest: self.mildest,
+                at: message.at,
+                results: self.results,
+                found: self.found,
+            };
+            (entry.check)(&case, &mut out);
+        }
+    }
+}
+
+/// Whether messages of such a session can break a rule of these transports.
+fn fits(transports: Transports, sort: Sort) -> bool {
+    match transports {
+        Transports::Any => true,
+        Transports::Http => matches!(sort, Sort::Exchange | Sort::Http),
+        Transports::Stdio => sort == Sort::Process,
+    }
+}
+
+impl Sessions {
+    /// The session under this key, made when it is not there yet.
+    fn get(
+        &mut self,
+        key: (SessionKey, ConduitId),
+        make: impl FnOnce() -> Session,
+    ) -> &mut Session {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != key) {
+            let next = self.all.remove(&key).unwrap_or_else(|| Box::new(make()));
+            if let Some((key, session)) = self.last.replace((key, next)) {
+                self.all.insert(key, session);
+            }
+        }
+        let slot = self.last.as_mut().map(|(_, session)| session);
+        slot.expect("it was put there")
+    }
+
+    /// The session that was used last.
+    fn last_mut(&mut self) -> Option<&mut Session> {
+        self.last.as_mut().map(|(_, session)| &mut **session)
+    }
+
+    fn remove(&mut self, key: (SessionKey, ConduitId)) -> Option<Box<Session>> {
+        match self.last.take() {
+            Some((last, session)) if last == key => return Some(session),
+            other => self.last = other,
+        }
+        self.all.remove(&key)
+    }
+
+    fn each(&mut self, mut change: impl FnMut(&mut Session)) {
+        let last = self.last.as_mut().map(|(_, session)| session);
+        self.all
+            .values_mut()
+            .chain(last)
+            .for_each(|session| change(session));
+    }
+
+    /// All sessions, in the order of their keys.
+    fn drain(&mut self) -> Vec<Box<Session>> {
+        let mut all: Vec<_> = self.all.drain().chain(self.last.take()).collect();
+        all.sort_by_key(|(key, _)| *key);
+        all.into_iter().map(|(_, session)| session).collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! Judging a session while its events pass.
+//!
+//! A [`Checker`] is a fold over events: live, from a tape, a cassette or a capture, it is
+//! the same one. Each event is shown to the rules that asked for its kind, with the
+//! session as it stands before it; then the session takes it in. What was found can be
+//! had at once ([`Checker::poll`]), and the verdicts when the recording is over
+//! ([`Checker::finish`]).
+//!
+//! # Bounded memory
+//!
+//! Every table of a session is bounded. What was forgotten makes a verdict inconclusive,
+//! never wrong.
+
+mod case;
+mod dispatch;
+mod drive;
+mod out;
+mod results;
+mod selection;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use tapewright_schemas::event::{ConduitId, SessionKey};
+
+pub(crate) use self::case::{Case, Closing};
+use self::dispatch::Dispatch;
+pub(crate) use self::out::{Fault, Out};
+use self::results::Results;
+pub use self::results::{Judged, Outcome};
+pub use self::selection::{Selection, SelectionError};
+use crate::facts::Facts;
+use crate::finding::{Doubts, Finding};
+use crate::http::conduit::Conduit;
+use crate::session::Session;
+
+/// Judges one recording.
+#[derive(Debug)]
+pub struct Checker {
+    facts: Facts,
+    selection: Selection,
+    dispatch: Dispatch,
+    sessions: Sessions,
+    conduits: HashMap<ConduitId, Conduit>,
+    results: BTreeMap<SessionKey, Results>,
+    found: VecDeque<Finding>,
+    // The names of the tools that each session offers.
+    offers: BTreeMap<SessionKey, BTreeSet<String>>,
+    // Of the recording as a whole.
+    doubts: Doubts,
+}
+
+/// How many names of tools are remembered of one session.
+const OFFERS: usize = 10_000;
+
+/// The sessions that are under way, the one that was used last at hand.
+#[derive(Debug, Default)]
+struct Sessions {
+    all: HashMap<(SessionKey, ConduitId), Box<Session>>,
+    last: Option<((SessionKey, ConduitId), Box<Session>)>,
+}
+
+impl Checker {
+    /// A checker of the selected invariants at the start of a recording.
+    #[must_use]
+    pub fn new(facts: Facts, selection: Selection) -> Self {
+        Self {
+            facts,
+            dispatch: Dispatch::new(&selection),
+            selection,
+            sessions: Sessions::default(),
+            conduits: HashMap::new(),
+            results: BTreeMap::new(),
+            found: VecDeque::new(),
+            offers: BTreeMap::new(),
+            doubts: Doubts::default(),
+        }
+    }
+
+    /// The next thing that was found and not asked for yet.
+    pub fn poll(&mut self) -> Option<Finding> {
+        self.found.pop_front()
+    }
+
+    /// The tools that were listed so far, by session and name.
+    pub fn tools(&self) -> impl Iterator<Item = (SessionKey, &str)> {
+        self.offers
+            .iter()
+            .flat_map(|(key, names)| names.iter().map(move |name| (*key, name.as_str())))
+    }
+}

@@ -1,0 +1,130 @@
+//! How each invariant fared in one session.
+
+use tapewright_schemas::event::SessionKey;
+
+use super::selection::Selection;
+use crate::code::Code;
+use crate::finding::{Doubt, Doubts, Finding, Side, Status};
+use crate::table::TABLE;
+
+/// The verdicts on one session.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Which session.
+    pub session: SessionKey,
+    /// One for each selected invariant, in the order of the table.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// The verdict on one invariant.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Which invariant.
+    pub code: Code,
+    /// What became of it.
+    pub status: Status,
+    /// Why something cannot be known, if so.
+    pub doubts: Doubts,
+    /// How often it was put to the test.
+    pub exercised: u64,
+    /// What was found, in the order of the recording.
+    pub findings: Vec<Finding>,
+    /// How many findings are not listed.
+    pub more: u64,
+}
+
+/// How each invariant fares while a session is under way.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    tallies: Vec<Tally>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    exercised: u64,
+    failed: u64,
+    raced: u64,
+    doubts: Doubts,
+    findings: Vec<Finding>,
+    more: u64,
+}
+
+/// How many findings of one invariant and session are listed.
+const LISTED: usize = 100;
+
+impl Results {
+    pub(super) fn new() -> Self {
+        Self {
+            tallies: vec![Tally::default(); TABLE.len()],
+        }
+    }
+
+    pub(super) fn exercise(&mut self, index: usize) {
+        if let Some(tally) = self.tallies.get_mut(index) {
+            tally.exercised += 1;
+        }
+    }
+
+    pub(super) fn doubt(&mut self, index: usize, doubt: Doubt) {
+        if let Some(tally) = self.tallies.get_mut(index) {
+            tally.doubts.add(doubt);
+        }
+    }
+
+    /// Counts a finding; whether it is one of those that are told.
+    pub(super) fn find(&mut self, index: usize, finding: &Finding) -> bool {
+        let Some(tally) = self.tallies.get_mut(index) else {
+            return false;
+        };
+        tally.exercised += 1;
+        match (finding.status, finding.side) {
+            (_, Side::Recorder) => tally.doubts.add(Doubt::Faulted),
+            (Status::Race, _) => tally.raced += 1,
+            _ => tally.failed += 1,
+        }
+        let told = tally.findings.len() < LISTED;
+        if told {
+            tally.findings.push(finding.clone());
+        } else {
+            tally.more += 1;
+        }
+        told
+    }
+
+    /// The verdicts, where `general` are doubts about the session as a whole.
+    pub(super) fn outcomes(self, selection: &Selection, general: Doubts) -> Vec<Outcome> {
+        let mut tallies: Vec<Option<Tally>> = self.tallies.into_iter().map(Some).collect();
+        let outcome = |(index, rule): (usize, &crate::invariant::Invariant)| {
+            let slot: Option<&mut Option<Tally>> = tallies.get_mut(index);
+            let tally = slot.and_then(Option::take).unwrap_or_default();
+            tally.outcome(rule.code, general)
+        };
+        selection.each().map(outcome).collect()
+    }
+}
+
+impl Tally {
+    fn outcome(self, code: Code, general: Doubts) -> Outcome {
+        let mut doubts = self.doubts;
+        doubts.merge(general);
+        let status = if self.failed > 0 {
+            Status::Fail
+        } else if !doubts.is_empty() {
+            Status::Inconclusive
+        } else if self.raced > 0 {
+            Status::Race
+        } else if self.exercised > 0 {
+            Status::Pass
+        } else {
+            Status::Vacuous
+        };
+        Outcome {
+            code,
+            status,
+            doubts,
+            exercised: self.exercised,
+            findings: self.findings,
+            more: self.more,
+        }
+    }
+}

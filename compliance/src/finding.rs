@@ -1,0 +1,228 @@
+//! What a judge found.
+
+use std::fmt;
+
+use tapewright_schemas::event::{Direction, Offset, SessionKey};
+
+use crate::code::Code;
+
+/// How binding the broken rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Follows from a schema or from two rules together.
+    Derived,
+    /// SHOULD or SHOULD NOT.
+    Should,
+    /// MUST or MUST NOT.
+    Must,
+}
+
+/// Who did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The client.
+    Client,
+    /// We did: a fault was injected that leads to it.
+    Recorder,
+    /// The server.
+    Server,
+}
+
+/// What became of one invariant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It did not hold.
+    Fail,
+    /// It cannot be known.
+    Inconclusive,
+    /// It held wherever it was put to the test.
+    Pass,
+    /// What was seen would break it, had its sender known; two pipes have no common clock.
+    Race,
+    /// It was never put to the test.
+    Vacuous,
+}
+
+/// Why something cannot be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Doubt {
+    /// The recording ends before its end.
+    CutShort = 1,
+    /// More was in flight than is remembered.
+    Evicted = 2,
+    /// A fault of ours may have led to it.
+    Faulted = 4,
+    /// Messages are missing.
+    Gap = 8,
+    /// The exchange belongs to no session.
+    NoSession = 16,
+    /// This kind of file does not keep it.
+    NotKept = 32,
+    /// The recording begins after the beginning of the session.
+    StartUnknown = 64,
+    /// A message was too long or nested too deep to be looked into.
+    Unread = 128,
+    /// It needs something that was not seen: a handshake, a list, a schema.
+    Unseen = 256,
+    /// It would take too long to find out.
+    TooCostly = 512,
+}
+
+/// Where a finding is proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The event's place on the tape.
+    pub seq: u64,
+    /// JSON pointer within the message; empty for the whole.
+    pub pointer: String,
+}
+
+/// One violation, with its proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which invariant.
+    pub code: Code,
+    /// [`Status::Fail`] or [`Status::Race`].
+    pub status: Status,
+    /// Who is at fault.
+    pub side: Side,
+    /// How binding the rule is at the revision of the message.
+    pub severity: Severity,
+    /// In which session.
+    pub session: SessionKey,
+    /// When it was seen.
+    pub at: Offset,
+    /// What is wrong, in words.
+    pub detail: String,
+    /// The messages that prove it, the decisive one first.
+    pub evidence: Vec<Place>,
+}
+
+impl Severity {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Derived => "derived",
+            Self::Must => "must",
+            Self::Should => "should",
+        }
+    }
+}
+
+impl Side {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Recorder => "recorder",
+            Self::Server => "server",
+        }
+    }
+
+    /// Who sends what travels this way.
+    #[must_use]
+    pub fn sender(dir: Direction) -> Self {
+        match dir {
+            Direction::ToServer => Self::Client,
+            Direction::ToClient => Self::Server,
+        }
+    }
+
+    /// Which way its messages travel.
+    pub(crate) fn towards(self) -> Direction {
+        match self {
+            // What the client receives travels to the client.
+            Self::Client => Direction::ToClient,
+            Self::Recorder | Self::Server => Direction::ToServer,
+        }
+    }
+}
+
+impl Status {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Inconclusive => "inconclusive",
+            Self::Pass => "pass",
+            Self::Race => "race",
+            Self::Vacuous => "vacuous",
+        }
+    }
+}
+
+impl Doubt {
+    const ALL: [Self; 10] = [
+        Self::CutShort,
+        Self::Gap,
+        Self::Unread,
+        Self::StartUnknown,
+        Self::Evicted,
+        Self::NoSession,
+        Self::NotKept,
+        Self::Unseen,
+        Self::Faulted,
+        Self::TooCostly,
+    ];
+
+    /// Whether the recording lacks something that it should hold.
+    #[must_use]
+    pub fn is_gap(self) -> bool {
+        matches!(self, Self::CutShort | Self::Gap | Self::Unread)
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::CutShort => "the recording ends before the session does",
+            Self::Evicted => "more was in flight than the checker remembers",
+            Self::Faulted => "a fault that was injected may have led to it",
+            Self::Gap => "messages are missing in the recording",
+            Self::NoSession => "the exchanges belong to no session",
+            Self::NotKept => "this file does not keep what it would take",
+            Self::StartUnknown => "the recording begins in the middle of the session",
+            Self::TooCostly => "it would take too long to find out",
+            Self::Unread => "a message could not be looked into",
+            Self::Unseen => "what it depends on was not seen",
+        }
+    }
+}
+
+/// A set of doubts.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Doubts(u16);
+
+impl Doubts {
+    /// Adds one.
+    pub fn add(&mut self, doubt: Doubt) {
+        self.0 |= doubt as u16;
+    }
+
+    /// Adds all of another set.
+    pub fn merge(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Each of them.
+    pub fn each(self) -> impl Iterator<Item = Doubt> {
+        let has = move |doubt: &Doubt| self.0 & *doubt as u16 != 0;
+        Doubt::ALL.into_iter().filter(has)
+    }
+}
+
+impl fmt::Debug for Doubts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_set().entries(self.each()).finish()
+    }
+}

@@ -1,0 +1,214 @@
+//! What an invariant is: one item of the table.
+
+use std::fmt;
+
+use crate::checker::{Case, Closing, Out};
+use crate::code::Code;
+use crate::finding::Severity;
+use crate::http::HttpCase;
+use crate::method::Method;
+use crate::revision::Revisions;
+
+/// One property of a session.
+pub struct Invariant {
+    /// Its code.
+    pub code: Code,
+    /// What it is about: `lifecycle`, `capability`, …
+    pub category: &'static str,
+    /// The property in one sentence, without a full stop.
+    pub property: &'static str,
+    /// Where it holds, and how binding it is there.
+    pub levels: Levels,
+    /// Where messages can break it.
+    pub transports: Transports,
+    /// Who can be at fault.
+    pub who: Who,
+    /// What it must know.
+    pub basis: Basis,
+    /// Where it is written: page and section of the specification, and the revision that
+    /// it appears in first.
+    pub source: &'static str,
+    /// Why it matters, and what is exempt.
+    pub why: &'static str,
+    /// A session that holds it, in the notation of [`crate::script`].
+    pub holds: &'static str,
+    /// A session that breaks it.
+    pub breaks: &'static str,
+    /// When it is looked at, and how.
+    pub(crate) checks: &'static [Check],
+}
+
+impl fmt::Debug for Invariant {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.code)
+    }
+}
+
+/// The revisions where an invariant holds, by how binding it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Levels {
+    /// MUST.
+    pub must: Revisions,
+    /// SHOULD.
+    pub should: Revisions,
+    /// Follows from a schema or from two rules together.
+    pub derived: Revisions,
+}
+
+/// Over which transports a message can break an invariant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transports {
+    /// Any.
+    Any,
+    /// HTTP.
+    Http,
+    /// Standard streams.
+    Stdio,
+}
+
+/// Who can break an invariant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Either.
+    Both,
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// What must be known for a verdict, which is what gaps, faults and exchanges without a
+/// session take away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The message alone.
+    Message,
+    /// The request and its response, or one HTTP exchange.
+    Exchange,
+    /// What its sender has sent before in the session.
+    Sent,
+    /// What both sides have sent in the session.
+    Session,
+}
+
+/// When an invariant is looked at, and how.
+pub(crate) enum Check {
+    /// At every line, body or event, before it is taken apart.
+    Payload(fn(&Case<'_>, &mut Out<'_>)),
+    /// At every message.
+    Message(fn(&Case<'_>, &mut Out<'_>)),
+    /// At these requests.
+    Request(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
+    /// At these notifications.
+    Notification(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
+    /// At responses to these requests; the way is that of the request.
+    Response(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
+    /// At every response, also one that answers nothing.
+    AnyResponse(fn(&Case<'_>, &mut Out<'_>)),
+    /// When the head of an HTTP request is known together with its message.
+    HttpRequest(fn(&HttpCase<'_>, &mut Out<'_>)),
+    /// When the head of an HTTP response is known.
+    HttpResponse(fn(&HttpCase<'_>, &mut Out<'_>)),
+    /// When an HTTP exchange is over.
+    HttpEnd(fn(&HttpCase<'_>, &mut Out<'_>)),
+    /// At the end of the session.
+    End(fn(&Closing<'_>, &mut Out<'_>)),
+}
+
+/// Which way a message travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Any,
+    ToServer,
+    ToClient,
+}
+
+/// Some methods.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Methods {
+    All,
+    Of(&'static [Method]),
+}
+
+impl Levels {
+    /// Nowhere; the start of a chain.
+    pub const NOWHERE: Self = Self {
+        must: Revisions::NONE,
+        should: Revisions::NONE,
+        derived: Revisions::NONE,
+    };
+
+    /// MUST in these.
+    #[must_use]
+    pub const fn must(mut self, revisions: Revisions) -> Self {
+        self.must = revisions;
+        self
+    }
+
+    /// SHOULD in these.
+    #[must_use]
+    pub const fn should(mut self, revisions: Revisions) -> Self {
+        self.should = revisions;
+        self
+    }
+
+    /// Derived in these.
+    #[must_use]
+    pub const fn derived(mut self, revisions: Revisions) -> Self {
+        self.derived = revisions;
+        self
+    }
+
+    /// Wherever it holds at all.
+    #[must_use]
+    pub const fn revisions(self) -> Revisions {
+        self.must.and(self.should).and(self.derived)
+    }
+
+    /// How binding it is where it may be any of these revisions: the mildest counts.
+    #[must_use]
+    pub fn severity(self, possible: Revisions) -> Severity {
+        if self.derived.meets(possible) {
+            Severity::Derived
+        } else if self.should.meets(possible) {
+            Severity::Should
+        } else {
+            Severity::Must
+        }
+    }
+
+    /// The levels that it has anywhere, the most binding first.
+    pub fn each(self) -> impl Iterator<Item = (Severity, Revisions)> {
+        [
+            (Severity::Must, self.must),
+            (Severity::Should, self.should),
+            (Severity::Derived, self.derived),
+        ]
+        .into_iter()
+        .filter(|(_, revisions)| *revisions != Revisions::NONE)
+    }
+}
+
+impl Transports {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Http => "HTTP",
+            Self::Stdio => "stdio",
+        }
+    }
+}
+
+impl Who {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Both => "client or server",
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}

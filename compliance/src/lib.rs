@@ -1,0 +1,29 @@
+//! Judging sessions of MCP: invariants, each a named property of a whole session.
+//!
+//! A [`Checker`] folds over events and knows nothing of files, clocks or sockets, so that
+//! a session is judged by the same code while it runs and from disk. What there is to
+//! judge by is one static [`table`]; `explain`, the documentation page and the examples
+//! that the tests run come from it.
+
+pub mod capture;
+mod checker;
+pub mod code;
+pub mod composition;
+mod facts;
+pub mod finding;
+mod http;
+mod id;
+mod invariant;
+mod message;
+mod method;
+pub mod page;
+pub mod revision;
+mod rules;
+pub mod script;
+mod session;
+pub mod table;
+mod value;
+
+pub use checker::{Checker, Judged, Outcome, Selection, SelectionError};
+pub use facts::{Facts, Keeps, Transport};
+pub use invariant::{Basis, Invariant, Levels, Transports, Who};

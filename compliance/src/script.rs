@@ -1,0 +1,267 @@
+//! Sessions in a short notation: the examples of the table.
+//!
+//! One event to a line. `>` is a message to the server, `<` one to the client; what is no
+//! JSON is noise. Everything else is a word with arguments:
+//!
+//! ```text
+//! handshake 2025-06-18 {"tools":{}}       initialize, its result, initialized
+//! handshake 2025-06-18 {} {"roots":{}}    the same, with capabilities of the client
+//! > {"jsonrpc":"2.0","id":1,"method":"ping"}
+//! fault > dropped                         we tampered with the message before
+//! wait 1500                               milliseconds
+//! noend <                                 the message before lacked its line end
+//! close >                                 the client closed its end
+//! exit 0                                  the server ended; `exit signal 15`
+//! gap 3                                   events are missing
+//! session 2                               what follows is of this session
+//! conduit 4 POST /mcp                     an HTTP exchange begins
+//! header accept: text/event-stream        of the request, or of the response behind it
+//! status 200                              the response begins
+//! sse id=3 retry=100                      an event of a stream; `sse id=4 message`
+//! body > 12 bytes                         what is no message
+//! ```
+
+use bytes::Bytes;
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Fields, Gap, Head, LineEnd, Offset,
+    Payload, Peer, RequestHead, ResponseHead, SessionKey, SessionMark, SseNote,
+};
+
+use crate::facts::{Facts, Transport};
+
+/// A line that is not in the notation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: `{text}` is not in the notation of examples")]
+pub struct ScriptError {
+    /// Number of the line, from 1 on.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+}
+
+/// A session that was read from its notation.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// How it travelled: over HTTP when it has conduits.
+    pub facts: Facts,
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+/// Reads a session.
+pub fn read(text: &str) -> Result<Script, ScriptError> {
+    let mut draft = Draft::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        draft.line(line).ok_or_else(|| ScriptError {
+            line: number,
+            text: line.to_owned(),
+        })?;
+    }
+    draft.head();
+    let facts = Facts {
+        transport: if draft.http {
+            Transport::Http
+        } else {
+            Transport::Stdio
+        },
+        ..Facts::live()
+    };
+    Ok(Script {
+        facts,
+        events: draft.events,
+    })
+}
+
+#[derive(Default)]
+struct Draft {
+    events: Vec<Event>,
+    at: u64,
+    session: u32,
+    conduit: u32,
+    http: bool,
+    // A head whose fields may still follow.
+    pending: Option<Head>,
+}
+
+/// How much later each event is than the one before, in microseconds.
+const STEP: u64 = 1_000;
+
+impl Draft {
+    fn line(&mut self, line: &str) -> Option<()> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let rest = rest.trim();
+        if word == "header" {
+            let (name, value) = rest.split_once(':')?;
+            self.field(name.trim(), value.trim())?;
+            return Some(());
+        }
+        self.head();
+        match word {
+            ">" => self.message(Direction::ToServer, rest),
+            "<" => self.message(Direction::ToClient, rest),
+            "handshake" => self.handshake(rest)?,
+            "fault" => {
+                let (way, effect) = rest.split_once(' ')?;
+                let effect = effect.to_owned();
+                self.push(direction(way)?, EventBody::Faulted { effect });
+            }
+            "wait" => self.at += rest.parse::<u64>().ok()? * 1_000,
+            "noend" => {
+                let last = self.events.last_mut()?;
+                let EventBody::Message { end, .. } = &mut last.body else {
+                    return None;
+                };
+                *end = LineEnd::None;
+            }
+            "close" => {
+                let (way, reason) = rest.split_once(' ').unwrap_or((rest, "end of input"));
+                let reason = CloseReason::from_name(reason)?;
+                self.push(direction(way)?, EventBody::Closed(reason));
+            }
+            "exit" => {
+                let exit = match rest.split_once(' ') {
+                    Some(("signal", number)) => Exit::Signal(number.parse().ok()?),
+                    _ => Exit::Code(rest.parse().ok()?),
+                };
+                self.push(Direction::ToClient, EventBody::Exited(exit));
+            }
+            "gap" => {
+                let gap = Gap {
+                    events: rest.parse().ok()?,
+                    bytes: 0,
+                    why: "the queue was full".to_owned(),
+                };
+                self.push(Direction::ToClient, EventBody::Gap(gap));
+            }
+            "session" => self.session = rest.parse().ok()?,
+            "began" => {
+                let mark = EventBody::Session(SessionMark::Began(rest.to_owned()));
+                self.push(Direction::ToServer, mark);
+            }
+            "ended" => {
+                let mark = EventBody::Session(SessionMark::Ended(rest.to_owned()));
+                self.push(Direction::ToServer, mark);
+            }
+            "conduit" => self.open(rest)?,
+            "status" => {
+                let status = rest.parse().ok()?;
+                self.pending = Some(Head::Response(ResponseHead {
+                    status,
+                    ..ResponseHead::default()
+                }));
+            }
+            "sse" => self.sse(rest)?,
+            "body" => {
+                let (way, content) = rest.split_once(' ')?;
+                let payload = Payload::Whole(Bytes::from(content.to_owned()));
+                self.push(direction(way)?, EventBody::Body { payload });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn message(&mut self, dir: Direction, text: &str) {
+        let payload = Payload::Whole(Bytes::from(text.to_owned()));
+        let end = LineEnd::Lf;
+        self.push(dir, EventBody::Message { payload, end });
+    }
+
+    fn handshake(&mut self, rest: &str) -> Option<()> {
+        let mut words = rest.splitn(3, ' ');
+        let version = words.next()?;
+        let server = words.next().unwrap_or("{}");
+        let client = words.next().unwrap_or("{}");
+        let ask = format!(
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{client},"clientInfo":{{"name":"client","version":"1"}}}}}}"#
+        );
+        let answer = format!(
+            r#"{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":"{version}","capabilities":{server},"serverInfo":{{"name":"server","version":"1"}}}}}}"#
+        );
+        self.message(Direction::ToServer, &ask);
+        self.message(Direction::ToClient, &answer);
+        let done = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        self.message(Direction::ToServer, done);
+        Some(())
+    }
+
+    fn open(&mut self, rest: &str) -> Option<()> {
+        let mut words = rest.split(' ');
+        self.conduit = words.next()?.parse().ok()?;
+        let method = words.next()?.to_owned();
+        let target = words.next().unwrap_or("/mcp").to_owned();
+        self.http = true;
+        let opened = EventBody::Opened(Peer::Client {
+            address: "127.0.0.1:40000".to_owned(),
+            connection: 1,
+        });
+        self.push(Direction::ToServer, opened);
+        self.pending = Some(Head::Request(RequestHead {
+            method,
+            target,
+            version: "HTTP/1.1".to_owned(),
+            fields: Fields::default(),
+        }));
+        Some(())
+    }
+
+    fn field(&mut self, name: &str, value: &str) -> Option<()> {
+        let fields = match self.pending.as_mut()? {
+            Head::Request(head) => &mut head.fields,
+            Head::Response(head) => &mut head.fields,
+        };
+        fields.0.push((name.to_owned(), value.to_owned()));
+        Some(())
+    }
+
+    fn head(&mut self) {
+        if let Some(head) = self.pending.take() {
+            let dir = match &head {
+                Head::Request(_) => Direction::ToServer,
+                Head::Response(_) => Direction::ToClient,
+            };
+            self.push(dir, EventBody::Head(Box::new(head)));
+        }
+    }
+
+    fn sse(&mut self, rest: &str) -> Option<()> {
+        let mut note = SseNote::default();
+        for word in rest.split(' ').filter(|word| !word.is_empty()) {
+            match word.split_once('=') {
+                Some(("id", id)) => note.id = Some(id.to_owned()),
+                Some(("event", event)) => note.event = Some(event.to_owned()),
+                Some(("retry", millis)) => note.retry_ms = Some(millis.parse().ok()?),
+                None if word == "message" => note.message = true,
+                _ => return None,
+            }
+        }
+        self.push(Direction::ToClient, EventBody::Sse(Box::new(note)));
+        Some(())
+    }
+
+    fn push(&mut self, dir: Direction, body: EventBody) {
+        self.at += STEP;
+        let seq = self.events.len() as u64 + 1;
+        self.events.push(Event {
+            conduit: ConduitId(self.conduit),
+            seq,
+            at: Offset(self.at),
+            session: SessionKey(self.session),
+            dir,
+            era: None,
+            body,
+        });
+    }
+}
+
+fn direction(way: &str) -> Option<Direction> {
+    match way {
+        ">" => Some(Direction::ToServer),
+        "<" => Some(Direction::ToClient),
+        _ => None,
+    }
+}

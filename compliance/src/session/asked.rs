@@ -1,0 +1,66 @@
+//! A request that awaits its response.
+
+use tapewright_schemas::event::{ConduitId, Offset};
+
+use super::Moment;
+use super::capabilities::Capabilities;
+use super::tools::Listed;
+use crate::id::Key;
+use crate::method::Method;
+use crate::revision::Revisions;
+
+/// A request that awaits its response.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) seq: u64,
+    pub(crate) at: Offset,
+    pub(crate) conduit: ConduitId,
+    pub(crate) method: Method,
+    pub(crate) revisions: Revisions,
+    /// When its sender gave it up.
+    pub(crate) cancelled: Option<Moment>,
+    /// We tampered with it.
+    pub(crate) faulted: bool,
+    /// It came in a batch.
+    pub(crate) batch: bool,
+    /// It asked for a task.
+    pub(crate) task: bool,
+    /// The progress token that it hands out.
+    pub(crate) token: Option<Key>,
+    /// Of a tool call: what is known of the tool.
+    pub(crate) tool: Listed,
+    /// What else some methods need.
+    pub(crate) more: Option<Box<More>>,
+}
+
+/// What only some requests need.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct More {
+    /// The revision that an `initialize` asks for.
+    pub(crate) version: Option<String>,
+    /// What its sender can do.
+    pub(crate) capabilities: Option<Capabilities>,
+    /// The cursor that it sent.
+    pub(crate) cursor: Option<u64>,
+    /// That cursor is one that the server had issued.
+    pub(crate) issued: Option<bool>,
+    /// What it is about: a URI, a task.
+    pub(crate) subject: Option<u64>,
+    /// The log level that it sets or allows.
+    pub(crate) level: Option<u8>,
+    /// Its parameters without what a retry changes.
+    pub(crate) salient: Option<u64>,
+}
+
+impl Asked {
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            seq: self.seq,
+            at: self.at,
+        }
+    }
+
+    pub(crate) fn more(&self) -> Option<&More> {
+        self.more.as_deref()
+    }
+}

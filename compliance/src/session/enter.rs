@@ -1,0 +1,417 @@
+//! Entering a message into the session, after the rules have looked at it.
+
+use std::borrow::Cow;
+
+use tapewright_schemas::envelope::Kind;
+use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
+use tapewright_schemas::event::Direction;
+
+use super::asked::{Asked, More};
+use super::capabilities::Capabilities;
+use super::lists::{Cursors, rank};
+use super::modern::{Input, Wants, salient};
+use super::tasks::State;
+use super::tokens::Progress;
+use super::tools::Listed;
+use super::{Latest, Session, pick_mut};
+use crate::id::{Key, hash};
+use crate::message::Message;
+use crate::method::Method;
+use crate::revision::{R4, R5, Revisions};
+use crate::value::Value;
+
+impl Session {
+    /// Enters a message.
+    pub(crate) fn enter(&mut self, message: &Message<'_>) {
+        *pick_mut(&mut self.latest, message.dir) = Latest::Other;
+        self.stateless |= message.revisions == R5;
+        match &message.envelope.kind {
+            Kind::Request { id, .. } => self.enter_request(message, Key::of(id)),
+            Kind::Notification { .. } if self.beside == Some(Some(Key::Null)) => {
+                self.enter_request(message, Key::Null);
+            }
+            Kind::Notification { .. } => self.enter_notification(message),
+            Kind::Response { id, .. } => self.enter_response(message, Key::of(id)),
+            _ => {}
+        }
+    }
+
+    fn enter_request(&mut self, message: &Message<'_>, key: Key) {
+        if message.dir == Direction::ToServer {
+            self.lifecycle.spoke = true;
+            if message.revisions != R5 {
+                self.enter_handshake_request(message);
+            }
+        }
+        let asked = self.asked(message);
+        if let Some(token) = asked.token {
+            let (moment, conduit, task) = (asked.moment(), asked.conduit.0, asked.task);
+            self.tokens_mut(message.dir)
+                .begin(token, moment, conduit, task);
+        }
+        *pick_mut(&mut self.latest, message.dir) = Latest::Request(key);
+        if key != Key::Null || self.beside.is_some() {
+            self.requests_mut(message.dir).insert(key, asked);
+        }
+    }
+
+    fn enter_handshake_request(&mut self, message: &Message<'_>) {
+        let method = message.method;
+        let life = &mut self.lifecycle;
+        if method == Method::Initialize {
+            life.asked.get_or_insert(message.moment());
+        }
+        if method != Method::Ping {
+            life.first.get_or_insert((message.seq, method));
+            let late = life.agreed.is_some() && life.initialized.is_none();
+            if late && method != Method::Initialize {
+                life.hasty.get_or_insert(message.seq);
+            }
+        }
+    }
+
+    /// What is remembered of a request.
+    fn asked(&mut self, message: &Message<'_>) -> Asked {
+        let mut asked = Asked {
+            seq: message.seq,
+            at: message.at,
+            conduit: message.conduit,
+            method: message.method,
+            revisions: message.revisions,
+            cancelled: None,
+            faulted: false,
+            batch: message.within.is_some(),
+            task: false,
+            token: None,
+            tool: Listed::Unknown,
+            more: None,
+        };
+        let Some(params) = message.params() else {
+            if message.method == Method::ToolsList {
+                self.tools.begin(true);
+            }
+            self.cursors.begin(message.method);
+            return asked;
+        };
+        if memchr::memmem::find(params.0, b"progressToken").is_some() {
+            let token = params.at(&["_meta", "progressToken"]);
+            asked.token = token
+                .filter(|one| one.is_string() || one.is_number())
+                .map(|one| Key::of_source(one.0));
+        }
+        match message.method {
+            Method::Initialize => {
+                let capabilities = params.get("capabilities").map(Capabilities::read);
+                self.client = self.client.or(capabilities);
+                let version = params.get("protocolVersion").and_then(Value::string);
+                asked.more_mut().version = version.map(bounded);
+            }
+            Method::ToolsCall => {
+                if self.tools.is_current()
+                    && let Some(name) = params.get("name").and_then(Value::string)
+                {
+                    asked.tool = self.tools.look_up(&name);
+                }
+                asked.task = message.revisions.meets(R4) && params.get("task").is_some();
+            }
+            Method::SamplingCreateMessage | Method::ElicitationCreate => {
+                asked.task = message.revisions.meets(R4) && params.get("task").is_some();
+            }
+            Method::ToolsList
+            | Method::PromptsList
+            | Method::ResourcesList
+            | Method::ResourcesTemplatesList
+            | Method::TasksList => self.walk(message, params, &mut asked),
+            Method::ResourcesRead => {
+                let uri = params.get("uri").and_then(Value::string);
+                asked.more_mut().subject = uri.map(|uri| hash(uri.as_bytes()));
+            }
+            Method::ResourcesSubscribe => {
+                if let Some(uri) = params.get("uri").and_then(Value::string) {
+                    self.subscriptions.begin(&uri);
+                }
+            }
+            Method::ResourcesUnsubscribe => {
+                if let Some(uri) = params.get("uri").and_then(Value::string) {
+                    self.subscriptions.end(&uri, message.moment());
+                }
+            }
+            Method::LoggingSetLevel => {
+                let level = params.get("level").and_then(Value::string);
+                if let Some(level) = level.and_then(|one| rank(&one)) {
+                    self.logging.before = self.logging.level.map(|(level, _, _)| level);
+                    self.logging.level = Some((level, message.moment(), false));
+                }
+            }
+            Method::TasksGet | Method::TasksResult | Method::TasksCancel => {
+                let task = params.get("taskId").and_then(Value::string);
+                asked.more_mut().subject = task.map(|task| hash(task.as_bytes()));
+            }
+            Method::SubscriptionsListen => {
+                if let Some(id) = message.id() {
+                    let wants = Wants::read(params.get("notifications"));
+                    self.modern.listen(Key::of(id), wants);
+                }
+            }
+            _ => {}
+        }
+        if message.revisions == R5 {
+            modern(message, params, &mut asked);
+        }
+        asked
+    }
+
+    fn walk(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
+        let cursor = params.get("cursor").and_then(Value::string);
+        if message.method == Method::ToolsList {
+            self.tools.begin(cursor.is_none());
+        }
+        let Some(cursor) = cursor else {
+            self.cursors.begin(message.method);
+            return;
+        };
+        let key = Cursors::key(message.method, &cursor);
+        let issued = self.cursors.was_issued(key);
+        let more = asked.more_mut();
+        more.cursor = Some(key);
+        more.issued = (issued || !self.cursors.forgotten).then_some(issued);
+    }
+
+    fn enter_notification(&mut self, message: &Message<'_>) {
+        if message.dir == Direction::ToServer {
+            self.lifecycle.spoke = true;
+        }
+        match (message.method, message.dir) {
+            (Method::Initialized, Direction::ToServer) if message.revisions != R5 => {
+                self.lifecycle.initialized.get_or_insert(message.moment());
+            }
+            (Method::Cancelled, dir) => {
+                let id = message.param("requestId").map(|id| Key::of_source(id.0));
+                let moment = message.moment();
+                if let Some(asked) = id.and_then(|id| self.requests_mut(dir).find_mut(id)) {
+                    asked.cancelled.get_or_insert(moment);
+                }
+            }
+            (Method::Progress, dir) => {
+                let token = message
+                    .param("progressToken")
+                    .map(|one| Key::of_source(one.0));
+                let progress = message.param("progress");
+                let progress = progress.and_then(|one| Progress::read(one.0));
+                if let (Some(token), Some(progress)) = (token, progress) {
+                    self.tokens_mut(dir.opposite())
+                        .advance(token, progress, message.seq);
+                }
+            }
+            (Method::ToolsListChanged, Direction::ToClient) => self.tools.changed(),
+            (Method::SubscriptionsAcknowledged, Direction::ToClient) => {
+                let id = message.params().and_then(subscription);
+                if let Some(listen) = id.and_then(|id| self.modern.listens.get_mut(&id)) {
+                    listen.acknowledged = true;
+                    listen.wants = Wants::read(message.param("notifications"));
+                }
+            }
+            (Method::TasksStatus, _) => {
+                if let Some(params) = message.params() {
+                    self.task(params, message.seq);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter_response(&mut self, message: &Message<'_>, id: Key) {
+        let key = match self.beside {
+            Some(Some(beside)) => beside,
+            Some(None) => return,
+            None => id,
+        };
+        let way = message.dir.opposite();
+        let Some(asked) = self.requests_mut(way).take(key) else {
+            return;
+        };
+        let read = pick_mut(&mut self.read, way);
+        *read = (*read).max(asked.seq);
+        if let Some(token) = asked.token {
+            let (moment, conduit) = (message.moment(), message.conduit.0);
+            self.tokens_mut(way).end(token, moment, conduit);
+        }
+        if way == Direction::ToServer {
+            self.count(message, asked.method);
+        }
+        let Some(result) = message.result().filter(|_| message.error().is_none()) else {
+            if asked.method == Method::Initialize {
+                let failed = (message.moment(), false);
+                self.lifecycle.answered.get_or_insert(failed);
+            }
+            return;
+        };
+        self.enter_result(message, &asked, result, key);
+    }
+
+    fn enter_result(&mut self, message: &Message<'_>, asked: &Asked, result: Value<'_>, key: Key) {
+        match asked.method {
+            Method::Initialize => {
+                let moment = message.moment();
+                self.lifecycle.answered.get_or_insert((moment, true));
+                if self.lifecycle.agreed.is_none() {
+                    self.lifecycle.agreed = Some(moment);
+                    let version = result.get("protocolVersion").and_then(Value::string);
+                    let version = version.and_then(|name| Revisions::named(&name));
+                    self.negotiated = version
+                        .filter(|one| Revisions::HANDSHAKE.covers(*one))
+                        .unwrap_or(Revisions::HANDSHAKE);
+                    self.server = Some(
+                        result
+                            .get("capabilities")
+                            .map(Capabilities::read)
+                            .unwrap_or_default(),
+                    );
+                }
+            }
+            Method::ServerDiscover => {
+                self.discovered = result.get("capabilities").map(Capabilities::read);
+            }
+            Method::ToolsList => {
+                self.tools.page(result);
+                self.issue(asked.method, result);
+            }
+            Method::PromptsList
+            | Method::ResourcesList
+            | Method::ResourcesTemplatesList
+            | Method::TasksList => self.issue(asked.method, result),
+            Method::ResourcesUnsubscribe => self.subscriptions.confirm(asked.seq),
+            Method::LoggingSetLevel => {
+                if let Some((_, moment, confirmed)) = &mut self.logging.level
+                    && moment.seq == asked.seq
+                {
+                    *confirmed = true;
+                }
+            }
+            Method::SubscriptionsListen => {
+                self.modern.listens.remove(&key);
+            }
+            Method::TasksGet | Method::TasksCancel => self.task(result, message.seq),
+            _ => {}
+        }
+        if asked.task
+            && let Some(task) = result.get("task")
+        {
+            self.task(task, message.seq);
+        }
+        if message.revisions == R5
+            && result
+                .get("resultType")
+                .is_some_and(|one| one.is("input_required"))
+        {
+            self.modern.ask(Input::read(message, asked, result, key));
+        }
+    }
+
+    fn issue(&mut self, method: Method, result: Value<'_>) {
+        if let Some(cursor) = result.get("nextCursor").and_then(Value::string) {
+            self.cursors.issue(method, Cursors::key(method, &cursor));
+        }
+    }
+
+    fn count(&mut self, message: &Message<'_>, method: Method) {
+        let error = message.error().is_some();
+        let letter = self.by_the_letter();
+        let Some(one) = self.uses.of(method) else {
+            return;
+        };
+        // Arguments that are wrong say nothing about the capability.
+        if error && !letter && message.error_code() == Some(-32_602) {
+            return;
+        }
+        one.answered += 1;
+        if error {
+            one.errors += 1;
+            one.last_error = message.seq;
+        }
+    }
+
+    fn task(&mut self, task: Value<'_>, seq: u64) {
+        let id = task.get("taskId").and_then(Value::string);
+        let state = task.get("status").and_then(Value::string);
+        let state = state.and_then(|name| State::named(&name));
+        if let (Some(id), Some(state)) = (id, state) {
+            self.tasks.set(hash(id.as_bytes()), state, seq);
+            if state.is_final() {
+                let [to_server, to_client] = &mut self.tokens;
+                to_server.forget_tasks();
+                to_client.forget_tasks();
+            }
+        }
+    }
+}
+
+impl Asked {
+    fn more_mut(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+}
+
+impl Input {
+    fn read(message: &Message<'_>, asked: &Asked, result: Value<'_>, id: Key) -> Self {
+        let mut keys = std::collections::HashSet::new();
+        if let Some(requests) = result.get("inputRequests") {
+            requests.members(|name, _| {
+                keys.insert(hash(name));
+            });
+        }
+        let state = result.get("requestState").and_then(Value::string);
+        Self {
+            seq: message.seq,
+            method: asked.method,
+            salient: asked
+                .more()
+                .and_then(|more| more.salient)
+                .unwrap_or_default(),
+            id,
+            state: state.map(|state| hash(state.as_bytes())),
+            keys,
+        }
+    }
+}
+
+/// What a stateless request says of its sender.
+fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
+    let meta = params.get("_meta");
+    let more = asked.more_mut();
+    more.version = meta
+        .and_then(|meta| meta.get(PROTOCOL_VERSION_KEY))
+        .and_then(Value::string)
+        .map(bounded);
+    more.capabilities = meta
+        .and_then(|meta| meta.get(CLIENT_CAPABILITIES_KEY))
+        .map(Capabilities::read);
+    more.level = meta
+        .and_then(|meta| meta.get(LOG_LEVEL_KEY))
+        .and_then(Value::string)
+        .and_then(|name| rank(&name));
+    let retried = matches!(
+        message.method,
+        Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead
+    );
+    if retried {
+        more.salient = Some(salient(Some(params)));
+    }
+}
+
+/// The name of a revision, which is never long.
+fn bounded(name: Cow<'_, str>) -> String {
+    name.chars().take(VERSION_CHARS).collect()
+}
+
+const VERSION_CHARS: usize = 64;
+
+/// The id of the listen request that a message belongs to.
+pub(crate) fn subscription(params: Value<'_>) -> Option<Key> {
+    let id = params.at(&["_meta", SUBSCRIPTION_KEY])?;
+    Some(Key::of_source(id.0))
+}
+
+pub(crate) const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const LOG_LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
+pub(crate) const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";

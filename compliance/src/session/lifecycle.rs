@@ -1,0 +1,30 @@
+//! How far a session has come: the handshake.
+
+use super::Moment;
+use crate::method::Method;
+
+/// The handshake of a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lifecycle {
+    /// The first request of the client that is of the handshake era, pings apart.
+    pub(crate) first: Option<(u64, Method)>,
+    /// Whether the client sent anything with a method.
+    pub(crate) spoke: bool,
+    /// The first `initialize`.
+    pub(crate) asked: Option<Moment>,
+    /// The first response to an `initialize`, and whether it was a result.
+    pub(crate) answered: Option<(Moment, bool)>,
+    /// The first `initialize` that was answered with a result.
+    pub(crate) agreed: Option<Moment>,
+    /// The first `notifications/initialized`.
+    pub(crate) initialized: Option<Moment>,
+    /// The first request that came although the handshake was not completed.
+    pub(crate) hasty: Option<u64>,
+}
+
+impl Lifecycle {
+    /// Whether an `initialize` waits for its response.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.asked.is_some() && self.answered.is_none()
+    }
+}

@@ -1,0 +1,340 @@
+//! What is known about one session while its events pass.
+//!
+//! Rules look at this as it stands before the message that they judge; then the message
+//! is entered. Every table is bounded, and says when it forgot something.
+
+pub(crate) mod asked;
+pub(crate) mod capabilities;
+mod enter;
+pub(crate) mod ids;
+pub(crate) mod lifecycle;
+pub(crate) mod lists;
+pub(crate) mod modern;
+pub(crate) mod tasks;
+pub(crate) mod tokens;
+pub(crate) mod tools;
+
+use tapewright_schemas::envelope::{Kind, RequestId};
+use tapewright_schemas::era::{Era, EraTracker};
+use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey};
+
+use self::asked::Asked;
+use self::capabilities::Capabilities;
+use self::ids::Requests;
+use self::lifecycle::Lifecycle;
+use self::lists::{Cursors, Logging, Subscriptions, Uses};
+use self::modern::Modern;
+use self::tasks::Tasks;
+use self::tokens::Tokens;
+use self::tools::Tools;
+use crate::facts::{Facts, Keeps};
+use crate::finding::Side;
+use crate::http::session::HttpSession;
+use crate::id::Key;
+use crate::message::Message;
+use crate::revision::{R5, Revisions};
+
+/// What kind of session it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// Of a file that does not tell.
+    Document,
+    /// An HTTP exchange that belongs to no session.
+    Exchange,
+    /// Over HTTP, with a session id or an event stream.
+    Http,
+    /// The life of one process.
+    Process,
+}
+
+/// A message that happened at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) seq: u64,
+    pub(crate) at: Offset,
+}
+
+/// One session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) key: SessionKey,
+    pub(crate) sort: Sort,
+    pub(crate) facts: Facts,
+    /// The recording began in its middle.
+    pub(crate) start_unknown: bool,
+    /// Messages of it are missing.
+    pub(crate) gap: bool,
+    /// A message of it could not be looked into.
+    pub(crate) unread: bool,
+    /// What the handshake agreed on; all that it may be before that.
+    pub(crate) negotiated: Revisions,
+    /// What a capture says that the server advertised.
+    pub(crate) declared: Option<Option<Capabilities>>,
+    /// By direction of the requests.
+    pub(crate) requests: [Requests; 2],
+    /// By direction of the requests that handed them out.
+    pub(crate) tokens: [Tokens; 2],
+    /// Whether a message this way was tampered with by us.
+    pub(crate) faulted: [bool; 2],
+    /// Up to which place on the tape what travels this way was certainly read.
+    pub(crate) read: [u64; 2],
+    pub(crate) lifecycle: Lifecycle,
+    /// A message of the stateless era was seen.
+    pub(crate) stateless: bool,
+    pub(crate) server: Option<Capabilities>,
+    pub(crate) client: Option<Capabilities>,
+    /// What `server/discover` told.
+    pub(crate) discovered: Option<Capabilities>,
+    pub(crate) tools: Tools,
+    pub(crate) cursors: Cursors,
+    pub(crate) subscriptions: Subscriptions,
+    pub(crate) logging: Logging,
+    pub(crate) uses: Uses,
+    pub(crate) tasks: Tasks,
+    pub(crate) modern: Modern,
+    pub(crate) http: HttpSession,
+    /// How each direction ended.
+    pub(crate) closed: [Option<(Offset, CloseReason)>; 2],
+    pub(crate) exited: Option<(Offset, Exit)>,
+    pub(crate) last: Offset,
+    /// In a capture the response stands beside its request: the id of that request.
+    pub(crate) beside: Option<Option<Key>>,
+    eras: EraTracker,
+    // The last message of each direction, for a fault that follows it.
+    latest: [Latest; 2],
+}
+
+/// What the last message of a direction was.
+#[derive(Clone, Copy, Debug, Default)]
+enum Latest {
+    #[default]
+    Other,
+    Request(Key),
+}
+
+/// What a response answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Answer<'a> {
+    /// It has no id to go by.
+    Nameless,
+    /// A request that awaits it.
+    Pairs(&'a Asked),
+    /// A request that had its response before.
+    Again,
+    /// A request that may have been forgotten, or missed.
+    Forgotten,
+    /// Nothing.
+    Nobody,
+}
+
+impl Session {
+    pub(crate) fn new(key: SessionKey, sort: Sort, facts: Facts) -> Self {
+        Self {
+            key,
+            sort,
+            facts,
+            start_unknown: false,
+            gap: false,
+            unread: false,
+            negotiated: Revisions::HANDSHAKE,
+            declared: None,
+            requests: Default::default(),
+            tokens: Default::default(),
+            faulted: [false; 2],
+            read: [0; 2],
+            lifecycle: Lifecycle::default(),
+            stateless: false,
+            server: None,
+            client: None,
+            discovered: None,
+            tools: Tools::default(),
+            cursors: Cursors::default(),
+            subscriptions: Subscriptions::default(),
+            logging: Logging::default(),
+            uses: Uses::default(),
+            tasks: Tasks::default(),
+            modern: Modern::default(),
+            http: HttpSession::default(),
+            closed: [None; 2],
+            exited: None,
+            last: Offset::default(),
+            beside: None,
+            eras: EraTracker::default(),
+            latest: Default::default(),
+        }
+    }
+
+    /// Whether the file is one that others may have written by hand, and is judged by the
+    /// letter of the documented format.
+    pub(crate) fn by_the_letter(&self) -> bool {
+        self.facts.keeps == Keeps::Selection
+    }
+
+    /// The requests that travelled this way.
+    pub(crate) fn requests(&self, dir: Direction) -> &Requests {
+        let [to_server, to_client] = &self.requests;
+        match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        }
+    }
+
+    pub(crate) fn requests_mut(&mut self, dir: Direction) -> &mut Requests {
+        let [to_server, to_client] = &mut self.requests;
+        match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        }
+    }
+
+    /// The tokens that requests of this direction handed out.
+    pub(crate) fn tokens(&self, dir: Direction) -> &Tokens {
+        let [to_server, to_client] = &self.tokens;
+        match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        }
+    }
+
+    pub(crate) fn tokens_mut(&mut self, dir: Direction) -> &mut Tokens {
+        let [to_server, to_client] = &mut self.tokens;
+        match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        }
+    }
+
+    /// What the server advertised to a message of these revisions.
+    pub(crate) fn advertised(&self, revisions: Revisions) -> Option<&Capabilities> {
+        if let Some(declared) = &self.declared {
+            return declared.as_ref();
+        }
+        if revisions == R5 {
+            self.discovered.as_ref()
+        } else {
+            self.server.as_ref()
+        }
+    }
+
+    /// Whether what travels this way was tampered with.
+    pub(crate) fn is_faulted(&self, dir: Direction) -> bool {
+        pick(self.faulted, dir)
+    }
+
+    /// Whether what one side receives was tampered with, so that what it does then may
+    /// be our fault.
+    pub(crate) fn misled(&self, side: Side) -> bool {
+        self.is_faulted(side.towards())
+    }
+
+    /// How this direction ended.
+    pub(crate) fn closing(&self, dir: Direction) -> Option<(Offset, CloseReason)> {
+        pick(self.closed, dir)
+    }
+
+    /// Whether the receiver of an earlier message certainly knew it at `now`: it has
+    /// answered something later on the same pipe, or enough time has passed.
+    pub(crate) fn knew(&self, dir: Direction, earlier: Moment, now: Offset) -> bool {
+        let piped = self.sort == Sort::Process;
+        piped && pick(self.read, dir) >= earlier.seq
+            || self.facts.timed && now.since(earlier.at) > self.facts.grace
+    }
+
+    /// The era of a message.
+    pub(crate) fn era(&mut self, told: Option<Era>, message: &Message<'_>) -> Option<Era> {
+        told.or_else(|| self.eras.observe(message.dir, message.envelope))
+    }
+
+    /// The revisions that a message may be of.
+    pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
+        match era {
+            Some(Era::Stateless) => R5,
+            Some(Era::Handshake) => self.handshake_revisions(),
+            // A request of the stateless era describes itself.
+            None if message.dir == Direction::ToServer
+                || matches!(message.envelope.kind, Kind::Response { .. }) =>
+            {
+                self.handshake_revisions()
+            }
+            None => Revisions::ALL,
+        }
+    }
+
+    fn handshake_revisions(&self) -> Revisions {
+        if self.negotiated == Revisions::HANDSHAKE {
+            self.http.revisions.unwrap_or(Revisions::HANDSHAKE)
+        } else {
+            self.negotiated
+        }
+    }
+
+    /// The revisions that the session as a whole may be of.
+    pub(crate) fn closing_revisions(&self) -> Revisions {
+        if self.lifecycle.asked.is_some() || self.lifecycle.first.is_some() {
+            self.negotiated
+        } else if self.stateless {
+            R5
+        } else {
+            Revisions::ALL
+        }
+    }
+
+    /// What a response of this direction answers.
+    pub(crate) fn answer(&self, dir: Direction, id: &RequestId<'_>) -> Answer<'_> {
+        let requests = self.requests(dir.opposite());
+        if let Some(beside) = self.beside {
+            let asked = beside.and_then(|key| requests.find(key));
+            return asked.map_or(Answer::Nobody, Answer::Pairs);
+        }
+        let key = Key::of(id);
+        if key == Key::Null {
+            return Answer::Nameless;
+        }
+        match requests.find(key) {
+            Some(asked) => Answer::Pairs(asked),
+            None if requests.knows(key) => Answer::Again,
+            None if requests.has_forgotten() => Answer::Forgotten,
+            None => Answer::Nobody,
+        }
+    }
+
+    /// A fault of ours happened to the last message of this direction.
+    pub(crate) fn fault(&mut self, dir: Direction) {
+        let [to_server, to_client] = &mut self.faulted;
+        match dir {
+            Direction::ToServer => *to_server = true,
+            Direction::ToClient => *to_client = true,
+        }
+        if let Latest::Request(key) = pick(self.latest, dir)
+            && let Some(asked) = self.requests_mut(dir).find_mut(key)
+        {
+            asked.faulted = true;
+        }
+    }
+
+    /// A direction ended.
+    pub(crate) fn close(&mut self, dir: Direction, at: Offset, reason: CloseReason) {
+        let [to_server, to_client] = &mut self.closed;
+        let end = match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        };
+        end.get_or_insert((at, reason));
+    }
+}
+
+/// The value for one of two directions.
+pub(crate) fn pick<T: Copy>([to_server, to_client]: [T; 2], dir: Direction) -> T {
+    match dir {
+        Direction::ToServer => to_server,
+        Direction::ToClient => to_client,
+    }
+}
+
+/// The place for one of two directions.
+pub(crate) fn pick_mut<T>([to_server, to_client]: &mut [T; 2], dir: Direction) -> &mut T {
+    match dir {
+        Direction::ToServer => to_server,
+        Direction::ToClient => to_client,
+    }
+}

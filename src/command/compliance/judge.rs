@@ -1,0 +1,178 @@
+//! From files to verdicts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tapewright_compliance::composition::{Composition, Hazard};
+use tapewright_compliance::finding::{Doubt, Status};
+use tapewright_compliance::{Checker, Facts, Keeps, Outcome, Selection, capture};
+use tapewright_schemas::event::{SessionKey, Sink as _};
+use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::tape::Header;
+
+use super::{folder, strict};
+use crate::exit::Exit;
+use crate::files::{Contents, Recording};
+use crate::report;
+
+/// What is asked.
+pub(super) struct Question<'a> {
+    pub(super) path: &'a Path,
+    pub(super) selection: Selection,
+    pub(super) shared_transport: bool,
+}
+
+/// Everything that there is to report.
+#[derive(Debug)]
+pub(crate) struct Verdicts {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) hazards: Vec<Hazard>,
+    /// How many recordings were looked at.
+    pub(crate) recordings: usize,
+    /// Whether any invariant is selected.
+    pub(crate) selected: bool,
+}
+
+/// The verdicts on one session.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) label: String,
+    pub(crate) path: PathBuf,
+    pub(crate) kind: FileKind,
+    pub(crate) session: SessionKey,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Of a capture: where each event stands in the file.
+    pub(crate) origins: Vec<capture::Origin>,
+}
+
+impl Server {
+    /// Where an event stands in the file, when it is a capture.
+    pub(crate) fn origin(&self, seq: u64) -> Option<&capture::Origin> {
+        let index = usize::try_from(seq.checked_sub(1)?).ok()?;
+        self.origins.get(index)
+    }
+}
+
+impl Verdicts {
+    /// How many invariants failed, over all sessions.
+    pub(crate) fn failed(&self) -> usize {
+        self.count(Status::Fail)
+    }
+
+    /// How many have this status, over all sessions.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        let outcomes = self.servers.iter().flat_map(|server| &server.outcomes);
+        outcomes.filter(|one| one.status == status).count()
+    }
+
+    /// Whether nothing failed and nothing stands in anything's way.
+    pub(crate) fn all_safe(&self) -> bool {
+        self.failed() == 0 && self.hazards.is_empty()
+    }
+
+    /// What the caller is told.
+    pub(crate) fn exit(&self) -> Exit {
+        if !self.all_safe() {
+            return Exit::Fail;
+        }
+        let outcomes = self.servers.iter().flat_map(|server| &server.outcomes);
+        let gaps = outcomes
+            .flat_map(|one| one.doubts.each())
+            .any(Doubt::is_gap);
+        if gaps || self.servers.is_empty() || !self.selected {
+            Exit::Inconclusive
+        } else {
+            Exit::Pass
+        }
+    }
+}
+
+/// Judges what was asked for.
+pub(super) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
+    let mut verdicts = Verdicts {
+        servers: Vec::new(),
+        hazards: Vec::new(),
+        recordings: 0,
+        selected: !question.selection.is_empty(),
+    };
+    let mut composition = Composition::default();
+    if question.path.is_dir() {
+        for path in folder::recordings(question.path)? {
+            one(&path, question, &mut composition, &mut verdicts)?;
+        }
+    } else {
+        one(question.path, question, &mut composition, &mut verdicts)?;
+    }
+    if verdicts.servers.is_empty() {
+        report::note("there is no session to judge");
+    }
+    if composition.cut {
+        report::note("there are more tools or ids than can be compared; the rest was left out");
+    }
+    verdicts.hazards = composition.hazards();
+    Ok(verdicts)
+}
+
+fn one(
+    path: &Path,
+    question: &Question<'_>,
+    composition: &mut Composition,
+    verdicts: &mut Verdicts,
+) -> anyhow::Result<()> {
+    let recording = Recording::open(path)?;
+    if recording.kind() != FileKind::Tape {
+        strict::check(&recording.path)?;
+    }
+    verdicts.recordings += 1;
+    let facts = Facts::of(recording.kind(), &recording.header(), recording.timed());
+    let mut checker = Checker::new(facts, question.selection.clone());
+    let (kind, path) = (recording.kind(), recording.path.clone());
+    let (mut labels, mut origins) = (BTreeMap::new(), Vec::new());
+    let (fallback, ending);
+    match &recording.contents {
+        Contents::Document(Document::Capture(capture), whole) => {
+            origins = capture::judge(capture, facts.keeps, &mut checker);
+            for (key, session) in (0..).zip(&capture.sessions) {
+                labels.insert(SessionKey(key), session.label.clone());
+            }
+            let declared = capture.array && facts.keeps == Keeps::Selection;
+            if declared || question.shared_transport {
+                composition.shared_capture(capture);
+            }
+            (fallback, ending) = (label(&whole.header), whole.ending.clone());
+        }
+        _ => {
+            let frame = recording.events(|event| {
+                checker.record(event);
+                Ok(())
+            })?;
+            (fallback, ending) = (label(&frame.header), frame.ending);
+        }
+    }
+    checker.end(Some(&ending));
+    let label_of = |key: SessionKey| labels.get(&key).unwrap_or(&fallback).clone();
+    for (key, tool) in checker.tools() {
+        composition.offer(&label_of(key), tool);
+    }
+    for judged in checker.finish(None) {
+        verdicts.servers.push(Server {
+            label: label_of(judged.session),
+            path: path.clone(),
+            kind,
+            session: judged.session,
+            outcomes: judged.outcomes,
+            origins: origins.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// A name for the server of a recording that was not given one.
+fn label(header: &Header) -> String {
+    if !header.label.is_empty() {
+        return header.label.clone();
+    }
+    let program = header.command.first();
+    let program = program.and_then(|program| program.rsplit(['/', '\\']).next());
+    program.unwrap_or("server").to_owned()
+}

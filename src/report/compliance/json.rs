@@ -1,0 +1,94 @@
+//! Verdicts as JSON: the documented shape, and what we add to it.
+
+use serde_json::{Value, json};
+use tapewright_compliance::Outcome;
+use tapewright_compliance::finding::{Finding, Status};
+use tapewright_compliance::table;
+
+use crate::command::compliance::{Server, Verdicts};
+
+/// One JSON object.
+pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
+    let hazards: Vec<Value> = verdicts
+        .hazards
+        .iter()
+        .map(|one| json!({"detail": one.detail, "kind": one.kind, "servers": one.servers}))
+        .collect();
+    let servers: Vec<Value> = verdicts.servers.iter().map(server).collect();
+    let document = json!({
+        "all_safe": verdicts.all_safe(),
+        "composition_findings": hazards,
+        "failed_invariant_count": verdicts.failed(),
+        "servers": servers,
+    });
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn server(server: &Server) -> Value {
+    let outcomes: Vec<Value> = server
+        .outcomes
+        .iter()
+        .map(|one| outcome(server, one))
+        .collect();
+    json!({
+        "server_label": server.label,
+        "file": server.path.display().to_string(),
+        "session": server.session.0,
+        "outcomes": outcomes,
+    })
+}
+
+fn outcome(server: &Server, outcome: &Outcome) -> Value {
+    let rule = table::find(outcome.code);
+    let notes: Vec<&str> = match outcome.status {
+        Status::Fail => outcome
+            .findings
+            .iter()
+            .map(|one| one.detail.as_str())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let doubts: Vec<&str> = outcome.doubts.each().map(|one| one.words()).collect();
+    let findings: Vec<Value> = outcome
+        .findings
+        .iter()
+        .map(|one| finding(server, one))
+        .collect();
+    json!({
+        "id": outcome.code.to_string(),
+        "category": rule.map_or("", |rule| rule.category),
+        "description": rule.map_or("", |rule| rule.property),
+        "passed": outcome.status != Status::Fail,
+        "notes": notes,
+        "status": outcome.status.name(),
+        "checked": outcome.exercised,
+        "doubts": doubts,
+        "findings": findings,
+        "more_findings": outcome.more,
+    })
+}
+
+fn finding(server: &Server, finding: &Finding) -> Value {
+    let evidence: Vec<Value> = finding
+        .evidence
+        .iter()
+        .map(|place| {
+            let mut value = json!({"seq": place.seq, "pointer": place.pointer});
+            if let (Some(file), Some(object)) = (server.origin(place.seq), value.as_object_mut()) {
+                let pointer = format!("{}{}", file.pointer(), place.pointer);
+                object.insert("file_pointer".to_owned(), Value::String(pointer));
+            }
+            value
+        })
+        .collect();
+    json!({
+        "status": finding.status.name(),
+        "side": finding.side.name(),
+        "severity": finding.severity.name(),
+        "at_us": finding.at.0,
+        "detail": finding.detail,
+        "evidence": evidence,
+    })
+}
