@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""A stdio server on FastMCP that offers one of everything: the peer of ts_client.mjs and py_client.py."""
+"""A server on FastMCP that offers one of everything: the peer of ts_client.mjs and py_client.py.
+
+fastmcp_server.py                             over stdio
+fastmcp_server.py streamable-http|sse PORT    over HTTP
+"""
 
 import asyncio
 import os
@@ -176,4 +180,6 @@ async def complete(_reference, argument, _context) -> Completion:
 
 if __name__ == "__main__":
     print("fastmcp peer: bereit ✓", file=sys.stderr, flush=True)
-    server.run("stdio")
+    if len(sys.argv) > 2:
+        server.settings.port = int(sys.argv[2])
+    server.run(sys.argv[1] if len(sys.argv) > 1 else "stdio")

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""A stdio server on MCPServer, what FastMCP became in the second Python SDK: both eras, as the client asks."""
+"""A server on MCPServer, what FastMCP became in the second Python SDK: both eras, as the client asks.
+
+mcpserver_server.py         over stdio
+mcpserver_server.py PORT    over HTTP
+"""
 
 import asyncio
 import sys
@@ -38,4 +42,7 @@ def say(what: str) -> str:
 
 if __name__ == "__main__":
     print("mcpserver peer: bereit ✓", file=sys.stderr, flush=True)
-    server.run("stdio")
+    if len(sys.argv) > 1:
+        server.run("streamable-http", port=int(sys.argv[1]))
+    else:
+        server.run("stdio")

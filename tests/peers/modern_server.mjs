@@ -1,8 +1,12 @@
-// A small stdio server on the second TypeScript SDK: it speaks revision 2026-07-28 (no handshake, no server requests),
-// and the older revisions to a client that opens with `initialize`.
+// A small server on the second TypeScript SDK: it speaks revision 2026-07-28 (no handshake, no server requests), and the
+// older revisions to a client that opens with `initialize`.
+//
+//   node modern_server.mjs           over stdio
+//   node modern_server.mjs PORT      over HTTP
+import { createServer } from 'node:http';
 import { pause, requirePeer } from './peer.mjs';
 
-const { McpServer, acceptedContent, inputRequired } = requirePeer('@modelcontextprotocol/server');
+const { McpServer, acceptedContent, createMcpHandler, inputRequired } = requirePeer('@modelcontextprotocol/server');
 const { serveStdio } = requirePeer('@modelcontextprotocol/server/stdio');
 const { z } = requirePeer('zod');
 
@@ -50,5 +54,16 @@ function newServer() {
   return server;
 }
 
-console.error('modern peer: ready – bereit');
-serveStdio(newServer);
+const [port] = process.argv.slice(2);
+if (port === undefined) {
+  console.error('modern peer: ready – bereit');
+  serveStdio(newServer);
+} else {
+  const { localhostHostValidation, localhostOriginValidation, toNodeHandler } = requirePeer('@modelcontextprotocol/node');
+  const [checkHost, checkOrigin] = [localhostHostValidation(), localhostOriginValidation()];
+  const handler = toNodeHandler(createMcpHandler(newServer));
+  createServer((request, response) => {
+    if (!checkHost(request, response) || !checkOrigin(request, response)) return;
+    handler(request, response);
+  }).listen(Number(port), '127.0.0.1');
+}

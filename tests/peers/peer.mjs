@@ -47,6 +47,7 @@ const VOLATILE = [
   [/\b\d{1,2}:\d\d:\d\d([\s\u202f](AM|PM))?/g, '<time>'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<uuid>'],
   [/\b[0-9a-f]{32}\b/gi, '<id>'],
+  [/\b(localhost|127\.0\.0\.1):\d+/g, '<address>'],
 ];
 
 const maskText = (text) => VOLATILE.reduce((masked, [pattern, name]) => masked.replace(pattern, name), text);
@@ -95,10 +96,10 @@ export class Arrivals {
     this.#waiting = this.#waiting.filter(([wanted, done]) => wanted !== method || done());
   }
 
-  async has(method) {
+  async has(method, patience = 30) {
     if (this.#seen.has(method)) return true;
     await new Promise((done, fail) => {
-      const late = setTimeout(() => fail(new Error(`no ${method} within 30 s`)), 30_000);
+      const late = setTimeout(() => fail(new Error(`no ${method} within ${patience} s`)), patience * 1000);
       this.#waiting.push([method, () => (clearTimeout(late), done(), false)]);
     });
     return true;

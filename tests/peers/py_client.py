@@ -5,6 +5,7 @@ The first SDK (mcp 1) and the second (mcp 2, which probes for revision 2026-07-2
 interpreter that runs this has.
 
     py_client.py [--era legacy|auto|VERSION] [--root DIR] [--env K=V]... -- COMMAND [ARGS...]
+    py_client.py [--transport http|sse] ... -- URL    the same over HTTP
     py_client.py --hold STAGE ...   only opens, as far as opening.py has it, says {"ready":true}, and closes the
                                     SDK's way when a line comes on stdin
 """
@@ -22,7 +23,9 @@ import anyio
 import anyio.to_thread
 import mcp
 from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import get_default_environment, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from opening import opening
@@ -41,6 +44,7 @@ VOLATILE = [
     (r"\b\d{1,2}:\d\d:\d\d([\s\u202f](AM|PM))?", "<time>"),
     (r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
     (r"(?i)\b[0-9a-f]{32}\b", "<id>"),
+    (r"\b(localhost|127\.0\.0\.1):\d+", "<address>"),
 ]
 
 
@@ -92,6 +96,7 @@ def parse_arguments(argv):
 
 OPTIONS, ENV, COMMAND, ARGS = parse_arguments(sys.argv[1:])
 ROOT = OPTIONS.get("root", str(HERE))
+OVER_HTTP = COMMAND.startswith(("http:", "https:"))
 PARAMETERS = StdioServerParameters(command=COMMAND, args=ARGS, env={**get_default_environment(), **ENV})
 
 
@@ -117,7 +122,8 @@ class Arrivals:
         self.seen.setdefault(method, []).append(plain(params))
 
     async def wait(self, method):
-        with anyio.fail_after(30):
+        # Over HTTP a server may have said it before there was a stream to say it on.
+        with anyio.fail_after(10 if OVER_HTTP else 30):
             while method not in self.seen:
                 await anyio.sleep(0.01)
         return True
@@ -288,10 +294,16 @@ async def session(greeting, peer):
     await anyio.sleep(0.2)  # for what was sent after the last answer
 
 
+def transport(stderr):
+    if not OVER_HTTP:
+        return stdio_client(PARAMETERS, errlog=stderr)
+    return (sse_client if OPTIONS.get("transport") == "sse" else streamable_http_client)(COMMAND)
+
+
 async def run():
     arrivals = Arrivals()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as stderr:
-        streams = stdio_client(PARAMETERS, errlog=stderr)
+        streams = transport(stderr)
         if SECOND:
             mode = OPTIONS.get("era", "auto")
             async with mcp.Client(streams, mode=mode, cache=None, **answers(arrivals)) as client:
@@ -299,11 +311,13 @@ async def run():
                 capabilities = plain(client.server_capabilities)
                 await session({**greeting, "capabilities": capabilities}, Peer(client, arrivals))
         else:
-            async with streams as (read, write), ClientSession(read, write, **answers(arrivals)) as client:
+            async with streams as (read, write, *_), ClientSession(read, write, **answers(arrivals)) as client:
                 greeting = await client.initialize()
                 await session(plain(greeting), Peer(client, arrivals))
         for method, params in sorted(arrivals.seen.items()):
             output({"arrived": method, "times": len(params), "params": params})
+        if OVER_HTTP:
+            return
         stderr.seek(0)
         output({"stderr": stderr.read().split("\n")})
 

@@ -2,6 +2,7 @@
 // what the SDK handed back, one JSON line per step.
 //
 //   node ts_client.mjs [--sdk 1|2] [--era legacy|auto|VERSION] [--root DIR] [--env K=V]... -- COMMAND [ARGS...]
+//   node ts_client.mjs [--transport http|sse] ... -- URL    the same over HTTP; the session is ended with DELETE
 //   node ts_client.mjs --hold STAGE ... only opens, as far as opening.json has it under STAGE, says {"ready":true}, and
 //                                       closes the SDK's way when a line comes on stdin
 import { once } from 'node:events';
@@ -13,16 +14,23 @@ const second = options.sdk === '2';
 const era = options.era ?? 'legacy';
 const flavour = second ? 'ts2' : 'ts1';
 const { Client } = requirePeer(second ? '@modelcontextprotocol/client' : '@modelcontextprotocol/sdk/client/index.js');
-const { StdioClientTransport, getDefaultEnvironment } = requirePeer(
-  second ? '@modelcontextprotocol/client/stdio' : '@modelcontextprotocol/sdk/client/stdio.js',
-);
+const overHttp = /^https?:/.test(command);
 
-const transport = new StdioClientTransport({
-  command,
-  args,
-  env: { ...getDefaultEnvironment(), ...options.env },
-  stderr: 'pipe',
-});
+function newTransport() {
+  if (overHttp) {
+    const [module, name] = options.transport === 'sse'
+      ? ['sse.js', 'SSEClientTransport']
+      : ['streamableHttp.js', 'StreamableHTTPClientTransport'];
+    const packageOf = requirePeer(second ? '@modelcontextprotocol/client' : `@modelcontextprotocol/sdk/client/${module}`);
+    return new packageOf[name](new URL(command));
+  }
+  const { StdioClientTransport, getDefaultEnvironment } = requirePeer(
+    second ? '@modelcontextprotocol/client/stdio' : '@modelcontextprotocol/sdk/client/stdio.js',
+  );
+  return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...options.env }, stderr: 'pipe' });
+}
+
+const transport = newTransport();
 let stderr = Buffer.alloc(0);
 transport.stderr?.on('data', (chunk) => { stderr = Buffer.concat([stderr, chunk]); });
 
@@ -137,7 +145,8 @@ const DO = {
     argument: { name: step.argument, value: step.value },
     ...(step.context && { context: { arguments: step.context } }),
   }),
-  await: ({ event }) => arrivals.has(event),
+  // Over HTTP a server may have said it before there was a stream to say it on.
+  await: ({ event }) => arrivals.has(event, overHttp ? 10 : 30),
 
   call: async (step) => {
     if (!step.progress) return call(step);
@@ -191,10 +200,12 @@ async function session() {
     print({ ...named, ...(await outcome(step)) });
   }
   await pause(200); // for what was sent after the last answer
+  await transport.terminateSession?.();
   const child = transport._process;
   const gone = child && new Promise((done) => child.once('exit', (code, signal) => done({ code, signal })));
   await client.close();
   for (const [method, params] of arrivals.entries()) print({ arrived: method, times: params.length, params });
+  if (overHttp) return;
   print({ stderr: stderr.toString('utf8').split('\n') });
   print({ exit: (await gone) ?? null });
 }

@@ -1,0 +1,60 @@
+"""The recorder in front of a server, as a reverse gateway or as a forward proxy."""
+
+import json
+import os
+import signal
+import subprocess
+
+import common
+import servers
+
+OPTIONS = os.environ.get("TAPEWRIGHT_PEERS_OPTIONS", "").split()
+
+
+class Gateway:
+    """`tapewright record`, with its files in a folder of its own."""
+
+    def __init__(self, folder, upstream=None, options=()):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        way = ["--listen", "127.0.0.1:0", "--upstream", upstream] if upstream else ["--forward-proxy", "127.0.0.1:0"]
+        self._errors = open(folder / "gateway.stderr", "wb")
+        self.process = subprocess.Popen(
+            [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS],
+            env=servers.plain_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+        )
+        line = self.process.stdout.readline()
+        try:
+            self.url = json.loads(line)["listening"]
+        except ValueError:
+            servers.stop(self.process)
+            raise RuntimeError(f"the recorder does not listen: {line!r} {self.stderr()[-400:]!r}") from None
+        self.port = int(self.url.split("/")[2].rsplit(":", 1)[1])
+
+    def close(self):
+        """Stops it the way a user does; what is wrong with its end."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = f"nothing within 60 s of SIGTERM, then {self.process.wait()}"
+        self.process.stdout.close()
+        self._errors.close()
+        said = self.stderr()
+        # Ended by a signal it says so like any other program; a silent success would do as well.
+        if status not in (0, -signal.SIGTERM, 128 + signal.SIGTERM):
+            return f"exit {status}: {said[-400:]!r}"
+        return f"it said {said[-400:]!r}" if said else None
+
+    def stderr(self):
+        return (self.folder / "gateway.stderr").read_bytes()
+
+    def tapes(self):
+        return sorted(self.folder.glob("*.tape.jsonl"))
+
+    def cassettes(self):
+        return sorted(path for path in self.folder.glob("out*.json") if not path.name.endswith(".capture.json"))
