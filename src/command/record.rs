@@ -1,10 +1,11 @@
 //! `tapewright record`: the recorder between a client and a server.
 
 mod config;
-mod gateway;
-mod http;
+pub(crate) mod gateway;
+pub(crate) mod http;
 mod size;
 pub(crate) mod target;
+mod way;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,11 +14,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use tapewright_engine::policy::Transparent;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::http::origin::OriginUrl;
 use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, WhenFull};
-use tapewright_proxy::stdio::{self, ChildProcess};
+use tapewright_proxy::stdio;
 use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
@@ -27,6 +26,7 @@ use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
+use self::way::{End, Way};
 
 /// Stand between a client and a server, pass every byte on, and record what passes
 ///
@@ -37,9 +37,10 @@ use self::http::HttpArguments;
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The cassette to write; the tape stands beside it. A name that ends in
-    /// `.tape.jsonl` keeps just the tape. Without it the tape goes to `TAPEWRIGHT_HOME`
-    /// or the XDG state folder
-    #[arg(short, long, value_name = "FILE")]
+    /// `.tape.jsonl` keeps just the tape, one that ends in `/` is a folder in which every
+    /// session gets its own files. Without it the tape goes to `TAPEWRIGHT_HOME` or the
+    /// XDG state folder
+    #[arg(short, long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
     /// Also write a capture, the input of `compliance invariants`
     #[arg(long, value_name = "FILE")]
@@ -76,7 +77,9 @@ Examples:
   tapewright record -o fs.json -- npx -y @modelcontextprotocol/server-filesystem .
   tapewright record --capture fs.capture.json --durability written -- python server.py
   tapewright record -o api.json --listen 4000 --upstream https://mcp.example.com/mcp
-  tapewright record -o all.json --forward-proxy 4000";
+  tapewright record -o fs.json --listen 4000 -- npx -y @modelcontextprotocol/server-filesystem .
+  tapewright record -o api.json --upstream https://mcp.example.com/mcp
+  tapewright record -o recordings/ --forward-proxy 4000";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
@@ -98,7 +101,7 @@ enum WhenFullArgument {
 
 /// Records until the session, or the gateway, comes to its end.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let way = Way::of(arguments)?;
+    let way = Way::of(&arguments.http, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
     if arguments.print_config {
         report::out(&config::entry(&label)?)?;
@@ -115,31 +118,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         Ok(Arc::new(recorder))
     };
-    let http = &arguments.http;
-    let (end, recorder) = match way {
-        Way::Process(command) => {
-            let recorder = start()?;
-            (End::Process(process(command, &recorder, clock)?), recorder)
-        }
-        Way::Gateway { listen, url } => {
-            let path = url.path.clone();
-            let settings = http.gateway(http.reverse(url)?, listen)?;
-            let recorder = start()?;
-            (
-                End::Ours(gateway::run(settings, &path, &recorder, clock)?),
-                recorder,
-            )
-        }
-        Way::ForwardProxy { listen } => {
-            let route = http.forward(|| Ok(target::home()?.join("authority")))?;
-            let settings = http.gateway(route, listen)?;
-            let recorder = start()?;
-            (
-                End::Ours(gateway::run(settings, "", &recorder, clock)?),
-                recorder,
-            )
-        }
-    };
+    let limit_bytes = arguments.max_message;
+    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, start)?;
     let finished = recorder.finish();
     if arguments.verbose {
         tell(&finished);
@@ -149,85 +129,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     Ok(match end {
         // Last of all: a child that a signal ended takes us with it.
-        End::Process(exit) => exit_of(exit),
+        End::Server(exit) => exit_of(exit),
         End::Ours(exit) => exit,
     })
-}
-
-/// How a recording came to its end.
-enum End {
-    /// With the child's process.
-    Process(Option<event::Exit>),
-    /// With ours.
-    Ours(Exit),
-}
-
-/// Which two sides we stand between.
-enum Way<'a> {
-    /// A stdio client and a child.
-    Process(&'a [OsString]),
-    /// HTTP clients and an HTTP server.
-    Gateway { listen: &'a str, url: OriginUrl },
-    /// HTTP clients and whatever server they name.
-    ForwardProxy { listen: &'a str },
-}
-
-impl<'a> Way<'a> {
-    fn of(arguments: &'a Arguments) -> anyhow::Result<Self> {
-        let HttpArguments {
-            listen,
-            forward_proxy,
-            ..
-        } = &arguments.http;
-        if let Some(listen) = forward_proxy {
-            return Ok(Self::ForwardProxy { listen });
-        }
-        match (listen, arguments.http.upstream()?, &*arguments.command) {
-            (None, None, [_, ..]) => Ok(Self::Process(&arguments.command)),
-            (Some(listen), Some(url), []) => Ok(Self::Gateway { listen, url }),
-            _ => Err(Mistake::new(
-                "there is no server to stand in front of",
-                "put its command after `--`, or name its URL with `--upstream`",
-            )
-            .into()),
-        }
-    }
-
-    /// A name for the server.
-    fn label(&self) -> String {
-        match self {
-            Self::Process(command) => config::label(command),
-            Self::Gateway { url, .. } => url.authority().replace(':', "-"),
-            Self::ForwardProxy { .. } => "forward-proxy".to_owned(),
-        }
-    }
-
-    fn transport(&self) -> &'static str {
-        match self {
-            Self::Process(_) => "stdio",
-            Self::Gateway { .. } | Self::ForwardProxy { .. } => "http",
-        }
-    }
-}
-
-/// A stdio client in front, a child behind.
-fn process(
-    command: &[OsString],
-    recorder: &Arc<Recorder>,
-    clock: Clock,
-) -> anyhow::Result<Option<event::Exit>> {
-    let Some((program, rest)) = command.split_first() else {
-        return Err(Mistake::new("no command was given", "put it after `--`").into());
-    };
-    let upstream = ChildProcess::new(program.clone(), rest.to_vec());
-    match stdio::run(&upstream, Transparent, recorder, clock) {
-        Ok(outcome) => Ok(outcome.exit),
-        Err(error) => {
-            recorder.abandon();
-            let hint = "check the command after `--`; it is started without a shell, as the client would start it";
-            Err(anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint)))
-        }
-    }
 }
 
 /// Our exit, which is the child's. A child that a signal ended takes us with it.
@@ -250,6 +154,15 @@ fn tell(finished: &Finished) {
     for file in finished.cassette.iter().chain(&finished.capture) {
         report::note(&format!("wrote {}", file.display()));
     }
+    for session in &finished.sessions {
+        for tape in &session.tapes {
+            report::note(&format!(
+                "session {} is on {}",
+                session.session,
+                tape.display()
+            ));
+        }
+    }
     for problem in &finished.problems {
         report::note(&problem.to_string());
     }
@@ -265,6 +178,7 @@ fn settings(
     clock: Clock,
 ) -> anyhow::Result<Settings> {
     let mut target = target::of(arguments.output.as_deref(), label, clock.created)?;
+    target = target.finish_after(arguments.http.session_idle()?);
     if let Some(capture) = &arguments.capture {
         target::check(capture)?;
         target = target.with_capture(capture);
@@ -275,7 +189,8 @@ fn settings(
         DurabilityArgument::Written => Durability::Written,
     };
     let when_full = match (arguments.when_full, way) {
-        (Some(WhenFullArgument::Wait), _) | (None, Way::Process(_)) => WhenFull::Wait,
+        (Some(WhenFullArgument::Wait), _) => WhenFull::Wait,
+        (None, way) if way.serves_one() => WhenFull::Wait,
         // In front of many clients the traffic is the product.
         (Some(WhenFullArgument::Gap) | None, _) => WhenFull::Gap,
     };

@@ -14,7 +14,7 @@ use super::settings::FrontSettings;
 use super::shared::Front;
 use crate::clock::Clock;
 use crate::http::body::Outbound;
-use crate::http::gateway::{Outcome, ServeError, ending_signals, raise_file_limit};
+use crate::http::gateway::{Outcome, ServeError, ending_signals, raise_file_limit, tick};
 use crate::http::listen::{Client, Handler, Limits, Listener, Phase};
 use crate::record::Recorder;
 use crate::upstream::Upstream;
@@ -63,14 +63,16 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
             signal
         };
         let mut shutdown = std::pin::pin!(shutdown);
-        let mut served = std::pin::pin!(serve(&listener, &front, phases));
+        let ticks = tick(Arc::clone(recorder), clock, phases.clone());
+        let served = async { tokio::join!(serve(&listener, &front, phases), ticks) };
+        let mut served = std::pin::pin!(served);
         let signal = tokio::select! {
             signal = &mut shutdown => {
                 served.await;
                 signal
             }
             // Everything that was under way came to its end before the deadline.
-            () = &mut served => None,
+            _ = &mut served => None,
         };
         Ok(Outcome {
             signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),

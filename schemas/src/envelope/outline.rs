@@ -22,6 +22,7 @@ impl<'a> Envelope<'a> {
         }
         Envelope {
             repeated_member: members.repeated,
+            version: members.version.map(|version| version.of(message)),
             kind: members.kind(message),
         }
     }

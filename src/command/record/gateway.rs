@@ -1,11 +1,11 @@
-//! `record --listen --upstream` and `record --forward-proxy`: a gateway.
+//! What gateways of all kinds say when they begin, and tell when they end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::http::gateway::{self, Settings};
+use tapewright_proxy::http::gateway::{self, Outcome, ServeError, Settings};
 use tapewright_proxy::record::Recorder;
 
 use crate::exit::Exit;
@@ -18,26 +18,36 @@ pub(super) fn run(
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let listening = |origin: &str, figures: Option<SocketAddr>| {
-        let mut line = serde_json::json!({ "listening": format!("{origin}{path}") });
-        if let (Some(figures), Some(members)) = (figures, line.as_object_mut()) {
-            let url = format!("http://{figures}/metrics");
-            members.insert("metrics".to_owned(), url.into());
-        }
-        // Whoever does not read it has no use for it.
-        drop(report::out(&format!("{line}\n")));
-    };
-    let outcome = match gateway::run(settings, recorder, clock, listening) {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            recorder.abandon();
-            let hint = "choose another address, or port 0 for a free one";
-            return Err(error).context(Mistake::new("nothing was recorded", hint));
-        }
-    };
+    let served = gateway::run(settings, recorder, clock, |origin, figures| {
+        announce(origin, path, figures);
+    });
+    conclude(served, recorder)
+}
+
+/// Says where clients can connect, as one line of JSON.
+pub(crate) fn announce(origin: &str, path: &str, figures: Option<SocketAddr>) {
+    let mut line = serde_json::json!({ "listening": format!("{origin}{path}") });
+    if let (Some(figures), Some(members)) = (figures, line.as_object_mut()) {
+        let url = format!("http://{figures}/metrics");
+        members.insert("metrics".to_owned(), url.into());
+    }
+    // Whoever does not read it has no use for it.
+    drop(report::out(&format!("{line}\n")));
+}
+
+/// The status of a gateway that has ended.
+pub(crate) fn conclude(
+    served: Result<Outcome, ServeError>,
+    recorder: &Recorder,
+) -> anyhow::Result<Exit> {
+    let outcome = served
+        .inspect_err(|_| recorder.abandon())
+        .context(Mistake::new(
+            "nothing was recorded",
+            "choose another address, or port 0 for a free one",
+        ))?;
     // An interruption is told as one; SIGTERM is how a gateway is meant to be stopped.
-    let interrupted = outcome.signal == SIGINT;
-    Ok(if interrupted {
+    Ok(if outcome.signal == SIGINT {
         Exit::External(130)
     } else {
         Exit::Pass

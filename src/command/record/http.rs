@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use http::{HeaderName, HeaderValue};
+use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::forward::{Authority, Forward};
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
 use tapewright_proxy::http::listen::{Limits, server_config};
@@ -84,6 +85,10 @@ pub(crate) struct HttpArguments {
     /// How long what is under way may go on after a signal to stop, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
     drain_timeout: f64,
+    /// After how long without a word the files of a session in a folder are finished, in
+    /// seconds; its connections stay
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    session_idle: f64,
     /// Serve figures for Prometheus at this address
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
@@ -199,6 +204,30 @@ impl HttpArguments {
                 .transpose()?,
             pass_healthz: self.pass_healthz,
         })
+    }
+
+    /// What a gateway in front of processes does.
+    pub(crate) fn front(&self, limit_bytes: usize) -> anyhow::Result<FrontSettings> {
+        Ok(FrontSettings {
+            allow_hosts: self.allow_host.clone(),
+            allow_origins: self.allow_origin.clone(),
+            limit_bytes: limit_bytes.max(FrontSettings::default().limit_bytes),
+            drain: seconds("--drain-timeout", self.drain_timeout)?,
+            ..FrontSettings::default()
+        })
+    }
+
+    /// Where clients are served, and with which certificate.
+    pub(crate) fn place(
+        &self,
+        listen: &str,
+    ) -> anyhow::Result<(SocketAddr, Option<Arc<rustls::ServerConfig>>)> {
+        Ok((self.address("--listen", listen)?, self.server_tls()?))
+    }
+
+    /// After how long without a word a session's files are finished.
+    pub(crate) fn session_idle(&self) -> anyhow::Result<Duration> {
+        seconds("--session-idle", self.session_idle)
     }
 
     /// The connections to the server.

@@ -17,6 +17,14 @@ pub(crate) fn of(
     let Some(output) = output else {
         return Ok(Target::tape_only(&home()?.join(name(label, created))));
     };
+    let is_folder = output.to_string_lossy().ends_with('/') || output.is_dir();
+    if is_folder {
+        if output.exists() && !output.is_dir() {
+            let what = format!("`{}` is not a folder", output.display());
+            return Err(Mistake::new(what, "name a folder, such as `recordings/`").into());
+        }
+        return Ok(Target::folder(output));
+    }
     check(output)?;
     if output.to_string_lossy().ends_with(".tape.jsonl") {
         return Ok(Target::tape_only(output));

@@ -118,7 +118,7 @@ impl Body for Tapped {
         if self.done {
             return Poll::Ready(None);
         }
-        self.tap.keep_pace();
+        ready!(self.tap.poll_pace(context));
         loop {
             let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
             match frame {

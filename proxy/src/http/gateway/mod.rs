@@ -31,7 +31,7 @@ use crate::record::Recorder;
 pub(crate) use self::exchange::{Goal, note_ours, peer};
 pub(crate) use self::ours::Ours;
 pub use self::run::{Outcome, ServeError, run};
-pub(crate) use self::run::{ending_signals, health, is_health, raise_file_limit};
+pub(crate) use self::run::{ending_signals, health, is_health, raise_file_limit, tick};
 
 /// Where requests go.
 pub enum Route {

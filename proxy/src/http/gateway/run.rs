@@ -143,11 +143,12 @@ async fn serve(
     let figures = async {
         if let Some(listener) = figures {
             let figures = Figures(Arc::clone(&gateway));
-            listener.serve(figures, phases).await;
+            listener.serve(figures, phases.clone()).await;
         }
     };
+    let ticks = tick(Arc::clone(recorder), clock, phases.clone());
     let mut shutdown = std::pin::pin!(shutdown);
-    let mut served = std::pin::pin!(async { tokio::join!(served, figures) });
+    let mut served = std::pin::pin!(async { tokio::join!(served, figures, ticks) });
     let signal = tokio::select! {
         signal = &mut shutdown => {
             served.await;
@@ -162,6 +163,20 @@ async fn serve(
         signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
     })
 }
+
+/// Tells the recorder the time, so that it can finish the files of silent sessions.
+pub(crate) async fn tick(recorder: Arc<Recorder>, clock: Clock, mut phase: watch::Receiver<Phase>) {
+    let mut beats = tokio::time::interval(BEAT);
+    loop {
+        tokio::select! {
+            _ = beats.tick() => recorder.tick(clock.now()),
+            _ = phase.wait_for(|phase| *phase != Phase::Serving) => return,
+        }
+    }
+}
+
+/// How often the recorder is told the time.
+const BEAT: Duration = Duration::from_millis(500);
 
 /// Answers the clients of a gateway.
 #[derive(Clone)]

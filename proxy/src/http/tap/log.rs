@@ -1,6 +1,7 @@
 //! What is noted of one exchange, and in which session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, SessionKey};
 
@@ -87,11 +88,9 @@ impl Log {
         });
     }
 
-    /// Waits for the recorder where it asks for it.
-    pub(crate) fn keep_pace(&self) {
-        if self.recorder.is_behind() {
-            tokio::task::block_in_place(|| self.recorder.keep_pace());
-        }
+    /// Pending while the recorder asks to be waited for.
+    pub(crate) fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
+        self.recorder.poll_pace(context)
     }
 
     /// What the taps of the exchange may hold, together with all others.

@@ -7,6 +7,7 @@ mod whole;
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, header};
@@ -114,9 +115,9 @@ impl Tap {
         self.log.note(self.dir, EventBody::Edited(Box::new(edit)));
     }
 
-    /// Waits for the recorder where it asks for it.
-    pub(crate) fn keep_pace(&self) {
-        self.log.keep_pace();
+    /// Pending while the recorder asks to be waited for.
+    pub(crate) fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
+        self.log.poll_pace(context)
     }
 
     /// The body is over.

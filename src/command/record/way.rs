@@ -1,0 +1,181 @@
+//! Which two sides the recorder stands between.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tapewright_engine::policy::Transparent;
+use tapewright_proxy::bridge::{Remote, RemoteSettings};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::front;
+use tapewright_proxy::http::origin::{Origin, OriginUrl};
+use tapewright_proxy::record::Recorder;
+use tapewright_proxy::stdio::{self, ChildProcess};
+use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::event;
+
+use super::http::HttpArguments;
+use super::{config, gateway, target};
+use crate::exit::Exit;
+use crate::report::Mistake;
+
+/// Which two sides the recorder stands between.
+pub(super) enum Way<'a> {
+    /// A stdio client and a child.
+    Process(&'a [OsString]),
+    /// A stdio client and an HTTP server.
+    Remote(OriginUrl),
+    /// HTTP clients and an HTTP server.
+    Gateway { listen: &'a str, url: OriginUrl },
+    /// HTTP clients and a child for each of them.
+    Front {
+        listen: &'a str,
+        command: &'a [OsString],
+    },
+    /// HTTP clients and whatever server they name.
+    ForwardProxy { listen: &'a str },
+}
+
+/// How a recording came to its end.
+pub(super) enum End {
+    /// With the server's end.
+    Server(Option<event::Exit>),
+    /// With ours.
+    Ours(Exit),
+}
+
+impl<'a> Way<'a> {
+    /// What the command line asks for.
+    pub(super) fn of(http: &'a HttpArguments, command: &'a [OsString]) -> anyhow::Result<Self> {
+        if let Some(listen) = &http.forward_proxy {
+            return Ok(Self::ForwardProxy { listen });
+        }
+        match (&http.listen, http.upstream()?, command) {
+            (None, None, [_, ..]) => Ok(Self::Process(command)),
+            (None, Some(url), _) => Ok(Self::Remote(url)),
+            (Some(listen), Some(url), _) => Ok(Self::Gateway { listen, url }),
+            (Some(listen), None, [_, ..]) => Ok(Self::Front { listen, command }),
+            (_, None, []) => Err(Mistake::new(
+                "there is no server to stand in front of",
+                "put its command after `--`, or name its URL with `--upstream`",
+            )
+            .into()),
+        }
+    }
+
+    /// A name for the server.
+    pub(super) fn label(&self) -> String {
+        match self {
+            Self::Process(command) | Self::Front { command, .. } => config::label(command),
+            Self::Gateway { url, .. } | Self::Remote(url) => url.authority().replace(':', "-"),
+            Self::ForwardProxy { .. } => "forward-proxy".to_owned(),
+        }
+    }
+
+    /// What the client speaks, in the words of the tape.
+    pub(super) fn transport(&self) -> &'static str {
+        match self {
+            Self::Process(_) | Self::Remote(_) => "stdio",
+            Self::Front { .. } | Self::Gateway { .. } | Self::ForwardProxy { .. } => "http",
+        }
+    }
+
+    /// Whether one client has us for itself, and waits for the tape where it has to.
+    pub(super) fn serves_one(&self) -> bool {
+        matches!(self, Self::Process(_) | Self::Remote(_))
+    }
+
+    /// Records until it comes to its end. The recorder is started once everything that
+    /// can be refused has been looked at.
+    pub(super) fn run(
+        self,
+        http: &HttpArguments,
+        limit_bytes: usize,
+        clock: Clock,
+        start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
+    ) -> anyhow::Result<(End, Arc<Recorder>)> {
+        match self {
+            Self::Process(command) => {
+                let recorder = start()?;
+                Ok((
+                    End::Server(session(&child(command)?, COMMAND_HINT, &recorder, clock)?),
+                    recorder,
+                ))
+            }
+            Self::Remote(url) => {
+                let remote = Remote::new(RemoteSettings {
+                    origin: Origin::new(url, http.origin_settings()?),
+                    fields: http.fields()?,
+                    limit_bytes,
+                });
+                let recorder = start()?;
+                Ok((
+                    End::Server(session(&remote, URL_HINT, &recorder, clock)?),
+                    recorder,
+                ))
+            }
+            Self::Gateway { listen, url } => {
+                let path = url.path.clone();
+                let settings = http.gateway(http.reverse(url)?, listen)?;
+                let recorder = start()?;
+                Ok((
+                    End::Ours(gateway::run(settings, &path, &recorder, clock)?),
+                    recorder,
+                ))
+            }
+            Self::ForwardProxy { listen } => {
+                let folder =
+                    || -> anyhow::Result<PathBuf> { Ok(target::home()?.join("authority")) };
+                let settings = http.gateway(http.forward(folder)?, listen)?;
+                let recorder = start()?;
+                Ok((
+                    End::Ours(gateway::run(settings, "", &recorder, clock)?),
+                    recorder,
+                ))
+            }
+            Self::Front { listen, command } => {
+                let upstream = Arc::new(child(command)?);
+                let settings = http.front(limit_bytes)?;
+                let place = http.place(listen)?;
+                let path = settings.path.clone();
+                let recorder = start()?;
+                let served = front::run(
+                    settings,
+                    place,
+                    (upstream, Transparent),
+                    (&recorder, clock),
+                    |origin| gateway::announce(origin, &path, None),
+                );
+                Ok((End::Ours(gateway::conclude(served, &recorder)?), recorder))
+            }
+        }
+    }
+}
+
+const COMMAND_HINT: &str =
+    "check the command after `--`; it is started without a shell, as the client would start it";
+const URL_HINT: &str = "check the URL of `--upstream`";
+
+fn child(command: &[OsString]) -> anyhow::Result<ChildProcess> {
+    let Some((program, rest)) = command.split_first() else {
+        return Err(Mistake::new("no command was given", "put it after `--`").into());
+    };
+    Ok(ChildProcess::new(program.clone(), rest.to_vec()))
+}
+
+/// A stdio client in front, `upstream` behind.
+fn session<U: Upstream>(
+    upstream: &U,
+    hint: &str,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+) -> anyhow::Result<Option<event::Exit>> {
+    match stdio::run(upstream, Transparent, recorder, clock) {
+        Ok(outcome) => Ok(outcome.exit),
+        Err(error) => {
+            recorder.abandon();
+            Err(error).context(Mistake::new("nothing was recorded", hint))
+        }
+    }
+}
