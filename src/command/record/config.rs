@@ -37,9 +37,32 @@ pub(super) fn label(command: &[OsString]) -> String {
         !word.starts_with('-') && !matches!(word.as_str(), "run" | "dlx" | "exec" | "x")
     });
     match package {
-        Some(package) if is_wrapper => base(package),
+        Some(package) if is_wrapper => script(package).unwrap_or_else(|| base(package)),
         _ => base(program),
     }
+}
+
+/// The name of the package that a script belongs to: `…/server-everything/dist/index.js` is
+/// `server-everything`.
+fn script(path: &str) -> Option<String> {
+    const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "ts", "mts", "cts", "py", "rb"];
+    const FOLDERS: [&str; 7] = ["dist", "build", "out", "src", "bin", "lib", "node_modules"];
+    let path = Path::new(path);
+    let ending = path.extension()?.to_str()?;
+    let name = path.file_stem()?.to_str()?;
+    let says_nothing = matches!(name, "index" | "main" | "__main__" | "server" | "cli");
+    if !SCRIPTS.contains(&ending) || !says_nothing {
+        return None;
+    }
+    let folders = path
+        .parent()?
+        .iter()
+        .rev()
+        .filter_map(|folder| folder.to_str());
+    folders
+        .filter(|folder| !matches!(*folder, "." | ".." | "/"))
+        .find(|folder| !FOLDERS.contains(folder))
+        .map(str::to_owned)
 }
 
 /// A paste-ready entry that runs this very command.
@@ -73,5 +96,10 @@ mod tests {
             "tool.py"
         );
         assert_eq!(of(&["/opt/my-server", "--stdio"]), "my-server");
+        assert_eq!(
+            of(&["node", "x/server-everything/dist/index.js", "stdio"]),
+            "server-everything"
+        );
+        assert_eq!(of(&["node", "dist/index.js"]), "index.js");
     }
 }
