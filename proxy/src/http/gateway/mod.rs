@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
-use tapewright_schemas::event::ConduitId;
+use tapewright_schemas::event::{CloseReason, ConduitId};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
@@ -123,6 +123,15 @@ impl Gateway {
             tasks: TaskTracker::new(),
             conduits: AtomicU32::new(0),
         }
+    }
+
+    /// Why a body is given up before its end: it may be us who cut it off.
+    pub(crate) fn left(&self, reason: CloseReason) -> CloseReason {
+        let cut = *self.phase.borrow() == Phase::Stopping;
+        if cut && reason == CloseReason::ReceiverGone {
+            return CloseReason::Failed;
+        }
+        reason
     }
 
     /// The number of the next exchange, from 1 on.
