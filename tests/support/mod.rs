@@ -1,5 +1,6 @@
 //! What every whole-product test needs: the binary, a peer, a folder, and patience.
 
+pub(crate) mod http;
 pub(crate) mod stream;
 
 use std::io::{BufRead, BufReader, Write};

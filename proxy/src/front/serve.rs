@@ -64,7 +64,7 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
         };
         let mut shutdown = std::pin::pin!(shutdown);
         let ticks = tick(Arc::clone(recorder), clock, phases.clone());
-        let served = async { tokio::join!(serve(&listener, &front, phases), ticks) };
+        let served = async { tokio::join!(serve(listener, &front, phases), ticks) };
         let mut served = std::pin::pin!(served);
         let signal = tokio::select! {
             signal = &mut shutdown => {
@@ -84,7 +84,7 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
 
 /// Serves clients on `listener` until `phase` says otherwise; returns when no connection
 /// and no server is left.
-pub async fn serve(listener: &Listener, front: &Arc<Front>, phase: watch::Receiver<Phase>) {
+pub async fn serve(listener: Listener, front: &Arc<Front>, phase: watch::Receiver<Phase>) {
     let mut draining = phase.clone();
     let keeping = async {
         let idle = front.settings.idle;

@@ -1,6 +1,6 @@
 //! Header fields: which end at us, and how they are recorded.
 
-use http::header::{self, HeaderMap, HeaderName};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use tapewright_schemas::event::Fields;
 
 /// Fields that belong to one connection (RFC 9110 §7.6.1), beside those that `Connection`
@@ -16,30 +16,76 @@ const ONE_HOP: &[&str] = &[
     "upgrade",
 ];
 
-/// Removes the fields that end at us.
+/// Fields that `Connection` cannot take away: they are meant for the other end, and a
+/// sender must not name them there (RFC 9110 §7.6.1). Whoever does it all the same, by
+/// mistake or to have us hide from the server what it decides by, gets them passed on, as
+/// they would be without us.
+const TO_THE_END: &[&str] = &[
+    "accept",
+    "authorization",
+    "cookie",
+    "host",
+    "last-event-id",
+    "location",
+    "origin",
+    "referer",
+    "set-cookie",
+    "trailer",
+    "www-authenticate",
+];
+
+/// The same, by how their names begin.
+const TO_THE_END_BY_PREFIX: &[&str] = &["access-control-", "content-", "mcp-", "sec-fetch-"];
+
+/// Removes the fields that end at us. The others keep their order.
 pub(crate) fn strip(fields: &mut HeaderMap) {
-    let named: Vec<HeaderName> = fields
-        .get_all(header::CONNECTION)
+    let named: Vec<HeaderName> = items(fields, &header::CONNECTION)
+        .filter_map(|name| name.parse().ok())
+        .filter(|name: &HeaderName| {
+            let name = name.as_str();
+            let begins = |prefix: &&str| name.starts_with(prefix);
+            !TO_THE_END.contains(&name) && !TO_THE_END_BY_PREFIX.iter().any(begins)
+        })
+        .collect();
+    let trailers = items(fields, &header::TE).any(|item| item.eq_ignore_ascii_case("trailers"));
+    // RFC 9112 §6.3: the coding frames the message, whatever a length says beside it.
+    let coded = fields.contains_key(header::TRANSFER_ENCODING);
+    let ends = |name: &HeaderName| {
+        ONE_HOP.contains(&name.as_str())
+            || named.contains(name)
+            || (coded && *name == header::CONTENT_LENGTH)
+    };
+    if fields.keys().any(ends) {
+        // Removing one by one would change the order of the rest.
+        let mut name = None;
+        for (next, value) in std::mem::take(fields) {
+            name = next.or(name);
+            if let Some(name) = name.as_ref().filter(|name| !ends(name)) {
+                fields.append(name, value);
+            }
+        }
+    }
+    if trailers {
+        fields.insert(header::TE, HeaderValue::from_static("trailers"));
+    }
+}
+
+/// Whether a message has no transfer coding that we would have to undo: those are of one
+/// connection, and `chunked` alone is known to us (RFC 9112 §7).
+pub(crate) fn is_plainly_coded(fields: &HeaderMap) -> bool {
+    let mut codings = items(fields, &header::TRANSFER_ENCODING);
+    let only = |coding: &str| coding.eq_ignore_ascii_case("chunked");
+    codings.next().is_none_or(only) && codings.next().is_none()
+}
+
+/// The items of the lists under a name.
+pub(crate) fn items<'a>(fields: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    fields
+        .get_all(name)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        // A peer may not take away what frames the message or names its goal.
-        .filter(|name| !matches!(*name, header::CONTENT_LENGTH | header::HOST))
-        .collect();
-    let trailers = fields
-        .get_all(header::TE)
-        .iter()
-        .any(|value| value.as_bytes().eq_ignore_ascii_case(b"trailers"));
-    for name in named {
-        fields.remove(name);
-    }
-    for name in ONE_HOP {
-        fields.remove(*name);
-    }
-    if trailers {
-        fields.insert(header::TE, header::HeaderValue::from_static("trailers"));
-    }
+        .map(str::trim)
 }
 
 /// The fields in the words of the tape. Secrets are taken out later, by the encoder.
@@ -53,4 +99,61 @@ pub(crate) fn to_vocabulary(fields: &HeaderMap) -> Fields {
             })
             .collect(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(fields: &[(&'static str, &'static str)]) -> Vec<(String, String)> {
+        let mut map = HeaderMap::new();
+        for (name, value) in fields {
+            map.append(*name, HeaderValue::from_static(value));
+        }
+        strip(&mut map);
+        to_vocabulary(&map).0
+    }
+
+    fn owned(fields: &[(&str, &str)]) -> Vec<(String, String)> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        fields.iter().map(own).collect()
+    }
+
+    #[test]
+    fn what_stays_keeps_its_order() {
+        let fields = [
+            ("a", "1"),
+            ("connection", "keep-alive, b"),
+            ("b", "2"),
+            ("c", "3"),
+            ("c", "4"),
+            ("upgrade", "h2c"),
+            ("d", "5"),
+        ];
+        let rest = [("a", "1"), ("c", "3"), ("c", "4"), ("d", "5")];
+        assert_eq!(stripped(&fields), owned(&rest));
+    }
+
+    #[test]
+    fn what_is_meant_for_the_other_end_stays() {
+        let fields = [
+            ("connection", "Origin, MCP-Session-Id,content-type, x"),
+            ("origin", "http://evil"),
+            ("mcp-session-id", "1"),
+            ("content-type", "a/b"),
+            ("x", "y"),
+        ];
+        assert_eq!(stripped(&fields), owned(&fields[1..4]));
+    }
+
+    #[test]
+    fn a_coded_message_has_no_length_and_its_trailers_are_still_wanted() {
+        let fields = [
+            ("content-length", "5"),
+            ("transfer-encoding", "chunked"),
+            ("te", "gzip;q=0.5, Trailers"),
+        ];
+        assert_eq!(stripped(&fields), owned(&[("te", "trailers")]));
+        assert_eq!(stripped(&[("te", "gzip")]), []);
+    }
 }

@@ -57,7 +57,7 @@ impl House {
                 (&recorder, clock),
                 phases.clone(),
             );
-            let serving = async move { serve(&listener, &front, phases).await };
+            let serving = async move { serve(listener, &front, phases).await };
             (serving, address)
         });
         let served = runtime.spawn(serving);

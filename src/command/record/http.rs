@@ -98,6 +98,12 @@ pub(crate) struct HttpArguments {
     /// How many connections of clients are served at once
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections)]
     max_connections: usize,
+    /// How many exchanges are served at once
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().exchanges)]
+    max_exchanges: usize,
+    /// How long the head of a request may take, and a connection may idle, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().head_time.as_secs_f64())]
+    head_timeout: f64,
     /// The longest head of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().head_bytes)]
     max_head: usize,
@@ -195,7 +201,7 @@ impl HttpArguments {
             },
             allow_hosts: self.allow_host.clone(),
             allow_origins: self.allow_origin.clone(),
-            limits: self.limits(),
+            limits: self.limits()?,
             drain: seconds("--drain-timeout", self.drain_timeout)?,
             metrics: self
                 .metrics
@@ -256,12 +262,14 @@ impl HttpArguments {
         )))
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> anyhow::Result<Limits> {
+        Ok(Limits {
             connections: self.max_connections.max(1),
+            exchanges: self.max_exchanges,
             head_bytes: self.max_head,
+            head_time: seconds("--head-timeout", self.head_timeout)?,
             ..Limits::default()
-        }
+        })
     }
 
     fn server_tls(&self) -> anyhow::Result<Option<Arc<rustls::ServerConfig>>> {

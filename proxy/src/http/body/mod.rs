@@ -1,5 +1,6 @@
 //! Bodies on their way: frame by frame, as they come.
 
+mod gate;
 mod tapped;
 
 use std::error::Error;
@@ -11,6 +12,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 
+pub(crate) use self::gate::Gate;
 pub(crate) use self::tapped::Tapped;
 
 /// Why a body breaks off. Whoever reads it is told by a connection that ends in the

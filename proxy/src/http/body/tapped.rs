@@ -10,8 +10,9 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tapewright_schemas::event::CloseReason;
 
-use super::BodyError;
+use super::{BodyError, Gate};
 use crate::http::edit::Editor;
+use crate::http::listen::Flushed;
 use crate::http::origin::Lease;
 use crate::http::tap::Tap;
 
@@ -28,6 +29,12 @@ pub(crate) struct Tapped {
     editor: Option<Editor>,
     // Bytes that stand before whatever comes next.
     after: Option<Frame<Bytes>>,
+    // Opens when the receiver wants the body.
+    gate: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    // When what was passed on has left us.
+    flushed: Option<Flushed>,
+    // The body broke off, and what came before it has to leave first.
+    broken: Option<(BodyError, u64)>,
     done: bool,
 }
 
@@ -39,6 +46,9 @@ impl Tapped {
             lease: None,
             editor: None,
             after: None,
+            gate: None,
+            flushed: None,
+            broken: None,
             done: false,
         };
         if body.inner.is_end_stream() {
@@ -55,6 +65,20 @@ impl Tapped {
         if self.done {
             self.release(CloseReason::EndOfInput);
         }
+        self
+    }
+
+    /// Waits for a gate before the first byte.
+    #[must_use]
+    pub(crate) fn with_gate(mut self, gate: Option<Gate>) -> Self {
+        self.gate = gate.map(Gate::opened);
+        self
+    }
+
+    /// Breaks off only after what came before has left us.
+    #[must_use]
+    pub(crate) fn with_flushed(mut self, flushed: Option<Flushed>) -> Self {
+        self.flushed = flushed;
         self
     }
 
@@ -115,8 +139,19 @@ impl Body for Tapped {
         if let Some(frame) = self.after.take() {
             return Poll::Ready(Some(Ok(frame)));
         }
+        if let Some((_, times)) = &self.broken {
+            if let Some(flushed) = &self.flushed {
+                ready!(flushed.poll_after(*times, context));
+            }
+            let error = self.broken.take().map(|(error, _)| Err(error));
+            return Poll::Ready(error);
+        }
         if self.done {
             return Poll::Ready(None);
+        }
+        if let Some(gate) = &mut self.gate {
+            ready!(gate.as_mut().poll(context));
+            self.gate = None;
         }
         ready!(self.tap.poll_pace(context));
         loop {
@@ -151,8 +186,10 @@ impl Body for Tapped {
                     }
                 },
                 Some(Err(error)) => {
+                    let times = self.flushed.as_ref().map_or(0, Flushed::times);
+                    self.broken = Some((error.into(), times));
                     self.finish(CloseReason::Aborted);
-                    return Poll::Ready(Some(Err(error.into())));
+                    return self.poll_frame(context);
                 }
                 None => {
                     let rest = self.rest();
@@ -164,7 +201,7 @@ impl Body for Tapped {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.done && self.after.is_none()
+        self.done && self.after.is_none() && self.broken.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {

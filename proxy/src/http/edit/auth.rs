@@ -2,8 +2,9 @@
 //! §3.3) accepts ours: `resource` in the metadata of a protected resource, and
 //! `resource_metadata` in a challenge. Issuers and their documents stay as they are.
 
+use std::ops::Range;
+
 use bytes::{Bytes, BytesMut};
-use memchr::memmem;
 use tapewright_schemas::event::Edit;
 use tapewright_schemas::json;
 
@@ -71,28 +72,106 @@ fn changed(text: &Bytes, addresses: &Addresses) -> Option<(Vec<u8>, Edit)> {
     Some((out, edit))
 }
 
-/// A `WWW-Authenticate` value with another `resource_metadata` (RFC 9728 §5.1).
-pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, Edit)> {
-    const NAME: &str = "resource_metadata=";
-    let at = memmem::find(value.as_bytes(), NAME.as_bytes())? + NAME.len();
-    let rest = value.get(at..)?;
-    let (start, length) = match rest.strip_prefix('"') {
-        Some(quoted) => (at + 1, quoted.find('"')?),
-        None => (at, rest.find([',', ' ']).unwrap_or(rest.len())),
+/// A `WWW-Authenticate` value with other `resource_metadata` (RFC 9728 §5.1), and what was
+/// changed in it; `None` when it names nothing of the server.
+pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, Vec<Edit>)> {
+    let mut out = String::with_capacity(value.len());
+    let mut edits = Vec::new();
+    let mut copied = 0;
+    for span in parameters(value, "resource_metadata") {
+        let before = value.get(span.clone())?;
+        let Some(after) = addresses.for_client(before) else {
+            continue;
+        };
+        out.push_str(value.get(copied..span.start)?);
+        out.push_str(&after);
+        copied = span.end;
+        edits.push(Edit {
+            what: "resource_metadata".to_owned(),
+            before: before.to_owned(),
+            after,
+        });
+    }
+    out.push_str(value.get(copied..)?);
+    (!edits.is_empty()).then_some((out, edits))
+}
+
+/// Where the values of a parameter stand in a list of challenges (RFC 9110 §11.2), without
+/// their quotes. What stands in another parameter's quotes is none, nor is a value with
+/// escapes.
+fn parameters(text: &str, name: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_token = |at: usize| bytes.get(at).is_some_and(|byte| is_token(*byte));
+    let skip_space = |mut at: usize| {
+        while matches!(bytes.get(at), Some(b' ' | b'\t')) {
+            at += 1;
+        }
+        at
     };
-    let before = value.get(start..start + length)?;
-    let after = addresses.for_client(before)?;
-    let whole = format!(
-        "{}{after}{}",
-        value.get(..start)?,
-        value.get(start + length..)?
-    );
-    let edit = Edit {
-        what: "resource_metadata".to_owned(),
-        before: before.to_owned(),
-        after,
-    };
-    Some((whole, edit))
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes.get(at) == Some(&b'"') {
+            at = end_of_quoted(bytes, at);
+            continue;
+        }
+        if !is_token(at) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while is_token(at) {
+            at += 1;
+        }
+        let named = text
+            .get(start..at)
+            .is_some_and(|word| word.eq_ignore_ascii_case(name));
+        let equals = skip_space(at);
+        if bytes.get(equals) != Some(&b'=') {
+            continue;
+        }
+        let value = skip_space(equals + 1);
+        at = value;
+        let span = if bytes.get(value) == Some(&b'"') {
+            at = end_of_quoted(bytes, value);
+            value + 1..at.saturating_sub(1)
+        } else {
+            // Not of the token's characters alone: a URL without quotes is common.
+            while bytes
+                .get(at)
+                .is_some_and(|byte| !matches!(byte, b',' | b' ' | b'\t' | b'"'))
+            {
+                at += 1;
+            }
+            value..at
+        };
+        let plain = bytes
+            .get(span.clone())
+            .is_some_and(|value| !value.contains(&b'\\'));
+        let ended = value == span.start || (at > span.end && bytes.get(at - 1) == Some(&b'"'));
+        if named && plain && ended {
+            found.push(span);
+        }
+    }
+    found
+}
+
+/// The end of the quoted string that begins at a place.
+fn end_of_quoted(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// RFC 9110 §5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]
@@ -151,5 +230,33 @@ mod tests {
         .unwrap();
         assert_eq!(out, "Bearer resource_metadata=http://localhost:4000/m, a=b");
         assert!(challenge("Bearer scope=\"x\"", &addresses()).is_none());
+    }
+
+    #[test]
+    fn every_challenge_of_a_list_is_looked_at() {
+        let value = "Basic realm=x, Bearer Resource_Metadata = \"https://up.example/a\", DPoP resource_metadata=https://up.example/b";
+        let (out, edits) = challenge(value, &addresses()).unwrap();
+        assert_eq!(
+            out,
+            value.replace("https://up.example/", "http://localhost:4000/")
+        );
+        assert_eq!(edits.len(), 2);
+    }
+
+    #[test]
+    fn what_only_looks_like_metadata_stays() {
+        for value in [
+            r#"Bearer error_description="resource_metadata=https://up.example/a""#,
+            r#"Bearer error_description="say \" resource_metadata=\"https://up.example/a""#,
+            "Bearer x_resource_metadata=https://up.example/a",
+            "Bearer resource_metadata=https://other.example/a",
+            r#"Bearer resource_metadata="https://up.example/\a""#,
+            r#"Bearer resource_metadata="https://up.example/"#,
+            "Bearer resource_metadata",
+            "resource_metadata=",
+            "\"",
+        ] {
+            assert!(challenge(value, &addresses()).is_none(), "{value}");
+        }
     }
 }

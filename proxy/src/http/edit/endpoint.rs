@@ -1,111 +1,167 @@
 //! The `endpoint` event of HTTP with SSE (2024-11-05, basic/transports): the one place
 //! where a body of the protocol names the server's origin.
 
+use std::ops::Range;
+
 use bytes::{Bytes, BytesMut};
-use memchr::{memchr2, memmem};
 use tapewright_schemas::event::Edit;
 
 use super::Addresses;
 
 /// Changes the URL in the first event of a stream, when that is an `endpoint` on the
-/// server's origin. Holds nothing but that first event; its line ends stay.
+/// server's origin. Holds nothing but the data of that event; its line ends stay.
 #[derive(Debug)]
 pub(crate) struct EndpointEditor {
     addresses: Addresses,
     // `None` once the first event has passed.
-    held: Option<BytesMut>,
+    first: Option<First>,
+}
+
+/// The stream up to the end of its first event.
+#[derive(Debug, Default)]
+struct First {
+    // The line under way, whether it is held or has passed.
+    line: Vec<u8>,
+    // What is held: from the first line on that is, or may be, data.
+    held: BytesMut,
+    holding: bool,
+    // Where the address stands in what is held.
+    data: Option<Range<usize>>,
+    lines_of_data: usize,
+    named: bool,
+    after_cr: bool,
+    // How much of a byte order mark was seen; beyond its length nothing is one.
+    mark: usize,
 }
 
 /// How long a first event may be to be looked at, in bytes.
 const LONGEST: usize = 16 * 1024;
 
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What the next byte made of the first event.
+enum Step {
+    More,
+    /// It is over, with this address to be changed, if any.
+    Over(Option<Range<usize>>),
+}
+
 impl EndpointEditor {
     pub(crate) fn new(addresses: Addresses) -> Self {
         Self {
             addresses,
-            held: Some(BytesMut::new()),
+            first: Some(First::default()),
         }
     }
 
     pub(crate) fn push(&mut self, data: Bytes) -> (Bytes, Option<Edit>) {
-        let Some(held) = &mut self.held else {
+        let Some(first) = &mut self.first else {
             return (data, None);
         };
-        held.extend_from_slice(&data);
-        let end = end_of_event(held);
-        let hopeless = end.is_none() && (held.len() > LONGEST || !may_be_endpoint(held));
-        if end.is_none() && !hopeless {
-            return (Bytes::new(), None);
-        }
-        let held = self.held.take().unwrap_or_default().freeze();
-        let event = end.and_then(|end| held.get(..end)).unwrap_or_default();
-        match self.changed(event) {
-            Some((first, edit)) => {
-                let mut out = BytesMut::from(first.as_slice());
-                out.extend_from_slice(held.get(event.len()..).unwrap_or_default());
-                (out.freeze(), Some(edit))
+        let mut out = BytesMut::with_capacity(data.len());
+        for (at, byte) in data.iter().enumerate() {
+            let Step::Over(span) = first.step(*byte, &mut out) else {
+                continue;
+            };
+            let held = self.first.take().unwrap_or_default().held;
+            let edit = span.and_then(|span| self.changed(&held, span, &mut out));
+            if edit.is_none() {
+                out.extend_from_slice(&held);
             }
-            None => (held, None),
+            out.extend_from_slice(data.get(at + 1..).unwrap_or_default());
+            return (out.freeze(), edit);
         }
+        (out.freeze(), None)
     }
 
     pub(crate) fn finish(self) -> Bytes {
-        self.held.unwrap_or_default().freeze()
+        self.first.unwrap_or_default().held.freeze()
     }
 
-    /// The event with another URL.
-    fn changed(&self, event: &[u8]) -> Option<(Vec<u8>, Edit)> {
-        let mut named = false;
-        let mut data = None;
-        let mut at = 0;
-        while at < event.len() {
-            let rest = event.get(at..)?;
-            let length = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-            let line = rest.get(..length)?;
-            let line_start = at;
-            at += length + 1;
-            if let Some(value) = line.strip_prefix(b"event:") {
-                named = value.trim_ascii() == b"endpoint";
-            } else if let Some(value) = line.strip_prefix(b"data:") {
-                let value_start = line_start + 5 + usize::from(value.first() == Some(&b' '));
-                // An address of several lines is none.
-                if data.replace(value_start..line_start + length).is_some() {
-                    return None;
-                }
-            }
-        }
-        let span = data.filter(|_| named)?;
-        let before = std::str::from_utf8(event.get(span.clone())?).ok()?;
+    /// Appends what was held with another address; nothing when it is to stay.
+    fn changed(&self, held: &[u8], span: Range<usize>, out: &mut BytesMut) -> Option<Edit> {
+        let before = std::str::from_utf8(held.get(span.clone())?).ok()?;
         let after = self.addresses.for_client(before.trim())?;
-        let mut out = event.get(..span.start)?.to_vec();
+        let (head, tail) = (held.get(..span.start)?, held.get(span.end..)?);
+        out.extend_from_slice(head);
         out.extend_from_slice(after.as_bytes());
-        out.extend_from_slice(event.get(span.end..)?);
-        let edit = Edit {
+        out.extend_from_slice(tail);
+        Some(Edit {
             what: "endpoint".to_owned(),
             before: before.to_owned(),
             after,
-        };
-        Some((out, edit))
+        })
     }
 }
 
-/// Where the first blank line ends.
-fn end_of_event(text: &[u8]) -> Option<usize> {
-    let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\r\r"];
-    ends.into_iter()
-        .filter_map(|end| Some(memmem::find(text, end)? + end.len()))
-        .min()
-}
+impl First {
+    fn step(&mut self, byte: u8, out: &mut BytesMut) -> Step {
+        if MARK.get(self.mark) == Some(&byte) {
+            self.mark += 1;
+            out.extend_from_slice(&[byte]);
+            return Step::More;
+        }
+        self.mark = MARK.len();
+        if self.line.is_empty() && byte == b'd' {
+            self.holding = true;
+        }
+        if self.holding {
+            self.held.extend_from_slice(&[byte]);
+        } else {
+            out.extend_from_slice(&[byte]);
+        }
+        let second_half = std::mem::replace(&mut self.after_cr, byte == b'\r') && byte == b'\n';
+        if second_half {
+            return Step::More;
+        }
+        if matches!(byte, b'\r' | b'\n') {
+            return self.end_line();
+        }
+        self.line.push(byte);
+        let is_data = self.line.iter().zip(b"data").all(|(a, b)| a == b);
+        if self.holding && self.lines_of_data == 0 && !is_data {
+            self.release(out);
+        }
+        if self.line.len() > LONGEST || self.held.len() > LONGEST {
+            return Step::Over(None);
+        }
+        Step::More
+    }
 
-/// Whether a stream that begins so may begin with an `endpoint` event: comments and other
-/// fields may come first, another event's name decides.
-fn may_be_endpoint(text: &[u8]) -> bool {
-    let Some(at) = memmem::find(text, b"event:") else {
-        return memmem::find(text, b"data:").is_none();
-    };
-    let value = text.get(at + 6..).unwrap_or_default().trim_ascii_start();
-    let length = value.len().min(b"endpoint".len());
-    value.get(..length) == b"endpoint".get(..length)
+    /// What was held is no data after all.
+    fn release(&mut self, out: &mut BytesMut) {
+        self.holding = false;
+        out.extend_from_slice(&self.held.split());
+    }
+
+    fn end_line(&mut self) -> Step {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            if self.lines_of_data == 0 {
+                // Nothing that a client would dispatch.
+                self.named = false;
+                return Step::More;
+            }
+            // An address of several lines is none.
+            let whole = self.named && self.lines_of_data == 1;
+            return Step::Over(self.data.take().filter(|_| whole));
+        }
+        let colon = line.iter().position(|byte| *byte == b':');
+        let name = line.get(..colon.unwrap_or(line.len())).unwrap_or_default();
+        let mut value = colon.map_or(line.len(), |colon| colon + 1);
+        value += usize::from(line.get(value) == Some(&b' '));
+        match name {
+            b"event" => self.named = line.get(value..) == Some(b"endpoint"),
+            b"data" => {
+                // Its end, a single byte so far, is held as well.
+                let start = self.held.len().saturating_sub(line.len() + 1);
+                self.data = Some(start + value..start + line.len());
+                self.lines_of_data += 1;
+            }
+            _ => {}
+        }
+        Step::More
+    }
 }
 
 #[cfg(test)]
@@ -159,6 +215,8 @@ mod tests {
             "id: 1\nevent: endpoint\ndata: http://up.example:9/x",
             "",
             ": only a comment\n\n",
+            "event: endpoint\n\ndata: http://up.example:9/x\n\n",
+            "dat: 1\ndatum\nd\n\n",
         ] {
             for size in [1, 3, 1000] {
                 assert_eq!(run(stream, size), (stream.to_owned(), None));
@@ -169,12 +227,30 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_begins_otherwise_is_not_held() {
+    fn comments_and_other_fields_may_come_first_and_the_name_last() {
+        for end in ["\n", "\r\n", "\r"] {
+            let text = |url: &str| {
+                format!("\u{feff}: ping\n\nretry: 5\n\ndelta: 1\nid: 1\ndata:{url}\nevent: endpoint\n\ndata: http://up.example:9/x\n\n")
+                    .replace('\n', end)
+            };
+            for size in [1, 2, 5, 1000] {
+                let (out, edit) = run(&text("http://up.example:9/m"), size);
+                assert_eq!(out, text("http://127.0.0.1:4000/m"), "{size}");
+                assert!(edit.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_held_but_data_that_may_be_the_address() {
         let mut editor = EndpointEditor::new(Addresses {
             theirs: OriginUrl::parse("http://up.example").unwrap(),
             ours: String::new(),
         });
-        let chunk = Bytes::from_static(b"event: message\ndata: {");
-        assert_eq!(editor.push(chunk.clone()).0, chunk);
+        for chunk in [": pi", "ng\n\nevent: end", "point\nid", ": 1\ndelta\n"] {
+            assert_eq!(editor.push(chunk.into()).0, chunk);
+        }
+        assert_eq!(editor.push("data: /m".into()).0, "");
+        assert_eq!(editor.push("\n\nmore".into()).0, "data: /m\n\nmore");
     }
 }

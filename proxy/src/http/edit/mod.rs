@@ -52,6 +52,10 @@ impl Addresses {
     /// A URL of the server as the client has to see it; `None` when it is no URL of the
     /// server, or is relative and means the same in both places.
     pub(crate) fn for_client(&self, url: &str) -> Option<String> {
+        if url.starts_with("//") {
+            // Relative to the scheme, which may not be ours.
+            return self.for_client(&format!("{}:{url}", self.theirs.scheme.name()));
+        }
         let scheme_end = url.find("://")?;
         let rest = url.get(scheme_end + 3..)?;
         let path_start = rest
@@ -96,6 +100,9 @@ mod tests {
             ("https://up.example:8443/a", None),
             ("http://up.example/a", None),
             ("https://other.example/?u=https://up.example/", None),
+            ("//up.example/a", Some("http://localhost:4000/a")),
+            ("//up.example:80/a", None),
+            ("///a", None),
             ("/relative", None),
             ("", None),
         ] {

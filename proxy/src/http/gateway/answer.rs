@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use http::header::{self, HeaderMap, HeaderValue};
-use http::{Method, Response, StatusCode};
+use http::{Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tapewright_schemas::event::{Direction, Edit, EventBody, Head, SessionMark};
 
@@ -13,6 +13,7 @@ use super::ours;
 use crate::http::body::{Outbound, Tapped};
 use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge};
 use crate::http::fields;
+use crate::http::listen::Flushed;
 use crate::http::metrics::InFlight;
 use crate::http::origin::Answer;
 use crate::http::sessions::{LANE, SESSION_ID};
@@ -25,6 +26,8 @@ pub(crate) struct Asked {
     pub(crate) has_session_id: bool,
     /// Both addresses of the server, where the client knows it under ours.
     pub(crate) addresses: Option<Addresses>,
+    /// When what was passed to the client has left us.
+    pub(crate) flushed: Option<Flushed>,
 }
 
 /// Passes a response back: status and head at once, the body as it comes.
@@ -54,6 +57,8 @@ pub(crate) fn pass(
         }),
     );
     fields::strip(&mut parts.headers);
+    // Each leg has a version of its own (RFC 9110 §2.5).
+    parts.version = Version::HTTP_11;
     let mut editor = None;
     if let Some(addresses) = asked.addresses {
         let rewrite_auth = exchange.gateway.changes.rewrite_auth;
@@ -76,6 +81,7 @@ pub(crate) fn pass(
     }
     let body = Tapped::new(body, tap)
         .with_lease(lease, Arc::clone(&exchange.sent))
+        .with_flushed(asked.flushed)
         .with_editor(editor);
     Response::from_parts(parts, Outbound::passing(body))
 }
@@ -145,27 +151,16 @@ fn edit_head(head: &mut HeaderMap, addresses: &Addresses, rewrite_auth: bool) ->
         head.insert(header::LOCATION, value);
         edits.push(edit);
     }
-    if rewrite_auth {
-        let values: Vec<HeaderValue> = head
-            .get_all(header::WWW_AUTHENTICATE)
-            .iter()
-            .cloned()
-            .collect();
-        head.remove(header::WWW_AUTHENTICATE);
-        for value in values {
-            let changed = value
-                .to_str()
-                .ok()
-                .and_then(|value| challenge(value, addresses))
-                .and_then(|(text, edit)| Some((HeaderValue::try_from(text).ok()?, edit)));
-            let value = match changed {
-                Some((value, edit)) => {
-                    edits.push(edit);
-                    value
-                }
-                None => value,
+    if rewrite_auth && let header::Entry::Occupied(mut all) = head.entry(header::WWW_AUTHENTICATE) {
+        for value in all.iter_mut() {
+            let Some((changed, found)) = value.to_str().ok().and_then(|text| {
+                let (text, found) = challenge(text, addresses)?;
+                Some((HeaderValue::try_from(text).ok()?, found))
+            }) else {
+                continue;
             };
-            head.append(header::WWW_AUTHENTICATE, value);
+            *value = changed;
+            edits.extend(found);
         }
     }
     edits

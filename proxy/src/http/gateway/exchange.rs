@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use http::{Request, Response, StatusCode};
-use hyper::body::Incoming;
+use http::{Request, Response, StatusCode, header};
+use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
-    Added, CloseReason, Direction, EventBody, Head, Peer, SessionMark,
+    Added, CloseReason, Direction, Edit, EventBody, Head, Peer, SessionMark,
 };
 
 use super::observe::{Exchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
 use super::{Gateway, answer};
-use crate::http::body::{Outbound, Tapped};
-use crate::http::edit::Addresses;
+use crate::http::body::{Gate, Outbound, Tapped};
+use crate::http::edit::{Addresses, ResourceEditor};
+use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
 use crate::http::origin::Origin;
@@ -46,6 +47,14 @@ impl Gateway {
                 &Ours::new(StatusCode::SERVICE_UNAVAILABLE, why),
             );
         };
+        if !fields::is_plainly_coded(request.headers()) {
+            let why = "the body has a transfer coding other than `chunked`";
+            return self.refuse(
+                client,
+                &request,
+                &Ours::new(StatusCode::NOT_IMPLEMENTED, why),
+            );
+        }
         let url = goal.origin.url();
         let origin: Arc<str> = url.origin().into();
         let target = target_of(request.uri()).to_owned();
@@ -74,14 +83,16 @@ impl Gateway {
         let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
 
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let flushed = parts.extensions.remove();
+        let gate = Gate::of(&parts.headers).filter(|_| !body.is_end_stream());
         let tap = Tap::new(
             Arc::clone(&log),
             Direction::ToServer,
             &parts.headers,
             Box::new(RequestWatch(Arc::clone(&exchange))),
         );
-        let body = Outbound::passing(Tapped::new(body, tap));
+        let body = Outbound::passing(Tapped::new(body, tap).with_gate(gate.clone()));
         let is_reverse = goal.ours.is_some();
         let addresses = goal.ours.map(|ours| Addresses {
             theirs: url.clone(),
@@ -90,6 +101,19 @@ impl Gateway {
         let has_session_id = parts
             .headers
             .contains_key(crate::http::sessions::SESSION_ID);
+        if let Some(gate) = gate {
+            parts.extensions.insert(gate);
+        }
+        if is_reverse && self.changes.rewrite_auth && ResourceEditor::wants(&target) {
+            let accepted = parts.headers.get(header::ACCEPT_ENCODING);
+            let accepted = accepted.and_then(|value| value.to_str().ok());
+            let edit = EventBody::Edited(Box::new(Edit {
+                what: "accept-encoding".to_owned(),
+                before: accepted.unwrap_or_default().to_owned(),
+                after: "identity".to_owned(),
+            }));
+            log.note(Direction::ToServer, edit);
+        }
         let upstream = to_server(parts, body, url, &self.changes, is_reverse);
         let before = self.clock.now();
         let answer = goal.origin.send(upstream).await;
@@ -100,16 +124,28 @@ impl Gateway {
             target,
             has_session_id,
             addresses,
+            flushed,
         };
         let response = match answer {
-            Ok(answer) => answer::pass(&exchange, in_flight, asked, answer),
-            Err(error) => {
-                let ours = Ours::of_send(&error);
-                exchange.settle(LANE);
-                note_ours(&log, &ours);
-                in_flight.end();
-                ours.response()
+            Ok(answer) if !fields::is_plainly_coded(answer.response.headers()) => {
+                let why = "the server used a transfer coding other than `chunked`";
+                self.replace(
+                    &exchange,
+                    in_flight,
+                    &Ours::new(StatusCode::BAD_GATEWAY, why),
+                )
             }
+            // Nobody asked for another protocol: what asks for it ends at us.
+            Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                let why = "the server switched protocols, which nobody asked for";
+                self.replace(
+                    &exchange,
+                    in_flight,
+                    &Ours::new(StatusCode::BAD_GATEWAY, why),
+                )
+            }
+            Ok(answer) => answer::pass(&exchange, in_flight, asked, answer),
+            Err(error) => self.replace(&exchange, in_flight, &Ours::of_send(&error)),
         };
         let added = Added {
             request_us: before.since(arrived).0,
@@ -118,6 +154,15 @@ impl Gateway {
         self.metrics.add_latency(added);
         log.note(Direction::ToClient, EventBody::Added(added));
         response
+    }
+
+    /// Answers in the server's place.
+    fn replace(&self, exchange: &Exchange, in_flight: InFlight, ours: &Ours) -> Response<Outbound> {
+        exchange.settle(LANE);
+        note_ours(&exchange.log, ours);
+        self.metrics.add_refused();
+        drop(in_flight);
+        ours.response()
     }
 
     /// Answers a request that goes nowhere. It is recorded all the same.
@@ -177,10 +222,9 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some((exchange, in_flight)) = self.0.take() {
             exchange.settle(LANE);
-            exchange.log.note(
-                Direction::ToClient,
-                EventBody::Closed(CloseReason::ReceiverGone),
-            );
+            let reason = exchange.gateway.left(CloseReason::ReceiverGone);
+            let closed = EventBody::Closed(reason);
+            exchange.log.note(Direction::ToClient, closed);
             in_flight.end();
         }
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
-use tapewright_schemas::event::{ConduitId, SessionKey};
+use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
@@ -132,6 +132,15 @@ impl Gateway {
     pub(crate) fn log(&self, session: Option<SessionKey>) -> Log {
         let (recorder, budget) = (Arc::clone(&self.recorder), Arc::clone(&self.budget));
         Log::new(recorder, self.clock, self.next_conduit(), budget, session)
+    }
+
+    /// Why a body is given up before its end: it may be us who cut it off.
+    pub(crate) fn left(&self, reason: CloseReason) -> CloseReason {
+        let cut = *self.phase.borrow() == Phase::Stopping;
+        if cut && reason == CloseReason::ReceiverGone {
+            return CloseReason::Failed;
+        }
+        reason
     }
 
     /// The number of the next exchange, from 1 on.

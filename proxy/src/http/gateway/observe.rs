@@ -65,6 +65,10 @@ impl Watch for RequestWatch {
         self.0.gateway.metrics.add_bytes(Direction::ToServer, count);
     }
 
+    fn left(&self, reason: CloseReason) -> CloseReason {
+        self.0.gateway.left(reason)
+    }
+
     fn closed(&self, reason: CloseReason) {
         if !self.0.ask_response {
             self.0.settle(LANE);
@@ -101,6 +105,10 @@ impl Watch for ResponseWatch {
     fn bytes(&self, count: usize) {
         let metrics = &self.exchange.gateway.metrics;
         metrics.add_bytes(Direction::ToClient, count);
+    }
+
+    fn left(&self, reason: CloseReason) -> CloseReason {
+        self.exchange.gateway.left(reason)
     }
 
     fn closed(&self, _reason: CloseReason) {

@@ -1,7 +1,7 @@
 //! The request as it goes on to the server.
 
 use http::header::{self, HeaderMap, HeaderValue};
-use http::{Request, Uri};
+use http::{Request, Uri, Version};
 use hyper::body::Incoming;
 use tapewright_schemas::event::RequestHead;
 
@@ -42,24 +42,27 @@ pub(crate) fn to_server(
     is_reverse: bool,
 ) -> Request<Outbound> {
     fields::strip(&mut parts.headers);
-    join_cookies(&mut parts.headers);
-    let keep_host = !is_reverse || changes.preserve_host;
-    let host = if keep_host {
-        parts
-            .headers
-            .get(header::HOST)
-            .cloned()
-            .or_else(|| HeaderValue::try_from(parts.uri.authority()?.as_str()).ok())
-    } else {
-        None
+    if parts.version == Version::HTTP_2 {
+        join_cookies(&mut parts.headers);
+    }
+    // What the target names wins over `Host` (RFC 9112 §3.2.2).
+    let target = parts.uri.authority().map(|authority| {
+        let text = authority.as_str();
+        text.rsplit_once('@').map_or(text, |(_, host)| host)
+    });
+    let kept = match target {
+        _ if is_reverse && !changes.preserve_host => None,
+        Some(target) => HeaderValue::try_from(target).ok(),
+        None => parts.headers.get(header::HOST).cloned(),
     };
-    let host = host.or_else(|| HeaderValue::try_from(origin.authority()).ok());
+    let host = kept.or_else(|| HeaderValue::try_from(origin.authority()).ok());
     if let Some(host) = host {
         parts.headers.insert(header::HOST, host);
     }
-    if changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
+    if is_reverse && changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
         // The document is to be changed, and so has to come as it is.
-        parts.headers.remove(header::ACCEPT_ENCODING);
+        let identity = HeaderValue::from_static("identity");
+        parts.headers.insert(header::ACCEPT_ENCODING, identity);
     }
     for (name, value) in &changes.fields {
         parts.headers.insert(name.clone(), value.clone());

@@ -129,17 +129,6 @@ async fn serve(
     );
 
     let served = listener.serve(Front(Arc::clone(&gateway)), phases.clone());
-    let shutdown = async {
-        let signal = signals.recv().await;
-        phase.send_replace(Phase::Draining);
-        tokio::select! {
-            () = tokio::time::sleep(drain) => {}
-            // A second signal means: now.
-            _ = signals.recv() => {}
-        }
-        phase.send_replace(Phase::Stopping);
-        signal
-    };
     let figures = async {
         if let Some(listener) = figures {
             let figures = Figures(Arc::clone(&gateway));
@@ -147,18 +136,31 @@ async fn serve(
         }
     };
     let ticks = tick(Arc::clone(recorder), clock, phases.clone());
-    let mut shutdown = std::pin::pin!(shutdown);
-    let mut served = std::pin::pin!(async { tokio::join!(served, figures, ticks) });
+    let mut served = std::pin::pin!(async {
+        tokio::join!(served, figures, ticks);
+        gateway.tasks.close();
+        gateway.tasks.wait().await;
+    });
     let signal = tokio::select! {
-        signal = &mut shutdown => {
-            served.await;
-            signal
-        }
-        // Everything that was under way came to its end before the deadline.
-        _ = &mut served => None,
+        signal = signals.recv() => signal,
+        () = &mut served => None,
     };
-    gateway.tasks.close();
-    gateway.tasks.wait().await;
+    phase.send_replace(Phase::Draining);
+    let over = async {
+        tokio::select! {
+            () = tokio::time::sleep(drain) => {}
+            // A second signal means: now.
+            _ = signals.recv() => {}
+        }
+    };
+    tokio::select! {
+        // Everything that was under way came to its end before the deadline.
+        () = &mut served => {}
+        () = over => {
+            phase.send_replace(Phase::Stopping);
+            served.await;
+        }
+    }
     Ok(Outcome {
         signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
     })

@@ -3,6 +3,8 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use http::Request;
 use hyper::body::Incoming;
@@ -16,6 +18,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::flushed::{Flushed, Watched};
 use super::{Client, Handler, Limits, Phase};
 
 /// One connection that is served.
@@ -31,27 +34,33 @@ pub(crate) struct Served<H> {
 enum Speaks {
     Http1,
     Http2,
-    Unknown,
 }
 
 impl<H: Handler> Served<H> {
-    pub(crate) async fn run(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
+    pub(crate) async fn run(mut self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
         // A client that says nothing, or goes wrong before its first request, has lost
         // nothing but its connection.
         let Some(tls) = tls else {
-            let first = timeout(self.limits.head_time, first_bytes(&stream)).await;
-            if let Ok(Some(speaks)) = first {
+            if let Some(Some(speaks)) = self.before_serving(first_bytes(&stream)).await {
                 self.serve(stream, speaks).await;
             }
             return;
         };
-        let accepted = timeout(self.limits.head_time, TlsAcceptor::from(tls).accept(stream)).await;
-        if let Ok(Ok(stream)) = accepted {
+        let accepting = TlsAcceptor::from(tls).accept(stream);
+        if let Some(Ok(stream)) = self.before_serving(accepting).await {
             let speaks = match stream.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Speaks::Http2,
                 _ => Speaks::Http1,
             };
             self.serve(stream, speaks).await;
+        }
+    }
+
+    /// What `step` comes to, in the time that a head may take and before a shutdown.
+    async fn before_serving<T>(&mut self, step: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = timeout(self.limits.head_time, step) => done.ok(),
+            _ = self.phase.wait_for(|phase| *phase != Phase::Serving) => None,
         }
     }
 
@@ -89,22 +98,37 @@ impl<H: Handler> Served<H> {
             .timer(TokioTimer::new())
             .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
             .max_concurrent_streams(MOST_STREAMS)
+            .keep_alive_interval(KEEP_ALIVE)
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(WINDOW);
         builder = match speaks {
             Speaks::Http1 => builder.http1_only(),
             Speaks::Http2 => builder.http2_only(),
-            Speaks::Unknown => builder,
         };
-        let service = service_fn(move |request: Request<Incoming>| {
+        let begun = Arc::new(AtomicBool::new(false));
+        let first_request = Arc::clone(&begun);
+        let flushed = Flushed::default();
+        let stream = Watched::new(stream, flushed.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(flushed.clone());
+            first_request.store(true, Ordering::Relaxed);
             let handler = handler.clone();
             async move { Ok::<_, Infallible>(handler.handle(client, request).await) }
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut served = pin!(served);
+        // HTTP/1.1 limits the time of each head itself.
+        let mut begin = pin!(tokio::time::sleep(limits.head_time));
+        let mut waiting = speaks == Speaks::Http2;
         let mut told = false;
         loop {
             tokio::select! {
+                () = begin.as_mut(), if waiting => {
+                    waiting = false;
+                    if !begun.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
                 // How a connection failed is in the events of its exchanges.
                 _ = served.as_mut() => return,
                 changed = phase.changed() => {
@@ -132,16 +156,24 @@ const MOST_STREAMS: u32 = 1_024;
 /// How much a client may send on one HTTP/2 stream before it is passed on, in bytes.
 const WINDOW: u32 = 1 << 20;
 
+/// How often a silent client of HTTP/2 is asked whether it is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
 /// What the first bytes of a connection without TLS say; `None` when none come.
 async fn first_bytes(stream: &TcpStream) -> Option<Speaks> {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let mut seen = [0; PREFACE.len()];
-    let length = stream.peek(&mut seen).await.ok()?;
-    let seen = seen.get(..length)?;
-    Some(match seen {
-        [] => return None,
-        seen if !PREFACE.starts_with(seen) => Speaks::Http1,
-        [_] | [_, _] => Speaks::Unknown,
-        _ => Speaks::Http2,
-    })
+    loop {
+        let length = stream.peek(&mut seen).await.ok()?;
+        match seen.get(..length)? {
+            [] => return None,
+            PREFACE => return Some(Speaks::Http2),
+            seen if !PREFACE.starts_with(seen) => return Some(Speaks::Http1),
+            // Part of a preface, which nobody sends in parts unless to see what happens.
+            _ => tokio::time::sleep(LOOK_AGAIN).await,
+        }
+    }
 }
+
+/// How long until the rest of a preface is looked for.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);

@@ -43,12 +43,12 @@ impl Guard {
     /// Whether a request may pass.
     pub(crate) fn check(&self, uri: &Uri, head: &HeaderMap) -> Result<(), Refused> {
         let mut hosts = head.get_all(header::HOST).iter();
-        let named = match (uri.authority(), hosts.next()) {
-            (Some(authority), None) => Some(authority.as_str()),
-            (_, Some(host)) => host.to_str().ok(),
-            (None, None) => None,
-        };
-        let own = named.is_some_and(|host| self.is_ours(host));
+        let host = hosts.next().map(|host| host.to_str().unwrap_or_default());
+        // A target in absolute form, and `:authority`, name the host as well, and win
+        // (RFC 9112 §3.2.2): every name there is has to be ours.
+        let target = uri.authority().map(|authority| authority.as_str());
+        let mut named = [target, host].into_iter().flatten().peekable();
+        let own = named.peek().is_some() && named.all(|host| self.is_ours(host));
         if !own || hosts.next().is_some() {
             return Err(Refused::Host);
         }

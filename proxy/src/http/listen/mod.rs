@@ -1,6 +1,7 @@
 //! The client's leg: listening, and who is served how much.
 
 mod connection;
+mod flushed;
 mod guard;
 mod tls;
 
@@ -21,6 +22,7 @@ use tokio_util::task::TaskTracker;
 use super::body::Outbound;
 
 pub(crate) use self::connection::Served;
+pub(crate) use self::flushed::Flushed;
 pub(crate) use self::guard::{Guard, Refused};
 pub use self::tls::server_config;
 
@@ -122,8 +124,9 @@ impl Listener {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// Serves until `phase` says otherwise; returns when no connection is left.
-    pub async fn serve<H: Handler>(&self, handler: H, mut phase: watch::Receiver<Phase>) {
+    /// Serves until `phase` says otherwise; returns when no connection is left. Who comes
+    /// later is refused by the system.
+    pub async fn serve<H: Handler>(self, handler: H, mut phase: watch::Receiver<Phase>) {
         let tasks = TaskTracker::new();
         let places = Arc::new(Semaphore::new(self.limits.connections));
         loop {
@@ -146,6 +149,7 @@ impl Listener {
                 drop(place);
             });
         }
+        drop(self);
         tasks.close();
         tasks.wait().await;
     }

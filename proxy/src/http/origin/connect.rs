@@ -4,9 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response, Uri, Version, header};
-use hyper::body::Incoming;
+use http::{HeaderValue, Request, Response, StatusCode, Uri, Version, header};
+use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::{http1, http2};
+use hyper::ext::on_informational;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,7 +16,7 @@ use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
 use super::{OriginSettings, OriginUrl, Scheme};
-use crate::http::body::Outbound;
+use crate::http::body::{Gate, Outbound};
 
 /// Why no connection came about. Nothing was sent to the server.
 #[derive(Debug, thiserror::Error)]
@@ -197,9 +198,31 @@ impl Connection {
 
     /// Puts the target into the form that this version of HTTP wants.
     pub(super) fn prepare(&self, request: &mut Request<Outbound>, url: &OriginUrl) {
+        let gate = request.extensions().get::<Gate>().cloned();
         if !self.is_shared() {
             *request.version_mut() = Version::HTTP_11;
+            let unknown = request.body().size_hint().exact().is_none();
+            let head = request.headers_mut();
+            if unknown && !head.contains_key(header::CONTENT_LENGTH) {
+                // Also for a GET, whose body would get lost without.
+                let chunked = HeaderValue::from_static("chunked");
+                head.insert(header::TRANSFER_ENCODING, chunked);
+            }
+            if head.contains_key(header::TE) {
+                // It holds for one connection (RFC 9110 §10.1.4).
+                head.insert(header::CONNECTION, HeaderValue::from_static("TE"));
+            }
+            if let Some(gate) = gate {
+                on_informational(request, move |interim| {
+                    if interim.status() == StatusCode::CONTINUE {
+                        gate.open();
+                    }
+                });
+            }
             return;
+        }
+        if let Some(gate) = gate {
+            gate.open();
         }
         *request.version_mut() = Version::HTTP_2;
         let authority = request.headers_mut().remove(header::HOST);

@@ -12,8 +12,9 @@ mod tls;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use http::{Request, Response};
+use http::{HeaderMap, HeaderName, Request, Response};
 use hyper::body::Incoming;
 
 pub use self::address::{BadUrl, OriginUrl, Scheme};
@@ -22,8 +23,9 @@ pub use self::tls::{TlsProblem, TlsSettings, client_config};
 pub(crate) use self::tls::{certificates, versions};
 
 use self::connect::{Connection, Connector};
-use self::pool::Pool;
+use self::pool::{LONGEST_IDLE, Pool};
 use super::body::Outbound;
+use super::fields::items;
 
 /// One origin, and the connections to it.
 pub struct Origin {
@@ -44,7 +46,7 @@ pub struct OriginSettings {
     /// For `https`.
     pub tls: Arc<rustls::ClientConfig>,
     /// How long a connection may take to come about.
-    pub connect_timeout: std::time::Duration,
+    pub connect_timeout: Duration,
     /// Speak HTTP/2 without asking on a connection without TLS.
     pub http2_prior_knowledge: bool,
 }
@@ -79,13 +81,15 @@ pub struct Lease(Option<Held>);
 struct Held {
     connection: Connection,
     origin: Arc<Origin>,
+    // For how long the server keeps it.
+    keep: Duration,
 }
 
 impl Lease {
     /// The response has come to its proper end.
     pub fn complete(mut self) {
-        if let Some(Held { connection, origin }) = self.0.take() {
-            origin.pool.put(connection);
+        if let Some(held) = self.0.take() {
+            held.origin.pool.put(held.connection, held.keep);
         }
     }
 }
@@ -130,7 +134,7 @@ impl Origin {
         }
         let connection = self.connector.connect().await?;
         if connection.is_shared() {
-            self.pool.put(connection.clone_shared());
+            self.pool.put(connection.clone_shared(), LONGEST_IDLE);
         }
         self.exchange(connection, request)
             .await
@@ -146,11 +150,23 @@ impl Origin {
         let mut lease = Lease(Some(Held {
             connection,
             origin: Arc::clone(self),
+            keep: LONGEST_IDLE,
         }));
         let Some(held) = &mut lease.0 else {
             unreachable!("the lease was just made");
         };
         let response = held.connection.send(request).await?;
+        held.keep = kept_by(response.headers());
         Ok(Answer { response, lease })
     }
+}
+
+/// How long we may keep a connection whose server says when it will close it; a second less
+/// than that, so that no request meets the end.
+fn kept_by(head: &HeaderMap) -> Duration {
+    let said = items(head, &HeaderName::from_static("keep-alive"))
+        .find_map(|item| item.strip_prefix("timeout=")?.parse().ok());
+    said.map_or(LONGEST_IDLE, |seconds: u64| {
+        LONGEST_IDLE.min(Duration::from_secs(seconds.saturating_sub(1)))
+    })
 }

@@ -5,13 +5,36 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use http::{HeaderMap, header};
 
+use crate::http::fields::items;
+
 /// Undoes the encodings of one body, as far as it has come: a flushed part of a
 /// compressed stream is seen at once.
 pub(super) struct Decoder {
     // The last one applied first.
     stages: Vec<Stage>,
     failed: bool,
+    lost: u64,
 }
+
+/// How a body is encoded.
+pub(super) enum Encoding {
+    /// Not at all.
+    Plain,
+    /// In ways that can be undone.
+    Known(Decoder),
+    /// In others: the body is recorded as it is.
+    Unknown,
+}
+
+/// How much is decoded at a time, in bytes.
+pub(super) const SLICE: usize = 4 * 1024;
+
+/// What that may come to. Real content shrinks to a tenth or a hundredth; what comes to
+/// more than two thousand times its size was made to exhaust whoever decodes it.
+const MOST_OF_A_SLICE: usize = 8 * 1024 * 1024;
+
+/// The largest window of zstd over HTTP is 8 MiB (RFC 9659 §3).
+const ZSTD_WINDOW_LOG: u32 = 23;
 
 enum Stage {
     Brotli(Box<brotli_decompressor::DecompressorWriter<Capped>>),
@@ -21,11 +44,10 @@ enum Stage {
     Zstd(zstd::stream::write::Decoder<'static, Capped>),
 }
 
-/// Takes so much and no more: what decodes to more than a body may hold is given up.
-#[derive(Debug)]
+/// Takes so much at a time and no more.
+#[derive(Debug, Default)]
 struct Capped {
     bytes: Vec<u8>,
-    // How much may still come, in all.
     room: usize,
 }
 
@@ -45,11 +67,8 @@ impl Write for Capped {
 }
 
 impl Stage {
-    fn of(name: &str, limit: usize) -> Option<Self> {
-        let out = Capped {
-            bytes: Vec::new(),
-            room: limit,
-        };
+    fn of(name: &str) -> Option<Self> {
+        let out = Capped::default();
         Some(match name {
             "br" => Self::Brotli(Box::new(brotli_decompressor::DecompressorWriter::new(
                 out, 4096,
@@ -58,7 +77,11 @@ impl Stage {
             // byte.
             "deflate" => Self::Zlib(flate2::write::ZlibDecoder::new(out)),
             "gzip" | "x-gzip" => Self::Gzip(flate2::write::MultiGzDecoder::new(out)),
-            "zstd" => Self::Zstd(zstd::stream::write::Decoder::new(out).ok()?),
+            "zstd" => {
+                let mut decoder = zstd::stream::write::Decoder::new(out).ok()?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG).ok()?;
+                Self::Zstd(decoder)
+            }
             _ => return None,
         })
     }
@@ -68,62 +91,70 @@ impl Stage {
             && decoder.total_in() == 0
             && bytes.first().is_some_and(|first| first & 0x0f != 8)
         {
-            let room = decoder.get_ref().room;
-            let out = Capped {
-                bytes: Vec::new(),
-                room,
-            };
-            *self = Self::Deflate(flate2::write::DeflateDecoder::new(out));
+            *self = Self::Deflate(flate2::write::DeflateDecoder::new(Capped::default()));
         }
-        let written = match self {
+        self.out().room = MOST_OF_A_SLICE;
+        match self {
             Self::Brotli(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
             Self::Deflate(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
             Self::Gzip(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
             Self::Zlib(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
             Self::Zstd(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
-        };
-        let out = match self {
+        }?;
+        Ok(std::mem::take(&mut self.out().bytes))
+    }
+
+    fn out(&mut self) -> &mut Capped {
+        match self {
             Self::Brotli(decoder) => decoder.get_mut(),
             Self::Deflate(decoder) => decoder.get_mut(),
             Self::Gzip(decoder) => decoder.get_mut(),
             Self::Zlib(decoder) => decoder.get_mut(),
             Self::Zstd(decoder) => decoder.get_mut(),
-        };
-        let decoded = std::mem::take(&mut out.bytes);
-        written.map(|()| decoded)
+        }
+    }
+}
+
+impl Encoding {
+    /// The encoding that a head names.
+    pub(super) fn of(head: &HeaderMap) -> Self {
+        let names = items(head, &header::CONTENT_ENCODING)
+            .map(str::to_ascii_lowercase)
+            .filter(|name| !name.is_empty() && name != "identity");
+        let stages: Option<Vec<Stage>> = names
+            .take(MOST_STAGES + 1)
+            .map(|name| Stage::of(&name))
+            .collect();
+        match stages {
+            Some(stages) if stages.is_empty() => Self::Plain,
+            Some(mut stages) if stages.len() <= MOST_STAGES => {
+                stages.reverse();
+                Self::Known(Decoder {
+                    stages,
+                    failed: false,
+                    lost: 0,
+                })
+            }
+            _ => Self::Unknown,
+        }
     }
 }
 
 impl Decoder {
-    /// The decoder for the encodings that a head names; `None` for none. A body in an
-    /// encoding that we do not know is recorded as it is.
-    pub(super) fn of(head: &HeaderMap, limit: usize) -> Option<Self> {
-        let names = head
-            .get_all(header::CONTENT_ENCODING)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .map(|name| name.trim().to_ascii_lowercase())
-            .filter(|name| !name.is_empty() && name != "identity");
-        let mut stages: Vec<Stage> = names
-            .map(|name| Stage::of(&name, limit))
-            .collect::<Option<_>>()?;
-        stages.reverse();
-        (!stages.is_empty() && stages.len() <= MOST_STAGES).then_some(Self {
-            stages,
-            failed: false,
-        })
-    }
-
-    /// What the next bytes of the body mean. Nothing after what cannot be decoded.
+    /// What the next bytes of the body mean, a [`SLICE`] at most. Nothing after what
+    /// cannot be decoded.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Bytes {
-        if self.failed {
-            return Bytes::new();
-        }
+        let length = bytes.len() as u64;
         let mut bytes = bytes.to_vec();
         for stage in &mut self.stages {
-            let Ok(decoded) = stage.push(&bytes) else {
+            let decoded = if self.failed {
+                None
+            } else {
+                stage.push(&bytes).ok()
+            };
+            let Some(decoded) = decoded else {
                 self.failed = true;
+                self.lost += length;
                 return Bytes::new();
             };
             bytes = decoded;
@@ -132,8 +163,13 @@ impl Decoder {
     }
 
     /// What a decoder still holds at the end.
-    pub(super) fn finish(mut self) -> Bytes {
+    pub(super) fn finish(&mut self) -> Bytes {
         self.push(&[])
+    }
+
+    /// How many bytes of the body could not be decoded, once any could not.
+    pub(super) fn lost(&self) -> Option<u64> {
+        self.failed.then_some(self.lost)
     }
 }
 

@@ -14,10 +14,10 @@ use http::{HeaderMap, header};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
 use tapewright_schemas::event::{
-    CloseReason, Direction, Edit, EventBody, LineEnd, Payload, SseNote,
+    CloseReason, Direction, Edit, EventBody, Gap, LineEnd, Payload, SseNote,
 };
 
-use self::decode::Decoder;
+use self::decode::{Decoder, Encoding, SLICE};
 use self::whole::Whole;
 use super::fields;
 
@@ -35,6 +35,9 @@ pub(crate) trait Watch: Send + Sync {
 
     /// So many bytes pass.
     fn bytes(&self, count: usize);
+
+    /// Why a body that nobody wants any more is given up.
+    fn left(&self, reason: CloseReason) -> CloseReason;
 
     /// The direction came to its end; called after that was noted.
     fn closed(&self, reason: CloseReason);
@@ -74,13 +77,19 @@ impl Tap {
     ) -> Self {
         let limit = log.limit_bytes();
         let share = Share::new(log.budget());
-        let content = if is_event_stream(head) {
+        let encoding = Encoding::of(head);
+        let readable = !matches!(encoding, Encoding::Unknown);
+        let content = if readable && is_event_stream(head) {
             Content::Events(Box::new(SseFramer::new(limit)), share)
         } else {
             Content::Whole(Whole::new(limit, share))
         };
+        let decoder = match encoding {
+            Encoding::Known(decoder) => Some(decoder),
+            Encoding::Plain | Encoding::Unknown => None,
+        };
         Self {
-            decoder: Decoder::of(head, limit),
+            decoder,
             log,
             dir,
             content,
@@ -92,15 +101,16 @@ impl Tap {
     /// Bytes pass.
     pub(crate) fn data(&mut self, bytes: &Bytes) {
         self.watch.bytes(bytes.len());
-        match &mut self.decoder {
-            None => self.plain(bytes),
-            Some(decoder) => {
-                let plain = decoder.push(bytes);
-                if !plain.is_empty() {
-                    self.plain(&plain);
-                }
+        let Some(mut decoder) = self.decoder.take() else {
+            return self.plain(bytes);
+        };
+        for slice in bytes.chunks(SLICE) {
+            let plain = decoder.push(slice);
+            if !plain.is_empty() {
+                self.plain(&plain);
             }
         }
+        self.decoder = Some(decoder);
     }
 
     /// Trailer fields pass.
@@ -122,11 +132,13 @@ impl Tap {
 
     /// The body is over.
     pub(crate) fn close(&mut self, reason: CloseReason) {
-        if let Some(decoder) = self.decoder.take() {
+        let mut lost = None;
+        if let Some(mut decoder) = self.decoder.take() {
             let rest = decoder.finish();
             if !rest.is_empty() {
                 self.plain(&rest);
             }
+            lost = decoder.lost();
         }
         match &mut self.content {
             Content::Whole(whole) => {
@@ -142,6 +154,16 @@ impl Tap {
                 }
             }
         }
+        if let Some(bytes) = lost {
+            let why = "the content encoding could not be undone".to_owned();
+            let gap = Gap {
+                events: 1,
+                bytes,
+                why,
+            };
+            self.log.note(self.dir, EventBody::Gap(gap));
+        }
+        let reason = self.watch.left(reason);
         self.log.note(self.dir, EventBody::Closed(reason));
         self.watch.closed(reason);
     }

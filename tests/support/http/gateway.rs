@@ -1,0 +1,279 @@
+//! The gateway under test: the real binary, and what it recorded.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+use tapewright_schemas::event::{
+    CloseReason, Direction, Edit, Event, EventBody, Head, RequestHead, ResponseHead, SseNote,
+};
+
+use super::{PATIENCE, Wire};
+use crate::support::{Tape, signal, tapewright, wait};
+
+/// A gateway that runs.
+pub(crate) struct Gateway {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
+    /// The line of JSON that it printed.
+    pub(crate) line: Value,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Gateway {
+    /// In front of a server at an address.
+    pub(crate) fn to(upstream: SocketAddr, options: &[&str]) -> Self {
+        Self::to_url(&format!("http://{upstream}/mcp"), options)
+    }
+
+    /// In front of a server with a URL.
+    pub(crate) fn to_url(url: &str, options: &[&str]) -> Self {
+        let mut all = vec!["--upstream", url];
+        if !options.contains(&"--listen") {
+            all.extend(["--listen", "127.0.0.1:0"]);
+        }
+        all.extend(options);
+        Self::start(&all)
+    }
+
+    /// As a forward proxy.
+    pub(crate) fn forward(options: &[&str]) -> Self {
+        let mut all = vec!["--forward-proxy", "127.0.0.1:0"];
+        all.extend(options);
+        Self::start(&all)
+    }
+
+    pub(crate) fn start(options: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().expect("a folder"), options)
+    }
+
+    pub(crate) fn start_in(folder: tempfile::TempDir, options: &[&str]) -> Self {
+        let errors = File::create(folder.path().join("stderr")).expect("a file");
+        let mut child = tapewright()
+            .arg("record")
+            .arg("-o")
+            .arg(folder.path().join("run.tape.jsonl"))
+            .args(options)
+            .env("TAPEWRIGHT_HOME", folder.path().join("home"))
+            .env("TEST_SECRET", "Bearer from-the-environment-4711")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(errors)
+            .spawn()
+            .expect("the gateway starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe"))
+            .read_line(&mut line)
+            .expect("readable output");
+        let line: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
+            let errors = std::fs::read_to_string(folder.path().join("stderr"));
+            panic!("no line of JSON but {line:?}; {errors:?}")
+        });
+        let url = line["listening"].as_str().expect("a URL");
+        let authority = url.split('/').nth(2).expect("an authority");
+        Self {
+            address: authority.parse().expect("an address"),
+            line,
+            child,
+            folder,
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Wire {
+        Wire::connect(self.address)
+    }
+
+    pub(crate) fn tape(&self) -> PathBuf {
+        self.folder.path().join("run.tape.jsonl")
+    }
+
+    pub(crate) fn errors(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).expect("a file")
+    }
+
+    /// A figure of `/proc`, in KiB.
+    pub(crate) fn memory_kib(&self, name: &str) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_ascii_whitespace().nth(0)?.parse().ok());
+        number.expect("a figure")
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+
+    /// Waits for its proper end and reads its tape.
+    pub(crate) fn ended(&mut self) -> Tape {
+        let status = wait(&mut self.child, PATIENCE);
+        assert_eq!(status.code(), Some(0), "{}", self.errors());
+        let tape = Tape::read(&self.tape());
+        assert!(tape.is_complete());
+        tape
+    }
+
+    /// Stops it and reads its tape.
+    pub(crate) fn stop(mut self) -> Tape {
+        self.signal("TERM");
+        self.ended()
+    }
+
+    /// Every byte of every file that it wrote.
+    pub(crate) fn bytes_on_disk(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        gather(self.folder.path(), &mut all);
+        all
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn gather(folder: &Path, all: &mut Vec<u8>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, all);
+        } else {
+            all.extend(std::fs::read(path).expect("a file"));
+        }
+    }
+}
+
+/// One exchange, as it stands on a tape.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    pub(crate) session: u32,
+    pub(crate) request: RequestHead,
+    pub(crate) response: Option<ResponseHead>,
+    pub(crate) events: Vec<Event>,
+}
+
+impl Recorded {
+    pub(crate) fn messages(&self, dir: Direction) -> Vec<String> {
+        self.texts(dir, |body| match body {
+            EventBody::Message { payload, .. } => Some(payload.kept().to_vec()),
+            _ => None,
+        })
+    }
+
+    /// What passed that is no message.
+    pub(crate) fn bodies(&self, dir: Direction) -> Vec<String> {
+        self.texts(dir, |body| match body {
+            EventBody::Body { payload } => Some(payload.kept().to_vec()),
+            _ => None,
+        })
+    }
+
+    fn texts(&self, dir: Direction, of: impl Fn(&EventBody) -> Option<Vec<u8>>) -> Vec<String> {
+        let events = self.events.iter().filter(|event| event.dir == dir);
+        events
+            .filter_map(|event| of(&event.body))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .collect()
+    }
+
+    /// How a direction ended; more than one end is a failure.
+    pub(crate) fn end(&self, dir: Direction) -> Option<CloseReason> {
+        let mut ends = self.events.iter().filter_map(|event| match event.body {
+            EventBody::Closed(reason) if event.dir == dir => Some(reason),
+            _ => None,
+        });
+        let end = ends.next();
+        assert_eq!(ends.next(), None, "a direction ends once");
+        end
+    }
+
+    pub(crate) fn edits(&self) -> Vec<&Edit> {
+        self.find(|body| match body {
+            EventBody::Edited(edit) => Some(edit.as_ref()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn notes(&self) -> Vec<&SseNote> {
+        self.find(|body| match body {
+            EventBody::Sse(note) => Some(note.as_ref()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn trailers(&self, dir: Direction) -> Vec<(String, String)> {
+        let events = self.events.iter().filter(|event| event.dir == dir);
+        events
+            .filter_map(|event| match &event.body {
+                EventBody::Trailers(fields) => Some(fields.0.clone()),
+                _ => None,
+            })
+            .flatten()
+            .collect()
+    }
+
+    /// What the bodies of events show.
+    pub(crate) fn find<'a, T>(&'a self, of: impl Fn(&'a EventBody) -> Option<T>) -> Vec<T> {
+        self.events
+            .iter()
+            .filter_map(|event| of(&event.body))
+            .collect()
+    }
+
+    /// Why we answered in the server's place.
+    pub(crate) fn ours(&self) -> &str {
+        let response = self.response.as_ref().expect("an answer");
+        response.ours.as_deref().expect("an answer of ours")
+    }
+}
+
+impl Tape {
+    /// The exchanges, in the order in which they began.
+    pub(crate) fn exchanges(&self) -> Vec<Recorded> {
+        let mut found: Vec<(u32, Recorded)> = Vec::new();
+        for event in &self.events {
+            let number = event.conduit.0;
+            if number == 0 {
+                continue;
+            }
+            let at = found.iter().position(|(known, _)| *known == number);
+            let at = at.unwrap_or_else(|| {
+                let session = event.session.0;
+                found.push((
+                    number,
+                    Recorded {
+                        session,
+                        ..Recorded::default()
+                    },
+                ));
+                found.len() - 1
+            });
+            let exchange = &mut found[at].1;
+            assert_eq!(
+                exchange.session, event.session.0,
+                "one exchange, one session"
+            );
+            if let EventBody::Head(head) = &event.body {
+                match head.as_ref() {
+                    Head::Request(head) => exchange.request = head.clone(),
+                    Head::Response(head) => exchange.response = Some(head.clone()),
+                }
+            }
+            exchange.events.push(event.clone());
+        }
+        found.sort_by_key(|(number, _)| *number);
+        found.into_iter().map(|(_, exchange)| exchange).collect()
+    }
+
+    /// The only exchange.
+    pub(crate) fn only(&self) -> Recorded {
+        let mut all = self.exchanges();
+        assert_eq!(all.len(), 1, "{all:#?}");
+        all.remove(0)
+    }
+}

@@ -1,0 +1,340 @@
+//! One end of a connection, byte by byte: it sends anything, and sees everything.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+/// How long any single step may take before a test has failed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What carries bytes: a socket, or TLS over one.
+pub(crate) trait Carrier: Read + Write + Send {}
+impl<T: Read + Write + Send> Carrier for T {}
+
+/// One end of a connection.
+pub(crate) struct Wire {
+    carrier: Box<dyn Carrier>,
+    socket: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// How a connection came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Closed,
+    Reset,
+}
+
+/// A head as it stood on the wire.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) line: String,
+    pub(crate) fields: Vec<(String, String)>,
+}
+
+impl Head {
+    fn parse(text: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(text);
+        let mut lines = text.trim_end_matches("\r\n").split("\r\n");
+        let line = lines.next().unwrap_or_default().to_owned();
+        let fields = lines
+            .map(|line| {
+                let (name, value) = line.split_once(": ").unwrap_or((line, ""));
+                (name.to_owned(), value.to_owned())
+            })
+            .collect();
+        Self { line, fields }
+    }
+
+    pub(crate) fn status(&self) -> u16 {
+        let status = self.line.split(' ').nth(1);
+        status.and_then(|status| status.parse().ok()).unwrap_or(0)
+    }
+
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        self.fields
+            .iter()
+            .filter(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+            .collect()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.all(name).first().copied()
+    }
+
+    /// The names in their order and case.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.fields.iter().map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+impl Wire {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
+        Self::of(TcpStream::connect(address).expect("a connection"))
+    }
+
+    pub(crate) fn of(socket: TcpStream) -> Self {
+        let carrier = Box::new(socket.try_clone().expect("a handle"));
+        Self::over(socket, carrier)
+    }
+
+    /// A connection on which `carrier` speaks over `socket`.
+    pub(crate) fn over(socket: TcpStream, carrier: Box<dyn Carrier>) -> Self {
+        socket.set_nodelay(true).expect("an option");
+        socket.set_read_timeout(Some(PATIENCE)).expect("an option");
+        socket.set_write_timeout(Some(PATIENCE)).expect("an option");
+        Self {
+            carrier,
+            socket,
+            buffer: Vec::new(),
+        }
+    }
+
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.socket.local_addr().expect("an address")
+    }
+
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.try_send(bytes).expect("the other side reads");
+    }
+
+    pub(crate) fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        self.carrier.write_all(bytes.as_ref())?;
+        self.carrier.flush()
+    }
+
+    /// Another handle that can write, for a thread of its own. Without TLS only.
+    pub(crate) fn writer(&self) -> TcpStream {
+        self.socket.try_clone().expect("a handle")
+    }
+
+    /// Reads what there is; the end when there is no more.
+    fn fill(&mut self) -> Result<(), End> {
+        let mut chunk = [0; 64 * 1024];
+        loop {
+            return match self.carrier.read(&mut chunk) {
+                Ok(0) => Err(End::Closed),
+                Ok(length) => {
+                    self.buffer.extend_from_slice(&chunk[..length]);
+                    Ok(())
+                }
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => continue,
+                    ErrorKind::UnexpectedEof => Err(End::Closed),
+                    ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(End::Reset),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => panic!(
+                        "nothing came; so far: {:?}",
+                        String::from_utf8_lossy(&self.buffer)
+                    ),
+                    _ => panic!("{error}"),
+                },
+            };
+        }
+    }
+
+    /// The next head, or what came instead of one.
+    pub(crate) fn try_head(&mut self) -> Result<Head, (Vec<u8>, End)> {
+        let mut seen = 0_usize;
+        loop {
+            let from = seen.saturating_sub(3);
+            if let Some(at) = find(&self.buffer[from..], b"\r\n\r\n") {
+                let text: Vec<u8> = self.buffer.drain(..from + at + 4).collect();
+                return Ok(Head::parse(&text));
+            }
+            seen = self.buffer.len();
+            if let Err(end) = self.fill() {
+                return Err((std::mem::take(&mut self.buffer), end));
+            }
+        }
+    }
+
+    pub(crate) fn head(&mut self) -> Head {
+        self.try_head().unwrap_or_else(|(came, end)| {
+            panic!("no head but {:?}, {end:?}", String::from_utf8_lossy(&came))
+        })
+    }
+
+    /// The next bytes, so many of them.
+    pub(crate) fn take(&mut self, length: usize) -> Vec<u8> {
+        self.try_take(length).unwrap_or_else(|end| {
+            panic!(
+                "{length} bytes were due, but {:?}, {end:?}",
+                String::from_utf8_lossy(&self.buffer)
+            )
+        })
+    }
+
+    pub(crate) fn try_take(&mut self, length: usize) -> Result<Vec<u8>, End> {
+        while self.buffer.len() < length {
+            self.fill()?;
+        }
+        Ok(self.buffer.drain(..length).collect())
+    }
+
+    /// As text.
+    pub(crate) fn text(&mut self, length: usize) -> String {
+        String::from_utf8_lossy(&self.take(length)).into_owned()
+    }
+
+    fn line(&mut self) -> String {
+        self.try_line()
+            .unwrap_or_else(|end| panic!("no line but {end:?}"))
+    }
+
+    pub(crate) fn try_line(&mut self) -> Result<String, End> {
+        loop {
+            if let Some(at) = find(&self.buffer, b"\r\n") {
+                let line = self.text(at);
+                self.take(2);
+                return Ok(line);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The data of the next chunk; empty for the last one, whose trailers follow.
+    pub(crate) fn chunk(&mut self) -> Vec<u8> {
+        let line = self.line();
+        let size = line.split(';').next().unwrap_or_default();
+        let size = usize::from_str_radix(size, 16).unwrap_or_else(|_| panic!("no chunk: {line:?}"));
+        let data = self.take(size);
+        if size > 0 {
+            assert_eq!(self.take(2), b"\r\n");
+        }
+        data
+    }
+
+    /// The trailers after the last chunk.
+    pub(crate) fn trailers(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.line();
+            if line.is_empty() {
+                return lines;
+            }
+            lines.push(line);
+        }
+    }
+
+    /// Chunks until there are so many bytes.
+    pub(crate) fn chunks(&mut self, length: usize) -> Vec<u8> {
+        let mut data = Vec::new();
+        while data.len() < length {
+            let chunk = self.chunk();
+            assert!(
+                !chunk.is_empty(),
+                "the body ended after {} bytes",
+                data.len()
+            );
+            data.extend_from_slice(&chunk);
+        }
+        data
+    }
+
+    /// The body that a head announces, with its trailers read.
+    pub(crate) fn body(&mut self, head: &Head) -> Vec<u8> {
+        if let Some(length) = head.get("content-length") {
+            return self.take(length.parse().expect("a length"));
+        }
+        if head.get("transfer-encoding").is_none() {
+            return if head.line.starts_with("HTTP/") {
+                self.rest().0
+            } else {
+                Vec::new()
+            };
+        }
+        let mut data = Vec::new();
+        loop {
+            let chunk = self.chunk();
+            if chunk.is_empty() {
+                self.trailers();
+                return data;
+            }
+            data.extend_from_slice(&chunk);
+        }
+    }
+
+    /// Whether anything has come, or the end has.
+    pub(crate) fn has_bytes(&mut self) -> bool {
+        self.socket.set_nonblocking(true).expect("an option");
+        let came = !self.buffer.is_empty() || self.socket.peek(&mut [0]).is_ok();
+        self.socket.set_nonblocking(false).expect("an option");
+        came
+    }
+
+    /// Everything up to the end of the connection.
+    pub(crate) fn rest(&mut self) -> (Vec<u8>, End) {
+        loop {
+            if let Err(end) = self.fill() {
+                return (std::mem::take(&mut self.buffer), end);
+            }
+        }
+    }
+
+    /// Waits for the end of the connection, and for nothing before it.
+    pub(crate) fn ends(&mut self) -> End {
+        let (rest, end) = self.rest();
+        assert_eq!(String::from_utf8_lossy(&rest), "", "nothing was due");
+        end
+    }
+
+    /// Says that nothing more is sent, and still listens.
+    pub(crate) fn close_write(&self) {
+        self.socket.shutdown(Shutdown::Write).expect("a socket");
+    }
+
+    /// Ends the connection with a reset.
+    pub(crate) fn reset(self) {
+        rustix::net::sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO))
+            .expect("an option");
+    }
+}
+
+pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+    text.windows(needle.len()).position(|part| part == needle)
+}
+
+/// A server of which the test is the program.
+pub(crate) struct Upstream(TcpListener);
+
+impl Upstream {
+    pub(crate) fn start() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").expect("a port"))
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0.local_addr().expect("an address")
+    }
+
+    pub(crate) fn accept(&self) -> Wire {
+        self.0.set_nonblocking(true).expect("an option");
+        let mut found = None;
+        let came = crate::support::eventually(PATIENCE, || {
+            found = self.0.accept().ok();
+            found.is_some()
+        });
+        assert!(came, "nobody connected");
+        let (socket, _) = found.expect("a connection");
+        socket.set_nonblocking(false).expect("an option");
+        Wire::of(socket)
+    }
+
+    /// How many connections wait to be accepted.
+    pub(crate) fn waiting(&self) -> usize {
+        self.0.set_nonblocking(true).expect("an option");
+        std::iter::from_fn(|| self.0.accept().ok()).count()
+    }
+
+    /// Whether somebody waits to be accepted, now or after some time.
+    pub(crate) fn waiting_after(&self, time: Duration) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let time = Timespec::try_from(time).expect("a time");
+        poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&time)).is_ok_and(|count| count > 0)
+    }
+
+    /// The socket itself, for a runtime.
+    pub(crate) fn into_listener(self) -> TcpListener {
+        self.0
+    }
+}
