@@ -19,12 +19,8 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["record", "-o", "x.json", "--", "./file"],
     ),
     (
-        "record_onto_a_folder",
-        &["record", "-o", "recordings", "--", "true"],
-    ),
-    (
-        "record_onto_a_slash",
-        &["record", "-o", "new/", "--", "true"],
+        "record_onto_a_file_as_a_folder",
+        &["record", "-o", "file/", "--", "true"],
     ),
     (
         "record_onto_a_device",
