@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 /// How long any single step may take before a test has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What carries bytes: a socket, or TLS over one.
 pub(crate) trait Carrier: Read + Write + Send {}
@@ -39,8 +39,8 @@ impl Head {
         let line = lines.next().unwrap_or_default().to_owned();
         let fields = lines
             .map(|line| {
-                let (name, value) = line.split_once(": ").unwrap_or((line, ""));
-                (name.to_owned(), value.to_owned())
+                let (name, value) = line.split_once(':').unwrap_or((line, ""));
+                (name.to_owned(), value.trim().to_owned())
             })
             .collect();
         Self { line, fields }

@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::Edit;
 
 use super::Addresses;
+use crate::http::origin::Scheme;
 
 /// Changes the URL in the first event of a stream, when that is an `endpoint` on the
 /// server's origin. Holds nothing but the data of that event; its line ends stay.
@@ -60,7 +61,7 @@ impl EndpointEditor {
         };
         let mut out = BytesMut::with_capacity(data.len());
         for (at, byte) in data.iter().enumerate() {
-            let Step::Over(span) = first.step(*byte, &mut out) else {
+            let Step::Over(span) = first.step(*byte, self.addresses.theirs.scheme, &mut out) else {
                 continue;
             };
             let held = self.first.take().unwrap_or_default().held;
@@ -95,7 +96,7 @@ impl EndpointEditor {
 }
 
 impl First {
-    fn step(&mut self, byte: u8, out: &mut BytesMut) -> Step {
+    fn step(&mut self, byte: u8, scheme: Scheme, out: &mut BytesMut) -> Step {
         if MARK.get(self.mark) == Some(&byte) {
             self.mark += 1;
             out.extend_from_slice(&[byte]);
@@ -122,10 +123,21 @@ impl First {
         if self.holding && self.lines_of_data == 0 && !is_data {
             self.release(out);
         }
-        if self.line.len() > LONGEST || self.held.len() > LONGEST {
+        let hopeless = self.holding && !self.may_be_address(scheme);
+        if hopeless || self.line.len() > LONGEST || self.held.len() > LONGEST {
             return Step::Over(None);
         }
         Step::More
+    }
+
+    /// Whether the line of data under way may be a whole URL of the server.
+    fn may_be_address(&self, scheme: Scheme) -> bool {
+        let Some(value) = self.line.strip_prefix(b"data:") else {
+            return true;
+        };
+        let begun = value.trim_ascii_start().iter();
+        let wanted = scheme.name().bytes().chain(*b"://");
+        begun.zip(wanted).all(|(a, b)| a.eq_ignore_ascii_case(&b))
     }
 
     /// What was held is no data after all.
@@ -250,7 +262,8 @@ mod tests {
         for chunk in [": pi", "ng\n\nevent: end", "point\nid", ": 1\ndelta\n"] {
             assert_eq!(editor.push(chunk.into()).0, chunk);
         }
-        assert_eq!(editor.push("data: /m".into()).0, "");
-        assert_eq!(editor.push("\n\nmore".into()).0, "data: /m\n\nmore");
+        assert_eq!(editor.push("data: http:/".into()).0, "");
+        assert_eq!(editor.push("m\nmore".into()).0, "data: http:/m\nmore");
+        assert_eq!(editor.push("data: http://up".into()).0, "data: http://up");
     }
 }

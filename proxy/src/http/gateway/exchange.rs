@@ -1,7 +1,9 @@
 //! One exchange: a request goes to its server once, and the response comes back.
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::{Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
@@ -18,7 +20,7 @@ use crate::http::edit::{Addresses, ResourceEditor};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
-use crate::http::origin::Origin;
+use crate::http::origin::{Origin, SendError};
 use crate::http::sessions::{LANE, Place};
 use crate::http::tap::{Log, Tap};
 
@@ -78,6 +80,7 @@ impl Gateway {
             origin,
             initialize: AtomicBool::new(false),
             sent: Arc::default(),
+            broken_off: AtomicBool::new(false),
             ask_response: place == Place::AskResponse,
         });
         let in_flight = self.metrics.begin(free);
@@ -145,6 +148,18 @@ impl Gateway {
                 )
             }
             Ok(answer) => answer::pass(&exchange, in_flight, asked, answer),
+            // The fault is not the server's.
+            Err(error) if exchange.broken_off.load(Ordering::Acquire) => {
+                let why = "the request broke off, or its body is malformed";
+                let ours = Ours::new(StatusCode::BAD_REQUEST, why);
+                if is_malformed(&error) {
+                    self.replace(&exchange, in_flight, &ours)
+                } else {
+                    // Nobody is there to read it.
+                    drop(Waiting(Some((exchange.clone(), in_flight))));
+                    ours.response()
+                }
+            }
             Err(error) => self.replace(&exchange, in_flight, &Ours::of_send(&error)),
         };
         let added = Added {
@@ -186,6 +201,18 @@ impl Gateway {
         self.metrics.add_refused();
         ours.response()
     }
+}
+
+/// Whether a body was not what its framing says; otherwise its sender has left.
+fn is_malformed(error: &SendError) -> bool {
+    let mut cause: Option<&dyn Error> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Notes that we answered in the server's place.

@@ -21,6 +21,8 @@ pub(crate) struct Exchange {
     pub(crate) initialize: AtomicBool,
     /// The request has been sent whole.
     pub(crate) sent: Arc<AtomicBool>,
+    /// The client broke its request off.
+    pub(crate) broken_off: AtomicBool,
     /// The session is decided by the response.
     pub(crate) ask_response: bool,
 }
@@ -72,6 +74,9 @@ impl Watch for RequestWatch {
     fn closed(&self, reason: CloseReason) {
         if !self.0.ask_response {
             self.0.settle(LANE);
+        }
+        if reason == CloseReason::Aborted {
+            self.0.broken_off.store(true, Ordering::Release);
         }
         if reason == CloseReason::EndOfInput {
             self.0.sent.store(true, Ordering::Release);
