@@ -16,6 +16,7 @@ mod support;
 mod cli;
 mod endings;
 mod files;
+mod http_rmcp;
 mod kill;
 mod law;
 mod manners;
