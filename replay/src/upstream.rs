@@ -267,7 +267,6 @@ struct Source {
 impl ChunkSource for Source {
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
         let mut filled = 0;
-        let mut wait = timeout;
         loop {
             while let Some(piece) = self.pieces.front_mut() {
                 let room = space.capacity() - space.len();
@@ -283,6 +282,8 @@ impl ChunkSource for Source {
                     self.pieces.pop_front();
                 }
             }
+            // What is ready goes along; nothing is waited for.
+            let wait = if filled > 0 { Some(Duration::ZERO) } else { timeout };
             match self.session.receive(wait) {
                 Received::Output(output) => {
                     self.pieces
@@ -294,8 +295,6 @@ impl ChunkSource for Source {
                 Received::TimedOut if filled > 0 => return Ok(ReadResult::Bytes(filled)),
                 Received::TimedOut => return Ok(ReadResult::TimedOut),
             }
-            // What is ready goes along; nothing is waited for.
-            wait = Some(Duration::ZERO);
         }
     }
 }
