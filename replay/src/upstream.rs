@@ -14,7 +14,7 @@ use tapewright_proxy::upstream::{
 use tapewright_schemas::event::{Exit, Peer};
 
 use crate::index::Index;
-use crate::player::{Output, Player};
+use crate::player::{Lane, Output, Player};
 use crate::tally::Tally;
 
 /// A recording as a server that speaks over standard input and output. Every link is a
@@ -23,6 +23,7 @@ use crate::tally::Tally;
 pub struct CassetteUpstream {
     index: Arc<Index>,
     tally: Arc<Tally>,
+    lane: Lane,
     clock: Clock,
 }
 
@@ -31,6 +32,7 @@ impl CassetteUpstream {
     #[must_use]
     pub fn new(index: Arc<Index>, tally: Arc<Tally>, clock: Clock) -> Self {
         Self {
+            lane: Lane::new(&index),
             index,
             tally,
             clock,
@@ -41,7 +43,11 @@ impl CassetteUpstream {
     #[must_use]
     pub fn session(&self) -> Session {
         self.tally.opened();
-        let player = Player::new(Arc::clone(&self.index), Arc::clone(&self.tally));
+        let player = Player::new(
+            Arc::clone(&self.index),
+            Arc::clone(&self.tally),
+            self.lane.clone(),
+        );
         Session {
             stage: Arc::new(Stage {
                 state: Mutex::new(State {
@@ -283,7 +289,11 @@ impl ChunkSource for Source {
                 }
             }
             // What is ready goes along; nothing is waited for.
-            let wait = if filled > 0 { Some(Duration::ZERO) } else { timeout };
+            let wait = if filled > 0 {
+                Some(Duration::ZERO)
+            } else {
+                timeout
+            };
             match self.session.receive(wait) {
                 Received::Output(output) => {
                     self.pieces
