@@ -31,7 +31,7 @@ pub use json::{Difference, Ignore, IgnoreError};
 pub use load::LoadError;
 pub use matcher::{MISS_CODE, Miss, Near, Reason};
 pub use options::{Exhausted, MatchMode, Options, Ordering, Pace, Unanswered};
-pub use player::{Output, OutputKind, Player};
+pub use player::{Lane, Output, OutputKind, Player};
 pub use script::Script;
 pub use tally::{Report, Served, Tally};
 pub use upstream::{CassetteUpstream, Received, Session};

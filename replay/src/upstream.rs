@@ -14,7 +14,7 @@ use tapewright_proxy::upstream::{
 use tapewright_schemas::event::{Exit, Peer};
 
 use crate::index::Index;
-use crate::player::{Output, Player};
+use crate::player::{Lane, Output, Player};
 use crate::tally::Tally;
 
 /// A recording as a server that speaks over standard input and output. Every link is a
@@ -23,6 +23,7 @@ use crate::tally::Tally;
 pub struct CassetteUpstream {
     index: Arc<Index>,
     tally: Arc<Tally>,
+    lane: Lane,
     clock: Clock,
 }
 
@@ -31,6 +32,7 @@ impl CassetteUpstream {
     #[must_use]
     pub fn new(index: Arc<Index>, tally: Arc<Tally>, clock: Clock) -> Self {
         Self {
+            lane: Lane::new(&index),
             index,
             tally,
             clock,
@@ -41,7 +43,11 @@ impl CassetteUpstream {
     #[must_use]
     pub fn session(&self) -> Session {
         self.tally.opened();
-        let player = Player::new(Arc::clone(&self.index), Arc::clone(&self.tally));
+        let player = Player::new(
+            Arc::clone(&self.index),
+            Arc::clone(&self.tally),
+            self.lane.clone(),
+        );
         Session {
             stage: Arc::new(Stage {
                 state: Mutex::new(State {
@@ -267,7 +273,6 @@ struct Source {
 impl ChunkSource for Source {
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
         let mut filled = 0;
-        let mut wait = timeout;
         loop {
             while let Some(piece) = self.pieces.front_mut() {
                 let room = space.capacity() - space.len();
@@ -283,6 +288,12 @@ impl ChunkSource for Source {
                     self.pieces.pop_front();
                 }
             }
+            // What is ready goes along; nothing is waited for.
+            let wait = if filled > 0 {
+                Some(Duration::ZERO)
+            } else {
+                timeout
+            };
             match self.session.receive(wait) {
                 Received::Output(output) => {
                     self.pieces
@@ -294,8 +305,6 @@ impl ChunkSource for Source {
                 Received::TimedOut if filled > 0 => return Ok(ReadResult::Bytes(filled)),
                 Received::TimedOut => return Ok(ReadResult::TimedOut),
             }
-            // What is ready goes along; nothing is waited for.
-            wait = Some(Duration::ZERO);
         }
     }
 }

@@ -3,6 +3,7 @@
 mod config;
 pub(crate) mod gateway;
 pub(crate) mod http;
+pub(crate) mod listen;
 mod size;
 pub(crate) mod target;
 mod way;

@@ -28,7 +28,7 @@ mod scene;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -52,6 +52,8 @@ pub struct Player {
     index: Arc<Index>,
     tally: Arc<Tally>,
     matcher: Matcher,
+    // What all sessions share: requests that belong to none.
+    lane: Lane,
     names: Names,
     asides: Asides,
     scenes: HashMap<u64, Scene>,
@@ -69,6 +71,23 @@ pub struct Player {
     ended: bool,
 }
 
+/// Which recordings were played to requests of the stateless era. They belong to no
+/// session: over HTTP any link may get them.
+#[derive(Clone, Debug)]
+pub struct Lane(Arc<Mutex<Matcher>>);
+
+impl Lane {
+    /// Nothing was played yet.
+    #[must_use]
+    pub fn new(index: &Arc<Index>) -> Self {
+        Self(Arc::new(Mutex::new(Matcher::new(Arc::clone(index)))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Matcher> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: Duration,
@@ -79,9 +98,10 @@ struct Due {
 impl Player {
     /// A session in which nothing was said yet.
     #[must_use]
-    pub fn new(index: Arc<Index>, tally: Arc<Tally>) -> Self {
+    pub fn new(index: Arc<Index>, tally: Arc<Tally>, lane: Lane) -> Self {
         Self {
             matcher: Matcher::new(Arc::clone(&index)),
+            lane,
             names: Names::default(),
             asides: Asides::default(),
             scenes: HashMap::new(),

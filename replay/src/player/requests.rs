@@ -26,7 +26,11 @@ impl Player {
             method,
             params,
         };
-        let mut found = self.matcher.find(live, &self.names.aliases);
+        let mut found = if is_stateless(method, params) {
+            self.lane.lock().find(live, &self.names.aliases)
+        } else {
+            self.matcher.find(live, &self.names.aliases)
+        };
         if found.is_err() && method == "initialize" && self.reached.is_some() {
             // A second handshake begins a second session.
             self.begin_again();
@@ -35,7 +39,7 @@ impl Player {
         match found {
             Ok(found) => self.start(now, found, id, method, params),
             // A ping is answered by whoever is there (2025-11-25, basic/utilities/ping).
-            Err(_) if method == "ping" && !is_stateless(params) => {
+            Err(_) if method == "ping" && !is_stateless(method, params) => {
                 self.ready
                     .push_back(Output::response(id, "result", "{}", None));
             }
@@ -114,6 +118,7 @@ impl Player {
 }
 
 /// Whether a request is of revision 2026-07-28 or later, where nobody pings.
-fn is_stateless(params: Option<&[u8]>) -> bool {
-    params.is_some_and(|params| tapewright_schemas::era::own_version(params).is_some())
+fn is_stateless(method: &str, params: Option<&[u8]>) -> bool {
+    method == "server/discover"
+        || params.is_some_and(|params| tapewright_schemas::era::own_version(params).is_some())
 }

@@ -1,21 +1,20 @@
 //! What `record` takes for HTTP.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use http::{HeaderName, HeaderValue};
-use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::forward::{Authority, Forward};
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
-use tapewright_proxy::http::listen::{Limits, server_config};
+use tapewright_proxy::http::listen::Limits;
 use tapewright_proxy::http::origin::{
     Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
 };
 
+use super::listen::{ListenArguments, MinTls};
 use crate::report::{self, Mistake};
 
 /// Over HTTP.
@@ -26,10 +25,8 @@ use crate::report::{self, Mistake};
     reason = "each is an option of its own"
 )]
 pub(crate) struct HttpArguments {
-    /// Serve clients at this address; port 0 takes a free one. The address is printed as
-    /// one line of JSON
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<String>,
+    #[command(flatten)]
+    pub(crate) listening: ListenArguments,
     /// The server, as a client would name it
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
@@ -40,15 +37,6 @@ pub(crate) struct HttpArguments {
     /// our own that the client has to trust
     #[arg(long, requires = "forward_proxy")]
     intercept: bool,
-    /// Listen beyond this machine, to anybody who can reach it
-    #[arg(long)]
-    danger_listen_anywhere: bool,
-    /// Also accept this host name in `Host`
-    #[arg(long, value_name = "NAME")]
-    allow_host: Vec<String>,
-    /// Also accept pages of this origin
-    #[arg(long, value_name = "ORIGIN")]
-    allow_origin: Vec<String>,
     /// Set this header on every request to the server; never recorded
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
@@ -67,24 +55,12 @@ pub(crate) struct HttpArguments {
     /// Do not verify the server's certificate
     #[arg(long)]
     insecure_skip_verify: bool,
-    /// The oldest version of TLS that is spoken
-    #[arg(long, value_enum, value_name = "VERSION", default_value_t = MinTls::V1_2)]
-    min_tls: MinTls,
-    /// Our own certificate chain, in PEM, to listen with TLS
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
-    /// The key of our own certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
     /// Speak HTTP/2 with a server that has no TLS
     #[arg(long)]
     upstream_http2: bool,
     /// How long a connection to the server may take to come about, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     connect_timeout: f64,
-    /// How long what is under way may go on after a signal to stop, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
-    drain_timeout: f64,
     /// After how long without a word the files of a session in a folder are finished, in
     /// seconds; its connections stay
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
@@ -107,16 +83,6 @@ pub(crate) struct HttpArguments {
     /// The longest head of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().head_bytes)]
     max_head: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MinTls {
-    /// TLS 1.2
-    #[value(name = "1.2")]
-    V1_2,
-    /// TLS 1.3
-    #[value(name = "1.3")]
-    V1_3,
 }
 
 /// A header that is added, and never recorded.
@@ -160,7 +126,7 @@ impl HttpArguments {
         let tls = client_config(&TlsSettings {
             ca_bundle: self.ca_bundle.clone(),
             skip_verify: self.insecure_skip_verify,
-            only_1_3: self.min_tls == MinTls::V1_3,
+            only_1_3: self.listening.min_tls == MinTls::V1_3,
         })
         .context(Mistake::new(
             "the server cannot be verified",
@@ -191,44 +157,25 @@ impl HttpArguments {
     /// What a gateway in front of a server does.
     pub(crate) fn gateway(&self, route: Route, listen: &str) -> anyhow::Result<Settings> {
         Ok(Settings {
-            listen: self.address("--listen", listen)?,
-            tls: self.server_tls()?,
+            listen: self.listening.address("--listen", listen)?,
+            tls: self.listening.server_tls()?,
             route,
             changes: Changes {
                 fields: self.fields()?,
                 preserve_host: self.preserve_host,
                 rewrite_auth: self.rewrite_auth,
             },
-            allow_hosts: self.allow_host.clone(),
-            allow_origins: self.allow_origin.clone(),
+            allow_hosts: self.listening.allow_host.clone(),
+            allow_origins: self.listening.allow_origin.clone(),
             limits: self.limits()?,
-            drain: seconds("--drain-timeout", self.drain_timeout)?,
+            drain: self.listening.drain()?,
             metrics: self
                 .metrics
                 .as_deref()
-                .map(|text| self.address("--metrics", text))
+                .map(|text| self.listening.address("--metrics", text))
                 .transpose()?,
             pass_healthz: self.pass_healthz,
         })
-    }
-
-    /// What a gateway in front of processes does.
-    pub(crate) fn front(&self, limit_bytes: usize) -> anyhow::Result<FrontSettings> {
-        Ok(FrontSettings {
-            allow_hosts: self.allow_host.clone(),
-            allow_origins: self.allow_origin.clone(),
-            limit_bytes: limit_bytes.max(FrontSettings::default().limit_bytes),
-            drain: seconds("--drain-timeout", self.drain_timeout)?,
-            ..FrontSettings::default()
-        })
-    }
-
-    /// Where clients are served, and with which certificate.
-    pub(crate) fn place(
-        &self,
-        listen: &str,
-    ) -> anyhow::Result<(SocketAddr, Option<Arc<rustls::ServerConfig>>)> {
-        Ok((self.address("--listen", listen)?, self.server_tls()?))
     }
 
     /// After how long without a word a session's files are finished.
@@ -271,40 +218,6 @@ impl HttpArguments {
             ..Limits::default()
         })
     }
-
-    fn server_tls(&self) -> anyhow::Result<Option<Arc<rustls::ServerConfig>>> {
-        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
-            return Ok(None);
-        };
-        let config =
-            server_config(certificate, key, self.min_tls == MinTls::V1_3).context(Mistake::new(
-                "our own certificate cannot be used",
-                "check the files of `--tls-cert` and `--tls-key`",
-            ))?;
-        Ok(Some(config))
-    }
-
-    fn address(&self, option: &str, text: &str) -> anyhow::Result<SocketAddr> {
-        let whole = match text.strip_prefix(':') {
-            Some(port) => format!("127.0.0.1:{port}"),
-            None if text.bytes().all(|byte| byte.is_ascii_digit()) => format!("127.0.0.1:{text}"),
-            None => text.to_owned(),
-        };
-        let address = whole
-            .to_socket_addrs()
-            .ok()
-            .and_then(|mut found| found.next());
-        let Some(address) = address else {
-            let what = format!("`{option} {text}` is no address");
-            return Err(Mistake::new(what, "name it like `127.0.0.1:4000`, or just `4000`").into());
-        };
-        if !address.ip().is_loopback() && !self.danger_listen_anywhere {
-            let what = format!("`{option} {text}` is open to other machines");
-            let hint = "listen at 127.0.0.1, or add `--danger-listen-anywhere`: whoever reaches the port reaches the server behind it";
-            return Err(Mistake::new(what, hint).into());
-        }
-        Ok(address)
-    }
 }
 
 fn field(name: &str, value: &str) -> Option<Field> {
@@ -313,7 +226,7 @@ fn field(name: &str, value: &str) -> Option<Field> {
     Some((HeaderName::try_from(name.trim()).ok()?, value))
 }
 
-fn seconds(option: &str, value: f64) -> anyhow::Result<Duration> {
+pub(super) fn seconds(option: &str, value: f64) -> anyhow::Result<Duration> {
     Duration::try_from_secs_f64(value).map_err(|_| {
         let what = format!("`{option} {value}` is no time");
         Mistake::new(what, "give a number of seconds, such as 5 or 0.5").into()

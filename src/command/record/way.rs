@@ -51,7 +51,7 @@ impl<'a> Way<'a> {
         if let Some(listen) = &http.forward_proxy {
             return Ok(Self::ForwardProxy { listen });
         }
-        match (&http.listen, http.upstream()?, command) {
+        match (&http.listening.listen, http.upstream()?, command) {
             (None, None, [_, ..]) => Ok(Self::Process(command)),
             (None, Some(url), _) => Ok(Self::Remote(url)),
             (Some(listen), Some(url), _) => Ok(Self::Gateway { listen, url }),
@@ -136,8 +136,8 @@ impl<'a> Way<'a> {
             }
             Self::Front { listen, command } => {
                 let upstream = Arc::new(child(command)?);
-                let settings = http.front(limit_bytes)?;
-                let place = http.place(listen)?;
+                let settings = http.listening.front(limit_bytes)?;
+                let place = http.listening.place(listen)?;
                 let path = settings.path.clone();
                 let recorder = start()?;
                 let served = front::run(

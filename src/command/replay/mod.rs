@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tapewright_engine::policy::Transparent;
 use tapewright_proxy::clock::Clock;
+use tapewright_proxy::front;
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio;
 use tapewright_replay::{CassetteUpstream, Index, Report, Script, Tally};
@@ -16,7 +17,8 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
-use crate::command::record::target;
+use crate::command::record::listen::ListenArguments;
+use crate::command::record::{gateway, target};
 use crate::exit::Exit;
 use crate::files::{self, NewFile};
 use crate::report::{self, Mistake};
@@ -40,6 +42,8 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     #[command(flatten)]
     playing: Playing,
+    #[command(flatten)]
+    listening: ListenArguments,
     /// Write what was served, missed and never asked for, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -54,6 +58,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright replay fs.json
+  tapewright replay fs.json --listen 4000
   tapewright replay fs.tape.jsonl --pace recorded --strict --report replay.report.json
   tapewright replay fs.json --ignore /params/arguments/now --exhausted last";
 
@@ -73,9 +78,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
     let recorder = recorder(arguments, &script, rules, clock)?;
-    let outcome = stdio::run(&upstream, Transparent, &recorder, clock)
-        .inspect_err(|_| recorder.abandon())
-        .context("nothing was served")?;
+    let exit = match &arguments.listening.listen {
+        Some(listen) => serve_http(arguments, listen, upstream, &recorder, clock)?,
+        None => serve_stdio(&upstream, &recorder, clock)?,
+    };
     let finished = recorder.finish();
     let report = tally.report(&script);
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
@@ -85,12 +91,44 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !finished.is_whole() {
         return Ok(Exit::Inconclusive);
     }
+    Ok(exit)
+}
+
+fn serve_stdio(
+    upstream: &CassetteUpstream,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+) -> anyhow::Result<Exit> {
+    let outcome = stdio::run(upstream, Transparent, recorder, clock)
+        .inspect_err(|_| recorder.abandon())
+        .context("nothing was served")?;
     Ok(match outcome.exit {
+        // As a server ends that a signal ends.
         Some(event::Exit::Signal(signal)) => {
             Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
         }
         Some(event::Exit::Code(_)) | None => Exit::Pass,
     })
+}
+
+fn serve_http(
+    arguments: &Arguments,
+    listen: &str,
+    upstream: CassetteUpstream,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+) -> anyhow::Result<Exit> {
+    let settings = arguments.listening.front(LONGEST_MESSAGE)?;
+    let place = arguments.listening.place(listen)?;
+    let path = settings.path.clone();
+    let served = front::run(
+        settings,
+        place,
+        (Arc::new(upstream), Transparent),
+        (recorder, clock),
+        |origin| gateway::announce(origin, &path, None),
+    );
+    gateway::conclude(served, recorder)
 }
 
 /// Reads a recording for replay.
@@ -173,7 +211,10 @@ fn recorder(
             tape: VERSION.to_owned(),
             created: target::timestamp(clock.created),
             by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-            transport: "stdio".to_owned(),
+            transport: match arguments.listening.listen {
+                Some(_) => "http".to_owned(),
+                None => "stdio".to_owned(),
+            },
             label,
             pid: std::process::id(),
             durability: Durability::Queue.name().to_owned(),

@@ -24,7 +24,18 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
 }
 
 const SIZES: [usize; 12] = [
-    0, 1, 2, 100, 4095, 4096, 8193, 65_535, 65_536, 65_537, MIB, 3 * MIB + 7,
+    0,
+    1,
+    2,
+    100,
+    4095,
+    4096,
+    8193,
+    65_535,
+    65_536,
+    65_537,
+    MIB,
+    3 * MIB + 7,
 ];
 
 /// Sends in the background: both peers of a large body are this test.
@@ -138,9 +149,17 @@ fn a_hundred_megabytes_pass_in_constant_memory() {
 #[test]
 fn the_head_of_a_response_comes_before_any_byte_of_its_body() {
     let (upstream, gateway) = pair(&[]);
-    for framing in ["Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", ""] {
+    for framing in [
+        "Content-Length: 5\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "",
+    ] {
         let mut client = gateway.connect();
-        client.send(request("GET /mcp", gateway.address, "Accept: text/event-stream\r\n"));
+        client.send(request(
+            "GET /mcp",
+            gateway.address,
+            "Accept: text/event-stream\r\n",
+        ));
         let mut server = upstream.accept();
         server.head();
         server.send(format!(
@@ -154,14 +173,21 @@ fn the_head_of_a_response_comes_before_any_byte_of_its_body() {
 fn each_part_of_a_response_passes_before_the_next_is_sent() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
-    client.send(post(gateway.address, "", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}"));
+    client.send(post(
+        gateway.address,
+        "",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}",
+    ));
     let mut server = upstream.accept();
     let head = server.head();
     server.body(&head);
-    server.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+    server.send(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
     client.head();
     // An event cut at every byte, and a comment.
-    let stream = ": ping\r\n\r\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/é\"}\n\n";
+    let stream =
+        ": ping\r\n\r\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/é\"}\n\n";
     for byte in stream.as_bytes() {
         server.send(chunk([*byte]));
         assert_eq!(client.chunk(), [*byte]);
@@ -174,7 +200,10 @@ fn each_part_of_a_response_passes_before_the_next_is_sent() {
         exchange.messages(Direction::ToClient),
         ["{\"jsonrpc\":\"2.0\",\"method\":\"notifications/é\"}"]
     );
-    assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::EndOfInput));
+    assert_eq!(
+        exchange.end(Direction::ToClient),
+        Some(CloseReason::EndOfInput)
+    );
 }
 
 #[test]
@@ -213,7 +242,11 @@ fn each_part_of_a_request_passes_before_the_next_is_sent() {
 fn an_answer_may_begin_while_the_request_still_comes() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
-    client.send(request("POST /mcp", gateway.address, "Transfer-Encoding: chunked\r\n"));
+    client.send(request(
+        "POST /mcp",
+        gateway.address,
+        "Transfer-Encoding: chunked\r\n",
+    ));
     let mut server = upstream.accept();
     server.head();
     server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -323,7 +356,10 @@ fn a_slow_reader_slows_the_sender_and_nothing_is_held() {
         let before = sent;
         while let Ok(length) = std::io::Write::write(&mut to, &block) {
             sent += length;
-            assert!(sent < 60 * MIB, "nobody reads, and yet {sent} bytes were taken");
+            assert!(
+                sent < 60 * MIB,
+                "nobody reads, and yet {sent} bytes were taken"
+            );
         }
         thread::sleep(std::time::Duration::from_millis(30));
         before == sent && sent > 0

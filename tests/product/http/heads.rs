@@ -76,12 +76,28 @@ fn fields_keep_their_case_their_order_and_their_repetitions() {
     let (_, passed) = passed("GET /mcp", fields);
     let names: Vec<&str> = passed.iter().map(|(name, _)| name.as_str()).collect();
     let wanted = [
-        "Host", "ACCEPT", "Mcp-Session-Id", "mcp-protocol-version", "MCP-Method", "X-Repeated",
-        "x-repeated", "X-REPEATED", "Mcp-Param-Region", "Mcp-Unknown-Thing", "X-Empty",
-        "User-Agent", "Last-Event-ID", "Authorization", "Cookie", "Accept-Encoding",
+        "Host",
+        "ACCEPT",
+        "Mcp-Session-Id",
+        "mcp-protocol-version",
+        "MCP-Method",
+        "X-Repeated",
+        "x-repeated",
+        "X-REPEATED",
+        "Mcp-Param-Region",
+        "Mcp-Unknown-Thing",
+        "X-Empty",
+        "User-Agent",
+        "Last-Event-ID",
+        "Authorization",
+        "Cookie",
+        "Accept-Encoding",
     ];
     assert_eq!(names, wanted);
-    for line in fields.lines().filter(|line| !line.starts_with("Connection") && !line.starts_with("Keep-Alive")) {
+    for line in fields
+        .lines()
+        .filter(|line| !line.starts_with("Connection") && !line.starts_with("Keep-Alive"))
+    {
         let (name, value) = line.split_once(':').unwrap();
         let found = passed.iter().find(|(known, _)| known == name).unwrap();
         assert_eq!(found.1, value.trim(), "{name}");
@@ -144,8 +160,15 @@ fn connection_cannot_take_away_what_is_meant_for_the_server() {
     let (_, fields) = passed("POST /mcp", fields);
     let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     let wanted = [
-        "Host", "Mcp-Session-Id", "MCP-Protocol-Version", "Origin", "Authorization", "Cookie",
-        "Accept", "Content-Type", "Content-Length",
+        "Host",
+        "Mcp-Session-Id",
+        "MCP-Protocol-Version",
+        "Origin",
+        "Authorization",
+        "Cookie",
+        "Accept",
+        "Content-Type",
+        "Content-Length",
     ];
     assert_eq!(names, wanted);
 }
@@ -170,8 +193,14 @@ fn a_response_passes_with_its_fields_and_its_reason() {
     // Fields of one name stand together: their order among others has no meaning
     // (RFC 9110 §5.3).
     let wanted = [
-        "MCP-Session-Id", "Set-Cookie", "set-cookie", "Access-Control-Allow-Origin",
-        "Access-Control-Expose-Headers", "X-Accel-Buffering", "Cache-Control", "Content-Length",
+        "MCP-Session-Id",
+        "Set-Cookie",
+        "set-cookie",
+        "Access-Control-Allow-Origin",
+        "Access-Control-Expose-Headers",
+        "X-Accel-Buffering",
+        "Cache-Control",
+        "Content-Length",
     ];
     assert_eq!(names, wanted);
 }
@@ -189,7 +218,11 @@ fn every_status_passes() {
         client.send(request("GET /", gateway.address, ""));
         let server = server.get_or_insert_with(|| upstream.accept());
         server.head();
-        let body = if matches!(status, 204 | 304) { "" } else { "Content-Length: 0\r\n" };
+        let body = if matches!(status, 204 | 304) {
+            ""
+        } else {
+            "Content-Length: 0\r\n"
+        };
         server.send(format!("HTTP/1.1 {status} X\r\n{body}\r\n"));
         assert_eq!(client.head().line, format!("HTTP/1.1 {status} X"));
     }
@@ -197,7 +230,10 @@ fn every_status_passes() {
 
 #[test]
 fn bodiless_answers_have_no_body_and_keep_their_length() {
-    let (line, fields) = answered("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\nETag: x\r\n\r\n");
+    let (line, fields) = answered(
+        "HEAD",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\nETag: x\r\n\r\n",
+    );
     assert_eq!(line, "HTTP/1.1 200 OK");
     assert_eq!(fields[0], ("Content-Length".to_owned(), "1234".to_owned()));
 
@@ -206,11 +242,17 @@ fn bodiless_answers_have_no_body_and_keep_their_length() {
     let mut client = gateway.connect();
     let mut server = None;
     for (method, answer) in [
-        ("HEAD", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+        (
+            "HEAD",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        ),
         ("GET", "HTTP/1.1 304 Not Modified\r\nETag: y\r\n\r\n"),
         ("POST", "HTTP/1.1 204 No Content\r\n\r\n"),
         ("POST", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"),
-        ("HEAD", "HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\n"),
+        (
+            "HEAD",
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\n",
+        ),
     ] {
         client.send(request(&format!("{method} /"), gateway.address, ""));
         let server = server.get_or_insert_with(|| upstream.accept());
@@ -234,10 +276,16 @@ fn redirects_are_not_followed_and_lead_to_us_where_they_led_to_the_server() {
     let mut client = gateway.connect();
     let mut server = None;
     for (location, seen) in [
-        (format!("http://{up}/other?a=b#c"), format!("http://{own}/other?a=b#c")),
+        (
+            format!("http://{up}/other?a=b#c"),
+            format!("http://{own}/other?a=b#c"),
+        ),
         (format!("//{up}/x"), format!("http://{own}/x")),
         ("/relative".to_owned(), "/relative".to_owned()),
-        ("https://login.example/x".to_owned(), "https://login.example/x".to_owned()),
+        (
+            "https://login.example/x".to_owned(),
+            "https://login.example/x".to_owned(),
+        ),
         (format!("https://{up}/tls"), format!("https://{up}/tls")),
     ] {
         client.send(request("GET /mcp", own, ""));
@@ -245,14 +293,30 @@ fn redirects_are_not_followed_and_lead_to_us_where_they_led_to_the_server() {
         server.head();
         server.send(format!("HTTP/1.1 307 Temporary Redirect\r\nX-A: 1\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"));
         let head = client.head();
-        assert_eq!((head.status(), head.get("location")), (307, Some(seen.as_str())));
-        assert_eq!(head.names(), ["X-A", "Location", "content-length"].map(|name| if name == "content-length" { "Content-Length" } else { name }));
+        assert_eq!(
+            (head.status(), head.get("location")),
+            (307, Some(seen.as_str()))
+        );
+        assert_eq!(
+            head.names(),
+            ["X-A", "Location", "content-length"].map(|name| if name == "content-length" {
+                "Content-Length"
+            } else {
+                name
+            })
+        );
     }
     assert_eq!(upstream.waiting(), 0);
     let exchanges = gateway.stop().exchanges();
-    let edits: Vec<_> = exchanges.iter().map(|exchange| exchange.edits().len()).collect();
+    let edits: Vec<_> = exchanges
+        .iter()
+        .map(|exchange| exchange.edits().len())
+        .collect();
     assert_eq!(edits, [1, 1, 0, 0, 0]);
-    assert_eq!(exchanges[0].edits()[0].before, format!("http://{up}/other?a=b#c"));
+    assert_eq!(
+        exchanges[0].edits()[0].before,
+        format!("http://{up}/other?a=b#c")
+    );
 }
 
 #[test]
@@ -265,17 +329,30 @@ fn a_preflight_and_its_answer_pass() {
     let mut server = upstream.accept();
     let head = server.head();
     assert_eq!(head.get("origin"), Some("http://localhost:6274"));
-    assert_eq!(head.get("access-control-request-headers"), Some("mcp-session-id,content-type"));
+    assert_eq!(
+        head.get("access-control-request-headers"),
+        Some("mcp-session-id,content-type")
+    );
     server.send("HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: mcp-session-id\r\nVary: Origin\r\n\r\n");
     let head = client.head();
-    assert_eq!(head.names(), ["Access-Control-Allow-Origin", "Access-Control-Allow-Headers", "Vary"]);
+    assert_eq!(
+        head.names(),
+        [
+            "Access-Control-Allow-Origin",
+            "Access-Control-Allow-Headers",
+            "Vary"
+        ]
+    );
 }
 
 #[test]
 fn a_client_of_http_1_0_is_served() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
-    client.send(format!("GET /old HTTP/1.0\r\nHost: {}\r\n\r\n", gateway.address));
+    client.send(format!(
+        "GET /old HTTP/1.0\r\nHost: {}\r\n\r\n",
+        gateway.address
+    ));
     let mut server = upstream.accept();
     assert_eq!(server.head().line, "GET /old HTTP/1.1");
     server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
@@ -310,20 +387,38 @@ fn pipelined_requests_are_answered_in_order() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
     let all: String = (0..5)
-        .map(|id| post(gateway.address, "", &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}")))
+        .map(|id| {
+            post(
+                gateway.address,
+                "",
+                &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}"),
+            )
+        })
         .collect();
     client.send(all);
     let mut server = upstream.accept();
     for id in 0..5 {
         let head = server.head();
         let body = server.body(&head);
-        assert!(String::from_utf8(body).unwrap().contains(&format!("\"id\":{id},")));
-        server.send(json("200 OK", "", &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}")));
+        assert!(
+            String::from_utf8(body)
+                .unwrap()
+                .contains(&format!("\"id\":{id},"))
+        );
+        server.send(json(
+            "200 OK",
+            "",
+            &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}"),
+        ));
     }
     for id in 0..5 {
         let head = client.head();
         let body = client.body(&head);
-        assert!(String::from_utf8(body).unwrap().contains(&format!("\"id\":{id},")));
+        assert!(
+            String::from_utf8(body)
+                .unwrap()
+                .contains(&format!("\"id\":{id},"))
+        );
     }
     let exchanges = gateway.stop().exchanges();
     assert_eq!(exchanges.len(), 5);

@@ -208,7 +208,10 @@ fn is_malformed(error: &SendError) -> bool {
     let mut cause: Option<&dyn Error> = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            return matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
+            return matches!(
+                error.kind(),
+                ErrorKind::InvalidData | ErrorKind::InvalidInput
+            );
         }
         cause = error.source();
     }

@@ -1,0 +1,115 @@
+//! Where clients on HTTP are served: for `record` and `replay`.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use tapewright_proxy::front::FrontSettings;
+use tapewright_proxy::http::listen::server_config;
+
+use super::http::seconds;
+use crate::report::Mistake;
+
+/// Clients on HTTP.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Over HTTP")]
+pub(crate) struct ListenArguments {
+    /// Serve clients at this address; port 0 takes a free one. The address is printed as
+    /// one line of JSON
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    /// Listen beyond this machine, to anybody who can reach it
+    #[arg(long)]
+    danger_listen_anywhere: bool,
+    /// Also accept this host name in `Host`
+    #[arg(long, value_name = "NAME")]
+    pub(super) allow_host: Vec<String>,
+    /// Also accept pages of this origin
+    #[arg(long, value_name = "ORIGIN")]
+    pub(super) allow_origin: Vec<String>,
+    /// The oldest version of TLS that is spoken
+    #[arg(long, value_enum, value_name = "VERSION", default_value_t = MinTls::V1_2)]
+    pub(super) min_tls: MinTls,
+    /// Our own certificate chain, in PEM, to listen with TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of our own certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// How long what is under way may go on after a signal to stop, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
+    drain_timeout: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MinTls {
+    /// TLS 1.2
+    #[value(name = "1.2")]
+    V1_2,
+    /// TLS 1.3
+    #[value(name = "1.3")]
+    V1_3,
+}
+
+impl ListenArguments {
+    /// What a gateway in front of processes, or of a recording, does.
+    pub(crate) fn front(&self, limit_bytes: usize) -> anyhow::Result<FrontSettings> {
+        Ok(FrontSettings {
+            allow_hosts: self.allow_host.clone(),
+            allow_origins: self.allow_origin.clone(),
+            limit_bytes: limit_bytes.max(FrontSettings::default().limit_bytes),
+            drain: self.drain()?,
+            ..FrontSettings::default()
+        })
+    }
+
+    /// Where clients are served, and with which certificate.
+    pub(crate) fn place(
+        &self,
+        listen: &str,
+    ) -> anyhow::Result<(SocketAddr, Option<Arc<rustls::ServerConfig>>)> {
+        Ok((self.address("--listen", listen)?, self.server_tls()?))
+    }
+
+    /// How long what is under way may go on after a signal to stop.
+    pub(super) fn drain(&self) -> anyhow::Result<Duration> {
+        seconds("--drain-timeout", self.drain_timeout)
+    }
+
+    pub(super) fn server_tls(&self) -> anyhow::Result<Option<Arc<rustls::ServerConfig>>> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        let config =
+            server_config(certificate, key, self.min_tls == MinTls::V1_3).context(Mistake::new(
+                "our own certificate cannot be used",
+                "check the files of `--tls-cert` and `--tls-key`",
+            ))?;
+        Ok(Some(config))
+    }
+
+    pub(super) fn address(&self, option: &str, text: &str) -> anyhow::Result<SocketAddr> {
+        let whole = match text.strip_prefix(':') {
+            Some(port) => format!("127.0.0.1:{port}"),
+            None if text.bytes().all(|byte| byte.is_ascii_digit()) => format!("127.0.0.1:{text}"),
+            None => text.to_owned(),
+        };
+        let address = whole
+            .to_socket_addrs()
+            .ok()
+            .and_then(|mut found| found.next());
+        let Some(address) = address else {
+            let what = format!("`{option} {text}` is no address");
+            return Err(Mistake::new(what, "name it like `127.0.0.1:4000`, or just `4000`").into());
+        };
+        if !address.ip().is_loopback() && !self.danger_listen_anywhere {
+            let what = format!("`{option} {text}` is open to other machines");
+            let hint = "listen at 127.0.0.1, or add `--danger-listen-anywhere`: whoever reaches the port reaches the server behind it";
+            return Err(Mistake::new(what, hint).into());
+        }
+        Ok(address)
+    }
+}
