@@ -9,6 +9,7 @@ pub mod cassette;
 pub mod envelope;
 pub mod era;
 pub mod event;
+pub mod exchange;
 pub mod json;
 pub mod pending;
 pub mod recording;

@@ -88,8 +88,8 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
         Format::Capture => {
             let mut projector = capture::Projector::new(&recording.header(), spool()?, spool()?);
             if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
-                for (key, session) in (0..).zip(&capture.sessions) {
-                    let capabilities = session.capabilities.as_deref();
+                for (place, session) in (0..).zip(&capture.sessions) {
+                    let (key, capabilities) = (session.key(place), session.capabilities.as_deref());
                     projector = projector.with_session(key, &session.label, capabilities);
                 }
             }

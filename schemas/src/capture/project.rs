@@ -7,7 +7,9 @@ use crate::cassette::text::push_string;
 use crate::cassette::{Answer, Ledger, Open, Pairing, Rest, Summary};
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{Direction, Event, EventBody, Payload};
+use crate::exchange::Exchanges;
 use crate::json;
+use crate::json::push_number;
 use crate::tape::{Ending, Header};
 
 /// Folds events into a capture.
@@ -20,6 +22,7 @@ pub struct Projector<S: Write> {
     label: String,
     ledger: Ledger<S>,
     pairing: Pairing,
+    exchanges: Exchanges,
     sessions: BTreeMap<u32, Session>,
     beyond_probes: u64,
     requests: u64,
@@ -28,6 +31,8 @@ pub struct Projector<S: Write> {
 #[derive(Debug, Default)]
 struct Session {
     label: Option<String>,
+    // What belongs to no session.
+    sessionless: bool,
     // Source text, once an `initialize` was answered with a result.
     capabilities: Option<Vec<u8>>,
 }
@@ -40,6 +45,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             label: label(header),
             ledger: Ledger::new(spool, messages_spool),
             pairing: Pairing::default(),
+            exchanges: Exchanges::default(),
             sessions: BTreeMap::new(),
             beyond_probes: 0,
             requests: 0,
@@ -55,6 +61,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             Session {
                 label: Some(label.to_owned()),
                 capabilities,
+                ..Session::default()
             },
         );
         self
@@ -62,6 +69,23 @@ impl<S: Read + Write + Seek> Projector<S> {
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
+        self.exchanges.observe(event);
+        self.event(event)?;
+        while let Some((_, exchange)) = self.exchanges.poll_over() {
+            // In a session the answer may still come on another stream.
+            if exchange.session.0 != 0 && exchange.status() < 400 {
+                continue;
+            }
+            for ordinal in exchange.requests {
+                if self.pairing.take(ordinal).is_some() {
+                    self.ledger.close(ordinal, Rest::default())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         let EventBody::Message {
             payload: Payload::Whole(bytes),
             ..
@@ -101,6 +125,12 @@ impl<S: Read + Write + Seek> Projector<S> {
             separator = b",\n";
             let mut text = b"{\n  \"server_label\": ".to_vec();
             push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
+            if session.sessionless {
+                text.extend_from_slice(b",\n  \"sessionless\": true");
+            } else if several {
+                text.extend_from_slice(b",\n  \"session\": ");
+                push_number((*key).into(), &mut text);
+            }
             text.extend_from_slice(b",\n  \"server_capabilities\": ");
             text.extend_from_slice(session.capabilities.as_deref().unwrap_or(b"null"));
             text.extend_from_slice(b",\n  \"exchanges\": [");
@@ -114,6 +144,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             exchanges: assembly.exchanges(),
             unanswered,
             messages: 0,
+            http: 0,
             probe_only: self.requests > 0 && self.beyond_probes == 0,
         })
     }
@@ -122,11 +153,14 @@ impl<S: Read + Write + Seek> Projector<S> {
         let session = event.session.0;
         match (&envelope.kind, event.dir) {
             (Kind::Request { id, method, .. }, Direction::ToServer) => {
-                self.sessions.entry(session).or_default();
+                self.session(event);
                 self.requests += 1;
                 self.beyond_probes += u64::from(method != "server/discover");
                 let ordinal = self.ledger.open(session, text)?;
-                let mut open = Open::new(event.at, session, event.conduit, None);
+                if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
+                    exchange.requests.push(ordinal);
+                }
+                let mut open = Open::new(event.at, event.scope(), event.conduit, None);
                 open.handshake = method == "initialize";
                 self.pairing.ask(ordinal, open, id, None);
                 match self.pairing.pop_excess() {
@@ -135,29 +169,51 @@ impl<S: Read + Write + Seek> Projector<S> {
                 }
             }
             (Kind::Notification { .. }, Direction::ToServer) => {
-                self.sessions.entry(session).or_default();
+                self.session(event);
                 self.ledger.enter(session, text)
             }
             (Kind::Response { id, result, .. }, Direction::ToClient) => {
-                self.answer(session, id, *result, text)
+                if self.answers(event, id) {
+                    self.answer(event, id, *result, text)
+                } else {
+                    Ok(())
+                }
             }
             _ => Ok(()),
         }
     }
 
+    fn session(&mut self, event: &Event) {
+        let session = self.sessions.entry(event.session.0).or_default();
+        session.sessionless |= event.scope().is_lane();
+    }
+
+    /// Whether a response is one to the request that its id names. One that is sent again
+    /// is not, and neither is what stands in the body of an HTTP error under another id.
+    fn answers(&mut self, event: &Event, id: &RequestId<'_>) -> bool {
+        let about = self.exchanges.about(event);
+        if !about.failed {
+            return !about.replayed;
+        }
+        let named = self.pairing.find(event.scope(), id);
+        let exchange = self.exchanges.get(event.conduit);
+        let carried = exchange.map(|exchange| exchange.requests.as_slice());
+        named.is_some_and(|named| carried.unwrap_or_default().contains(&named))
+    }
+
     fn answer(
         &mut self,
-        session: u32,
+        event: &Event,
         id: &RequestId<'_>,
         result: Option<&[u8]>,
         text: &[u8],
     ) -> io::Result<()> {
-        let Answer::Pairs(ordinal, open) = self.pairing.answer(session, id) else {
+        let Answer::Pairs(ordinal, open) = self.pairing.answer(event.scope(), id) else {
             return Ok(());
         };
         if let (true, Some(result)) = (open.handshake, result) {
             let negotiated = json::find(result, &["capabilities"]);
-            let session = self.sessions.entry(session).or_default();
+            let session = self.sessions.entry(event.session.0).or_default();
             if session.capabilities.is_none() {
                 session.capabilities = negotiated.map(<[u8]>::to_vec);
             }

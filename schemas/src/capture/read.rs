@@ -22,6 +22,10 @@ pub struct Session {
     pub label: String,
     /// Source text of `server_capabilities`; `None` when it is absent or `null`.
     pub capabilities: Option<Bytes>,
+    /// Its number among the sessions of its recording, where the file gives one.
+    pub session: Option<u32>,
+    /// What belongs to no session: ids mean nothing beyond one exchange.
+    pub sessionless: bool,
     /// Its exchanges, in order.
     pub exchanges: Vec<Exchange>,
 }
@@ -58,11 +62,15 @@ impl Capture {
     #[must_use]
     pub fn recording(&self) -> Recording {
         let mut events = Vec::new();
-        for (key, session) in (0..).zip(&self.sessions) {
+        let mut lane = 0;
+        for (place, session) in (0..).zip(&self.sessions) {
+            let key = session.key(place);
             for exchange in &session.exchanges {
+                lane += u32::from(session.sessionless);
+                let conduit = ConduitId(if session.sessionless { lane } else { key });
                 let mut push = |dir, text: &Bytes| {
                     events.push(Event {
-                        conduit: ConduitId(key),
+                        conduit,
                         seq: events.len() as u64 + 1,
                         at: Offset(0),
                         session: SessionKey(key),
@@ -99,6 +107,15 @@ impl Capture {
 }
 
 impl Session {
+    /// The number of its session, when it is the one at `place` of the file.
+    #[must_use]
+    pub fn key(&self, place: u32) -> u32 {
+        if self.sessionless {
+            return 0;
+        }
+        self.session.unwrap_or(place)
+    }
+
     fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
         let session = object(element)?;
         let label = session.required("server_label")?;
@@ -117,6 +134,10 @@ impl Session {
                 .string()
                 .ok_or_else(|| label.error("must be a string"))?,
             capabilities: capabilities.map(|one| document.slice_ref(one.text)),
+            session: session.member("session").and_then(|key| key.number()),
+            sessionless: session
+                .member("sessionless")
+                .is_some_and(|word| word.text == b"true"),
             exchanges: exchanges.into_iter().map(read).collect::<Result<_, _>>()?,
         })
     }

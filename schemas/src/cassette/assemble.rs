@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use super::ledger::{
-    CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
+    Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
 };
 use crate::json::push_number;
 
@@ -19,6 +19,7 @@ pub(crate) struct Assembly<S> {
     // By ordinal.
     pub(super) orphans: Vec<Orphan>,
     pub(super) runs: Vec<Run>,
+    pub(super) asides: Vec<Aside>,
     /// How many messages belong to no exchange.
     pub(crate) messages: u64,
     /// How many requests there were, answered or not.
@@ -29,6 +30,11 @@ impl<S: Read + Seek> Assembly<S> {
     /// How many requests were answered.
     pub(crate) fn exchanges(&self) -> u64 {
         self.requests - self.unanswered()
+    }
+
+    /// How many other things stand beside the exchanges.
+    pub(crate) fn asides(&self) -> u64 {
+        self.asides.len() as u64
     }
 
     /// How many requests were not.
@@ -86,6 +92,24 @@ impl<S: Read + Seek> Assembly<S> {
         Ok(())
     }
 
+    /// Writes the elements of `http`.
+    pub(crate) fn write_asides(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let mut orphans = self.orphans.iter().map(|orphan| orphan.ordinal).peekable();
+        let (mut before, mut first) = (0, true);
+        for aside in &self.asides {
+            while orphans.next_if(|ordinal| *ordinal < aside.after).is_some() {
+                before += 1;
+            }
+            let comma = usize::from(std::mem::replace(&mut first, false));
+            out.write_all(OPEN_ASIDE.get(comma..).unwrap_or_default())?;
+            let mut text = b"\"after\": ".to_vec();
+            push_number(aside.after - before, &mut text);
+            out.write_all(&text)?;
+            write_records(&mut self.side, aside.chain, None, out)?;
+        }
+        Ok(())
+    }
+
     /// Writes the elements of `messages`.
     pub(crate) fn write_messages(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.side.seek(SeekFrom::Start(0))?;
@@ -133,7 +157,14 @@ impl Record {
         let mut numbers = numbers
             .chunks_exact(8)
             .map(|bytes| bytes.try_into().map_or(0, u64::from_le_bytes));
-        let tags = [Tag::Message, Tag::Head, Tag::Tail, Tag::Stream, Tag::End];
+        let tags = [
+            Tag::Message,
+            Tag::Head,
+            Tag::Tail,
+            Tag::Stream,
+            Tag::End,
+            Tag::Extra,
+        ];
         Ok(Self {
             tag: tags.into_iter().find(|known| *known as u8 == tag),
             link: numbers.next().unwrap_or(NO_CHAIN),
@@ -174,6 +205,18 @@ fn write_chain<S: Read + Seek>(
     first: &mut bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let comma = usize::from(std::mem::replace(first, false));
+    out.write_all(OPEN.get(comma..).unwrap_or_default())?;
+    write_records(side, chain, after, out)
+}
+
+/// Writes what a chain of records says, and closes it.
+fn write_records<S: Read + Seek>(
+    side: &mut S,
+    chain: u64,
+    after: Option<u64>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut records = Vec::new();
     let mut at = chain;
     while at != NO_CHAIN {
@@ -185,8 +228,6 @@ fn write_chain<S: Read + Seek>(
     }
     records.reverse();
     let all_of = |tag: Tag| records.iter().filter(move |(found, _)| *found == Some(tag));
-    let comma = usize::from(std::mem::replace(first, false));
-    out.write_all(OPEN.get(comma..).unwrap_or_default())?;
     // Nothing on the side spool begins with a comma that must go, but the first entry of
     // a stream.
     let mut plain = false;
@@ -211,10 +252,12 @@ fn write_chain<S: Read + Seek>(
     if !opening {
         out.write_all(STREAM_CLOSE)?;
     }
-    for (_, range) in all_of(Tag::End) {
+    for (_, range) in all_of(Tag::Extra).chain(all_of(Tag::End)) {
         copy(side, range.clone(), &mut plain, out)?;
     }
     out.write_all(CLOSE)
 }
+
+const OPEN_ASIDE: &[u8] = b",\n    {\n      ";
 
 const COPY_BYTES: usize = 64 << 10;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::pairing::{Marks, Open};
+use crate::era::Era;
 use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody};
 
 /// Follows how each conduit ends.
@@ -39,6 +40,11 @@ impl Ends {
         if open.marks.has(Marks::CANCELLED) {
             return CANCELLED;
         }
+        if let Some((reason, status)) = open.over
+            && let Some(why) = over(open, reason, status)
+        {
+            return why;
+        }
         match self.first.get(&open.conduit) {
             Some(Left::Server) => PEER_GONE,
             Some(Left::Client) | None => STILL_PENDING,
@@ -49,6 +55,26 @@ impl Ends {
 pub(crate) const CANCELLED: &str = "cancelled";
 pub(crate) const PEER_GONE: &str = "peer gone";
 pub(crate) const STILL_PENDING: &str = "still pending";
+pub(crate) const CLIENT_GONE: &str = "client gone";
+pub(crate) const FAILED: &str = "failed";
+pub(crate) const HTTP_ERROR: &str = "http error";
+pub(crate) const NO_RESPONSE: &str = "no response";
+
+/// Why the HTTP exchange that carried a request brought no response; `None` when the
+/// response may still come on another one.
+fn over(open: &Open, reason: CloseReason, status: u16) -> Option<&'static str> {
+    Some(match reason {
+        // Closing the stream is how the stateless era cancels (2026-07-28,
+        // basic/transports).
+        CloseReason::ReceiverGone if open.era == Some(Era::Stateless) => CANCELLED,
+        CloseReason::ReceiverGone => CLIENT_GONE,
+        CloseReason::Aborted => PEER_GONE,
+        CloseReason::Failed | CloseReason::Policy => FAILED,
+        CloseReason::EndOfInput if status >= 400 => HTTP_ERROR,
+        CloseReason::EndOfInput if open.scope.is_lane() => NO_RESPONSE,
+        CloseReason::EndOfInput => return None,
+    })
+}
 
 fn who_left(dir: Direction, reason: CloseReason) -> Left {
     match (dir, reason) {

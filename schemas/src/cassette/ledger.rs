@@ -10,7 +10,9 @@
 //! no exchange carry a count instead.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, Seek, Write};
+
+use super::spool::Spool;
 
 /// Puts exchanges in order.
 #[derive(Debug)]
@@ -27,6 +29,7 @@ pub(crate) struct Ledger<S: Write> {
     orphans: Vec<Orphan>,
     runs: Vec<Run>,
     messages: u64,
+    asides: Vec<Aside>,
     // Buffers to use again.
     spare: Vec<Vec<u8>>,
 }
@@ -45,12 +48,20 @@ enum Body {
     Chained(u64),
 }
 
-/// A request that awaits its response.
+/// A request that awaits its response, or what else belongs to its exchange.
 #[derive(Debug)]
 struct Draft {
     head: Vec<u8>,
+    tail: Vec<u8>,
     stream: Vec<u8>,
+    extra: Vec<u8>,
     chain: u64,
+}
+
+impl Draft {
+    fn len(&self) -> usize {
+        self.head.len() + self.tail.len() + self.stream.len() + self.extra.len()
+    }
 }
 
 /// A request that was sent away and still awaits its response.
@@ -78,6 +89,16 @@ pub(crate) struct Orphan {
     pub(crate) chain: u64,
 }
 
+/// Something beside the exchanges, with its own text on the side spool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aside {
+    /// Its place among its kind.
+    pub(crate) order: u64,
+    /// How many requests there were before it.
+    pub(crate) after: u64,
+    pub(crate) chain: u64,
+}
+
 /// A range of the main spool that belongs to one session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
@@ -97,6 +118,8 @@ pub(crate) enum Tag {
     Stream = 3,
     /// What follows the stream.
     End = 4,
+    /// What stands between the stream and its end.
+    Extra = 5,
 }
 
 /// What stands behind the request of a settled exchange, in this order, with the stream
@@ -139,6 +162,7 @@ impl<S: Write + Seek> Ledger<S> {
             orphans: Vec::new(),
             runs: Vec::new(),
             messages: 0,
+            asides: Vec::new(),
             spare: Vec::new(),
         }
     }
@@ -156,7 +180,9 @@ impl<S: Write + Seek> Ledger<S> {
         self.held += head.len();
         let draft = Draft {
             head,
+            tail: Vec::new(),
             stream: Vec::new(),
+            extra: Vec::new(),
             chain: NO_CHAIN,
         };
         self.shelf.push_back(Slot {
@@ -202,6 +228,52 @@ impl<S: Write + Seek> Ledger<S> {
         self.lighten()
     }
 
+    /// Appends what stands behind the request of an open exchange, before its stream: the
+    /// response, when the exchange is not closed with it.
+    pub(crate) fn tail(&mut self, ordinal: u64, parts: &[&[u8]]) -> io::Result<()> {
+        self.append(ordinal, Tag::Tail, parts)
+    }
+
+    /// Appends what stands behind the stream of an open exchange.
+    pub(crate) fn extra(&mut self, ordinal: u64, text: &[u8]) -> io::Result<()> {
+        self.append(ordinal, Tag::Extra, &[text])
+    }
+
+    fn append(&mut self, ordinal: u64, tag: Tag, parts: &[&[u8]]) -> io::Result<()> {
+        if let Some(away) = self.away.get_mut(&ordinal) {
+            away.chain = self.side.record(tag, away.chain, parts)?;
+            return Ok(());
+        }
+        let Some(Slot {
+            body: Body::Open(draft),
+            ..
+        }) = slot(&mut self.shelf, self.first, ordinal)
+        else {
+            return Ok(());
+        };
+        let buffer = if tag == Tag::Tail {
+            &mut draft.tail
+        } else {
+            &mut draft.extra
+        };
+        for part in parts {
+            buffer.extend_from_slice(part);
+            self.held += part.len();
+        }
+        self.lighten()
+    }
+
+    /// Appends an entry to the text of something beside the exchanges.
+    pub(crate) fn note(&mut self, chain: &mut u64, tag: Tag, text: &[u8]) -> io::Result<()> {
+        *chain = self.side.record(tag, *chain, &[text])?;
+        Ok(())
+    }
+
+    /// Enters something beside the exchanges.
+    pub(crate) fn aside(&mut self, aside: Aside) {
+        self.asides.push(aside);
+    }
+
     /// Settles an exchange.
     pub(crate) fn close(&mut self, ordinal: u64, rest: Rest<'_>) -> io::Result<()> {
         if let Some(Away {
@@ -226,7 +298,7 @@ impl<S: Write + Seek> Ledger<S> {
         let Body::Open(draft) = std::mem::replace(&mut found.body, Body::Chained(NO_CHAIN)) else {
             return Ok(());
         };
-        self.held -= draft.head.len() + draft.stream.len();
+        self.held -= draft.len();
         let [first, second, third] = rest.tail;
         let (before, after) = if draft.stream.is_empty() {
             (&b""[..], &b""[..])
@@ -236,7 +308,16 @@ impl<S: Write + Seek> Ledger<S> {
         // The first entry begins with a comma that an array does not want.
         let entries = draft.stream.get(1..).unwrap_or_default();
         let tail = [
-            first, second, third, before, entries, after, rest.end, CLOSE,
+            &draft.tail,
+            first,
+            second,
+            third,
+            before,
+            entries,
+            after,
+            &draft.extra,
+            rest.end,
+            CLOSE,
         ];
         if draft.chain != NO_CHAIN {
             let chain = self.chain_draft(&draft)?;
@@ -294,6 +375,7 @@ impl<S: Write + Seek> Ledger<S> {
         }
         self.late.sort_unstable_by_key(|late| late.ordinal);
         self.orphans.sort_unstable_by_key(|orphan| orphan.ordinal);
+        self.asides.sort_unstable_by_key(|aside| aside.order);
         Ok(super::Assembly {
             length: self.main.at,
             main: self.main.into_inner()?,
@@ -302,6 +384,7 @@ impl<S: Write + Seek> Ledger<S> {
             orphans: self.orphans,
             runs: self.runs,
             messages: self.messages,
+            asides: self.asides,
             requests: self.first,
         })
     }
@@ -359,7 +442,7 @@ impl<S: Write + Seek> Ledger<S> {
             body: Body::Open(draft),
         }) = self.shelf.pop_front()
         {
-            self.held -= draft.head.len() + draft.stream.len();
+            self.held -= draft.len();
             let chain = self.chain_draft(&draft)?;
             self.away.insert(
                 self.first,
@@ -376,11 +459,18 @@ impl<S: Write + Seek> Ledger<S> {
     }
 
     fn chain_draft(&mut self, draft: &Draft) -> io::Result<u64> {
-        let chain = self.side.record(Tag::Head, draft.chain, &[&draft.head])?;
-        if draft.stream.is_empty() {
-            return Ok(chain);
+        let mut chain = self.side.record(Tag::Head, draft.chain, &[&draft.head])?;
+        let parts = [
+            (Tag::Tail, &draft.tail),
+            (Tag::Stream, &draft.stream),
+            (Tag::Extra, &draft.extra),
+        ];
+        for (tag, text) in parts {
+            if !text.is_empty() {
+                chain = self.side.record(tag, chain, &[text])?;
+            }
         }
-        self.side.record(Tag::Stream, chain, &[&draft.stream])
+        Ok(chain)
     }
 
     fn chain_rest(&mut self, chain: u64, rest: Rest<'_>) -> io::Result<u64> {
@@ -429,44 +519,4 @@ impl<S: Write + Seek> Ledger<S> {
 fn slot(shelf: &mut VecDeque<Slot>, first: u64, ordinal: u64) -> Option<&mut Slot> {
     let index = usize::try_from(ordinal.checked_sub(first)?).ok()?;
     shelf.get_mut(index)
-}
-
-/// A buffered writer that knows where it is.
-#[derive(Debug)]
-struct Spool<S: Write> {
-    out: BufWriter<S>,
-    at: u64,
-}
-
-impl<S: Write> Spool<S> {
-    fn new(inner: S) -> Self {
-        Self {
-            out: BufWriter::with_capacity(64 << 10, inner),
-            at: 0,
-        }
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.at += bytes.len() as u64;
-        self.out.write_all(bytes)
-    }
-
-    /// Writes a record; where it begins.
-    fn record(&mut self, tag: Tag, link: u64, parts: &[&[u8]]) -> io::Result<u64> {
-        let start = self.at;
-        let length: usize = parts.iter().map(|part| part.len()).sum();
-        self.put(&[tag as u8])?;
-        self.put(&link.to_le_bytes())?;
-        self.put(&(length as u64).to_le_bytes())?;
-        for part in parts {
-            self.put(part)?;
-        }
-        Ok(start)
-    }
-
-    fn into_inner(self) -> io::Result<S> {
-        self.out
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-    }
 }

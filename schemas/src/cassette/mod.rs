@@ -48,16 +48,24 @@
 
 mod assemble;
 pub(crate) mod ends;
+mod entry;
+mod exchange;
+mod http;
 mod ledger;
+mod messages;
 mod note;
 mod pairing;
 mod project;
 mod read;
+mod sides;
+mod spool;
 pub(crate) mod text;
+mod timeline;
 
 pub(crate) use assemble::Assembly;
+pub use exchange::{Http, Via};
 pub(crate) use ledger::{Ledger, Rest};
 pub(crate) use pairing::{Answer, Open, Pairing};
 pub(crate) use project::incomplete;
 pub use project::{Projector, Summary};
-pub use read::{Cassette, Entry, Exchange, Unanswered};
+pub use read::{Aside, Cassette, Entry, Exchange, Session, Unanswered};

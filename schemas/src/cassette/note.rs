@@ -3,14 +3,17 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::http::push_note;
 use super::text::{push_millis, push_string};
 use crate::envelope::Malformed;
-use crate::event::{Event, Payload};
-use crate::json::push_number;
+use crate::event::{ConduitId, Event, Payload, SseNote};
+use crate::json::{is_valid, push_number};
 
 /// What of a message is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content<'a> {
+    /// What an HTTP body holds that is no message.
+    Body(&'a Payload),
     /// JSON text.
     Json(&'a [u8]),
     /// What is no JSON, as text or base64.
@@ -26,13 +29,17 @@ pub(crate) enum Content<'a> {
 pub(crate) struct Remark<'a> {
     pub(crate) mark: Option<&'static str>,
     pub(crate) why: Option<&'a str>,
+    /// The exchange on which it crossed, where that is not said by its place.
+    pub(crate) conduit: Option<ConduitId>,
+    /// What the event of a stream says beside it.
+    pub(crate) sse: Option<&'a SseNote>,
 }
 
 impl Remark<'_> {
     pub(crate) fn mark(mark: &'static str) -> Self {
         Self {
             mark: Some(mark),
-            why: None,
+            ..Self::default()
         }
     }
 }
@@ -65,6 +72,10 @@ pub(crate) fn push_members(
         out.extend_from_slice(b", \"session\": ");
         push_number(event.session.0.into(), out);
     }
+    if let Some(conduit) = remark.conduit {
+        out.extend_from_slice(b", \"conduit\": ");
+        push_number(conduit.0.into(), out);
+    }
     if let Some(mark) = remark.mark {
         out.extend_from_slice(b", \"mark\": ");
         push_string(mark, out);
@@ -73,27 +84,61 @@ pub(crate) fn push_members(
         out.extend_from_slice(b", \"why\": ");
         push_string(why, out);
     }
+    if let Some(note) = remark.sse {
+        out.extend_from_slice(b", \"sse\": ");
+        push_note(note, out);
+    }
     match content {
+        Content::Body(payload) => push_body(payload, out),
         Content::Json(text) => {
             out.extend_from_slice(b", \"message\": ");
             out.extend_from_slice(text);
         }
         Content::Raw(bytes) => {
-            if let Ok(text) = std::str::from_utf8(bytes) {
-                out.extend_from_slice(b", \"text\": ");
-                push_string(text, out);
-            } else {
-                out.extend_from_slice(b", \"base64\": ");
-                push_string(&STANDARD.encode(bytes), out);
-            }
+            out.extend_from_slice(b", ");
+            push_raw(bytes, out);
         }
         Content::Clipped(length, head) => {
-            out.extend_from_slice(b", \"clipped\": {\"len\": ");
-            push_number(length, out);
-            out.extend_from_slice(b", \"head\": ");
-            push_string(&String::from_utf8_lossy(head), out);
-            out.push(b'}');
+            out.extend_from_slice(b", ");
+            push_clipped(length, head, out);
         }
         Content::Nothing => {}
     }
+}
+
+fn push_raw(bytes: &[u8], out: &mut Vec<u8>) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        out.extend_from_slice(b"\"text\": ");
+        push_string(text, out);
+    } else {
+        out.extend_from_slice(b"\"base64\": ");
+        push_string(&STANDARD.encode(bytes), out);
+    }
+}
+
+fn push_clipped(length: u64, head: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\"clipped\": {\"len\": ");
+    push_number(length, out);
+    out.extend_from_slice(b", \"head\": ");
+    push_string(&String::from_utf8_lossy(head), out);
+    out.push(b'}');
+}
+
+fn push_body(payload: &Payload, out: &mut Vec<u8>) {
+    out.extend_from_slice(b", \"body\": {");
+    match payload {
+        Payload::Clipped { len, head } => push_clipped(*len, head, out),
+        Payload::Whole(bytes) => {
+            // What is around it would be lost, and a lone word is text.
+            let json =
+                matches!(bytes.first(), Some(b'{' | b'[')) && std::str::from_utf8(bytes).is_ok();
+            if json && bytes.trim_ascii_end().len() == bytes.len() && is_valid(bytes) {
+                out.extend_from_slice(b"\"json\": ");
+                out.extend_from_slice(bytes);
+            } else {
+                push_raw(bytes, out);
+            }
+        }
+    }
+    out.push(b'}');
 }

@@ -1,7 +1,8 @@
 //! Which response answers which request.
 //!
-//! By session, direction, id and type of the id. A message with a `method` is never a
-//! response, and `null` names nobody. When an id is used again while its first request
+//! By session, direction, id and type of the id; in the lane of what belongs to no session
+//! by exchange instead of session. A message with a `method` is never a response, and
+//! `null` names nobody. When an id is used again while its first request
 //! still waits, the first response answers the first request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use crate::envelope::RequestId;
 use crate::era::Era;
-use crate::event::{ConduitId, Offset};
+use crate::event::{CloseReason, ConduitId, Offset, Scope};
 
 /// The client's requests that await their response.
 #[derive(Debug, Default)]
@@ -19,8 +20,8 @@ pub(crate) struct Pairing {
     // First and last ordinal with this key; between them `Open::next` leads.
     waiting: HashMap<Arc<[u8]>, (u64, u64)>,
     tokens: HashMap<Arc<[u8]>, u64>,
-    // Session and ordinal of the requests that unaddressed messages may belong to.
-    current: BTreeSet<(u32, u64)>,
+    // The requests that unaddressed messages may belong to.
+    current: BTreeSet<(Scope, u64)>,
     answered: Answered,
     // Scratch for a key.
     key: Vec<u8>,
@@ -30,8 +31,10 @@ pub(crate) struct Pairing {
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) at: Offset,
-    pub(crate) session: u32,
+    pub(crate) scope: Scope,
     pub(crate) conduit: ConduitId,
+    /// How the HTTP exchange that carried it ended, and with what status.
+    pub(crate) over: Option<(CloseReason, u16)>,
     pub(crate) era: Option<Era>,
     pub(crate) marks: Marks,
     /// It is an `initialize`.
@@ -51,6 +54,7 @@ impl Marks {
     pub(crate) const BATCH: Self = Self(4);
     pub(crate) const CANCELLED: Self = Self(8);
     pub(crate) const NULL_ID: Self = Self(16);
+    pub(crate) const HTTP_ERROR: Self = Self(32);
 
     pub(crate) fn add(&mut self, mark: Self) {
         self.0 |= mark.0;
@@ -68,6 +72,7 @@ impl Marks {
             (Self::BATCH, "batch"),
             (Self::CANCELLED, "cancelled"),
             (Self::NULL_ID, "null id"),
+            (Self::HTTP_ERROR, "http error"),
         ];
         all.into_iter()
             .filter(move |(mark, _)| self.has(*mark))
@@ -93,11 +98,12 @@ pub(crate) enum Answer {
 pub(crate) const OPEN_LIMIT: usize = 65_536;
 
 impl Open {
-    pub(crate) fn new(at: Offset, session: u32, conduit: ConduitId, era: Option<Era>) -> Self {
+    pub(crate) fn new(at: Offset, scope: Scope, conduit: ConduitId, era: Option<Era>) -> Self {
         Self {
             at,
-            session,
+            scope,
             conduit,
+            over: None,
             era,
             marks: Marks::default(),
             handshake: false,
@@ -122,7 +128,7 @@ impl Pairing {
             self.open.insert(ordinal, open);
             return;
         }
-        self.set_key(open.session, id);
+        self.set_key(open.scope, id);
         if let Some((key, (_, last))) = self.waiting.get_key_value(self.key.as_slice()) {
             let (key, last) = (Arc::clone(key), *last);
             if let Some(before) = self.open.get_mut(&last) {
@@ -140,25 +146,25 @@ impl Pairing {
             open.key = Some(key);
         }
         if let Some(token) = token {
-            self.set_key(open.session, &RequestId::of_source(token));
+            self.set_key(open.scope, &RequestId::of_source(token));
             let token: Arc<[u8]> = self.key.as_slice().into();
             self.tokens.insert(Arc::clone(&token), ordinal);
             open.token = Some(token);
         }
-        self.current.insert((open.session, ordinal));
+        self.current.insert((open.scope, ordinal));
         self.open.insert(ordinal, open);
     }
 
     /// Takes a response.
-    pub(crate) fn answer(&mut self, session: u32, id: &RequestId<'_>) -> Answer {
+    pub(crate) fn answer(&mut self, scope: Scope, id: &RequestId<'_>) -> Answer {
         if !id.pairs() {
             return Answer::Nobody;
         }
-        self.set_key(session, id);
+        self.set_key(scope, id);
         if let Some((first, _)) = self.waiting.get(self.key.as_slice())
             && let Some(open) = self.remove(*first)
         {
-            self.set_key(session, id);
+            self.set_key(scope, id);
             self.answered.insert(&self.key);
             return Answer::Pairs(open.0, open.1);
         }
@@ -170,7 +176,7 @@ impl Pairing {
             RequestId::Text(text) => RequestId::Number(text),
             _ => return Answer::Nobody,
         };
-        self.set_key(session, &other);
+        self.set_key(scope, &other);
         let found = self
             .waiting
             .get(self.key.as_slice())
@@ -185,8 +191,8 @@ impl Pairing {
     }
 
     /// Takes a cancellation of the request whose id has this source text; its ordinal.
-    pub(crate) fn cancel(&mut self, session: u32, id: &[u8]) -> Option<u64> {
-        self.set_key(session, &RequestId::of_source(id));
+    pub(crate) fn cancel(&mut self, scope: Scope, id: &[u8]) -> Option<u64> {
+        self.set_key(scope, &RequestId::of_source(id));
         let mut next = self
             .waiting
             .get(self.key.as_slice())
@@ -204,20 +210,20 @@ impl Pairing {
         }
         let open = self.open.get_mut(&found)?;
         open.marks.add(Marks::CANCELLED);
-        self.current.remove(&(session, found));
+        self.current.remove(&(scope, found));
         Some(found)
     }
 
     /// The request that asked for progress under this token.
-    pub(crate) fn by_token(&mut self, session: u32, token: &[u8]) -> Option<u64> {
-        self.set_key(session, &RequestId::of_source(token));
+    pub(crate) fn by_token(&mut self, scope: Scope, token: &[u8]) -> Option<u64> {
+        self.set_key(scope, &RequestId::of_source(token));
         self.tokens.get(self.key.as_slice()).copied()
     }
 
-    /// The latest request of a session that is in flight.
-    pub(crate) fn latest(&self, session: u32) -> Option<u64> {
+    /// The latest request of a scope that is in flight.
+    pub(crate) fn latest(&self, scope: Scope) -> Option<u64> {
         self.current
-            .range((session, 0)..=(session, u64::MAX))
+            .range((scope, 0)..=(scope, u64::MAX))
             .next_back()
             .map(|(_, one)| *one)
     }
@@ -242,19 +248,38 @@ impl Pairing {
         self.remove(*oldest)
     }
 
-    /// Forgets a request, which is the first with its key.
+    /// The request that an id names.
+    pub(crate) fn find(&mut self, scope: Scope, id: &RequestId<'_>) -> Option<u64> {
+        if !id.pairs() {
+            return None;
+        }
+        self.set_key(scope, id);
+        self.waiting
+            .get(self.key.as_slice())
+            .map(|(first, _)| *first)
+    }
+
+    /// A request that still awaits its response.
+    pub(crate) fn get(&self, ordinal: u64) -> Option<&Open> {
+        self.open.get(&ordinal)
+    }
+
+    /// A request that still awaits its response.
+    pub(crate) fn get_mut(&mut self, ordinal: u64) -> Option<&mut Open> {
+        self.open.get_mut(&ordinal)
+    }
+
+    /// Takes a request out, whether or not there was a response.
+    pub(crate) fn take(&mut self, ordinal: u64) -> Option<Open> {
+        self.remove(ordinal).map(|(_, open)| open)
+    }
+
+    /// Forgets a request.
     fn remove(&mut self, ordinal: u64) -> Option<(u64, Open)> {
         let open = self.open.remove(&ordinal)?;
-        self.current.remove(&(open.session, ordinal));
+        self.current.remove(&(open.scope, ordinal));
         if let Some(key) = &open.key {
-            match open.next {
-                Some(next) => {
-                    if let Some((first, _)) = self.waiting.get_mut(key) {
-                        *first = next;
-                    }
-                }
-                None => drop(self.waiting.remove(key)),
-            }
+            self.unlink(key, ordinal, open.next);
         }
         if let Some(token) = &open.token
             && self.tokens.get(token) == Some(&ordinal)
@@ -264,8 +289,34 @@ impl Pairing {
         Some((ordinal, open))
     }
 
-    fn set_key(&mut self, session: u32, id: &RequestId<'_>) {
-        write_key(session, id, &mut self.key);
+    /// Takes a request out of those that wait with the same key.
+    fn unlink(&mut self, key: &Arc<[u8]>, ordinal: u64, next: Option<u64>) {
+        let Some((first, last)) = self.waiting.get_mut(key) else {
+            return;
+        };
+        if *first == ordinal {
+            match next {
+                Some(next) => *first = next,
+                None => drop(self.waiting.remove(key)),
+            }
+            return;
+        }
+        let mut at = Some(*first);
+        while let Some(before) = at.and_then(|at| Some((at, self.open.get_mut(&at)?))) {
+            let (place, open) = before;
+            if open.next == Some(ordinal) {
+                open.next = next;
+                if *last == ordinal {
+                    *last = place;
+                }
+                return;
+            }
+            at = open.next;
+        }
+    }
+
+    fn set_key(&mut self, scope: Scope, id: &RequestId<'_>) {
+        write_key(scope, id, &mut self.key);
     }
 }
 
@@ -291,9 +342,9 @@ pub(crate) enum Reply {
 
 impl Replies {
     /// Follows a request of the server.
-    pub(crate) fn ask(&mut self, session: u32, id: &RequestId<'_>, home: Option<u64>) {
+    pub(crate) fn ask(&mut self, scope: Scope, id: &RequestId<'_>, home: Option<u64>) {
         if id.pairs() && self.homes.len() < OPEN_LIMIT {
-            write_key(session, id, &mut self.key);
+            write_key(scope, id, &mut self.key);
             self.homes
                 .entry(self.key.clone())
                 .or_default()
@@ -302,11 +353,11 @@ impl Replies {
     }
 
     /// Takes a reply of the client.
-    pub(crate) fn answer(&mut self, session: u32, id: &RequestId<'_>) -> Reply {
+    pub(crate) fn answer(&mut self, scope: Scope, id: &RequestId<'_>) -> Reply {
         if !id.pairs() {
             return Reply::Nobody;
         }
-        write_key(session, id, &mut self.key);
+        write_key(scope, id, &mut self.key);
         let Some(waiting) = self.homes.get_mut(&self.key) else {
             let known = self.answered.contains(&self.key);
             return if known {
@@ -358,8 +409,9 @@ fn hash(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn write_key(session: u32, id: &RequestId<'_>, key: &mut Vec<u8>) {
+fn write_key(scope: Scope, id: &RequestId<'_>, key: &mut Vec<u8>) {
     key.clear();
-    key.extend_from_slice(&session.to_le_bytes());
+    key.extend_from_slice(&scope.session.0.to_le_bytes());
+    key.extend_from_slice(&scope.lane.0.to_le_bytes());
     id.write_key(key);
 }

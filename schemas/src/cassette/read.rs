@@ -4,18 +4,13 @@
 //! the string `"1"`, every exchange needs its request and its response, and whatever else
 //! is there counts where it is understood and is passed over where it is not.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use super::ends::PEER_GONE;
+use super::exchange::{Http, Via};
 use crate::era::Era;
-use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
-};
+use crate::event::{ConduitId, Direction, EventBody, Offset, SessionKey, SseNote};
 use crate::json;
-use crate::recording::{DocumentError, Element, Recording, elements, object};
-use crate::tape::{Ending, Footer, Header, VERSION};
+use crate::recording::{DocumentError, Element, elements, object};
 
 /// A cassette as it stands in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +23,10 @@ pub struct Cassette {
     pub messages: Vec<(usize, Entry)>,
     /// Requests without a response, with the number of exchanges before them.
     pub unanswered: Vec<(usize, Unanswered)>,
+    /// HTTP exchanges that carried no request, with the number of exchanges before them.
+    pub http: Vec<(usize, Aside)>,
+    /// What became of its sessions.
+    pub sessions: Vec<Session>,
     /// Why it does not hold everything that crossed.
     pub incomplete: Option<String>,
 }
@@ -49,6 +48,12 @@ pub struct Exchange {
     pub era: Option<Era>,
     /// Its session.
     pub session: SessionKey,
+    /// It belongs to no session.
+    pub sessionless: bool,
+    /// The HTTP exchange that carried it.
+    pub http: Option<Box<Http>>,
+    /// On which stream the response came, where that is said.
+    pub via: Option<Via>,
 }
 
 /// A request that was never answered.
@@ -66,9 +71,13 @@ pub struct Unanswered {
     pub era: Option<Era>,
     /// Its session.
     pub session: SessionKey,
+    /// It belongs to no session.
+    pub sessionless: bool,
+    /// The HTTP exchange that carried it.
+    pub http: Option<Box<Http>>,
 }
 
-/// One message of a stream, or beside all exchanges.
+/// One message of a stream, or beside all exchanges; or what else a stream carried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Which way it went.
@@ -77,8 +86,34 @@ pub struct Entry {
     pub at: Option<Offset>,
     /// In which session.
     pub session: SessionKey,
-    /// What it was.
-    pub body: EventBody,
+    /// On which HTTP exchange, where it is not that of its place.
+    pub conduit: Option<ConduitId>,
+    /// What the event of a stream says beside its data.
+    pub sse: Option<SseNote>,
+    /// What it was; `None` where the event of a stream had no data.
+    pub body: Option<EventBody>,
+}
+
+/// An HTTP exchange that carried no request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// The exchange.
+    pub http: Http,
+    /// What it carried that is no message.
+    pub stream: Vec<Entry>,
+    /// Its session.
+    pub session: SessionKey,
+}
+
+/// What became of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    /// Its number.
+    pub session: SessionKey,
+    /// How it began, and when.
+    pub began: Option<(Option<Offset>, String)>,
+    /// Why it ended, and when.
+    pub ended: Option<(Option<Offset>, String)>,
 }
 
 impl Cassette {
@@ -122,6 +157,15 @@ impl Cassette {
                 .unanswered
                 .push((after.unwrap_or(usize::MAX), request));
         }
+        for element in list(&root, "http")? {
+            let after = element.member("after").and_then(|after| after.number());
+            if let Some(aside) = Aside::read(text, element)? {
+                cassette.http.push((after.unwrap_or(usize::MAX), aside));
+            }
+        }
+        for element in list(&root, "sessions")? {
+            cassette.sessions.push(Session::read(&element));
+        }
         cassette.incomplete = root.member("incomplete").and_then(|why| why.string());
         Ok(cassette)
     }
@@ -133,56 +177,6 @@ impl Cassette {
             .iter()
             .rfind(|(known, _)| known == name)
             .map(|(_, value)| value.as_str())
-    }
-
-    /// What the cassette tells, as events in the order of their times; what has no time
-    /// stands behind what comes before it in the file.
-    #[must_use]
-    pub fn recording(&self) -> Recording {
-        let mut timeline = Timeline::default();
-        let mut messages = self.messages.iter().peekable();
-        let mut unanswered = self.unanswered.iter().peekable();
-        for place in 0..=self.exchanges.len() {
-            let last = place == self.exchanges.len();
-            while let Some((_, one)) = unanswered.next_if(|(after, _)| last || *after <= place) {
-                timeline.request(&one.request, one.sent, &one.stream, one.session, one.era);
-            }
-            while let Some((_, one)) = messages.next_if(|(after, _)| last || *after <= place) {
-                timeline.entry(one, None);
-            }
-            if let Some(one) = self.exchanges.get(place) {
-                let sent =
-                    timeline.request(&one.request, one.sent, &one.stream, one.session, one.era);
-                let at = one.took.map(|took| Offset(sent.0.saturating_add(took.0)));
-                timeline.message(Direction::ToClient, at, &one.response, one.session, one.era);
-            }
-        }
-        if self.unanswered.iter().any(|(_, one)| one.why == PEER_GONE) {
-            let closed = EventBody::Closed(CloseReason::EndOfInput);
-            timeline.push(Direction::ToClient, None, SessionKey(0), None, closed);
-        }
-        let at_us = timeline.now.0;
-        let events = timeline.into_events();
-        let meta = |name| self.meta(name).unwrap_or_default().to_owned();
-        Recording {
-            header: Header {
-                tape: VERSION.to_owned(),
-                created: meta("recorded_at"),
-                by: meta("tapewright_version"),
-                label: meta("label"),
-                redacted: true,
-                ..Header::default()
-            },
-            ending: Ending::Footer(Footer {
-                at_us,
-                events: events.len() as u64,
-                complete: self.incomplete.is_none(),
-                why: self.incomplete.clone(),
-                ..Footer::default()
-            }),
-            events,
-            timed: self.exchanges.iter().any(|one| one.sent.is_some()),
-        }
     }
 }
 
@@ -201,6 +195,12 @@ impl Exchange {
             stream: stream(document, &exchange)?,
             era: era(&exchange),
             session: session(&exchange),
+            sessionless: sessionless(&exchange),
+            http: exchange
+                .member("http")
+                .and_then(|http| Http::read(&http))
+                .map(Box::new),
+            via: exchange.member("via").map(|via| Via::read(&via)),
         })
     }
 }
@@ -219,152 +219,48 @@ impl Unanswered {
             stream: stream(document, &unanswered)?,
             era: era(&unanswered),
             session: session(&unanswered),
+            sessionless: sessionless(&unanswered),
+            http: unanswered
+                .member("http")
+                .and_then(|http| Http::read(&http))
+                .map(Box::new),
         })
     }
 }
 
-impl Entry {
-    fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
-        let entry = object(element)?;
-        let from = entry.required("from")?;
-        let dir = [Direction::ToServer, Direction::ToClient]
-            .into_iter()
-            .find(|dir| from.string().as_deref() == Some(dir.sender()))
-            .ok_or_else(|| from.error("must be \"client\" or \"server\""))?;
-        let body = if let Some(payload) = Self::payload(document, &entry)? {
-            EventBody::Message {
-                payload,
-                end: LineEnd::Lf,
-            }
-        } else {
-            let effect = entry.member("why").and_then(|why| why.string());
-            EventBody::Faulted {
-                effect: effect.unwrap_or_default(),
-            }
-        };
-        Ok(Self {
-            dir,
-            at: millis(&entry, "at_ms"),
-            session: session(&entry),
-            body,
-        })
-    }
-
-    fn payload(document: &Bytes, entry: &Element<'_>) -> Result<Option<Payload>, DocumentError> {
-        // `null` is a message that a peer can send.
-        if let Some(message) = json::find(entry.text, &["message"]) {
-            return Ok(Some(Payload::Whole(document.slice_ref(message))));
-        }
-        if let Some(text) = entry.member("text") {
-            let text = text
-                .string()
-                .ok_or_else(|| text.error("must be a string"))?;
-            return Ok(Some(Payload::Whole(text.into())));
-        }
-        if let Some(base64) = entry.member("base64") {
-            let bytes = base64.string().and_then(|text| STANDARD.decode(text).ok());
-            let bytes = bytes.ok_or_else(|| base64.error("must be base64"))?;
-            return Ok(Some(Payload::Whole(bytes.into())));
-        }
-        let Some(clipped) = entry.member("clipped") else {
+impl Aside {
+    fn read(document: &Bytes, element: Element<'_>) -> Result<Option<Self>, DocumentError> {
+        let aside = object(element)?;
+        let Some(http) = aside.member("http").and_then(|http| Http::read(&http)) else {
             return Ok(None);
         };
-        let len = clipped.required("len")?;
-        let head = clipped.required("head")?;
-        Ok(Some(Payload::Clipped {
-            len: len.number().ok_or_else(|| len.error("must be a number"))?,
-            head: head
-                .string()
-                .ok_or_else(|| head.error("must be a string"))?
-                .into(),
+        Ok(Some(Self {
+            http,
+            stream: stream(document, &aside)?,
+            session: session(&aside),
         }))
     }
 }
 
-/// Events with their times, before they are put in order.
-#[derive(Default)]
-struct Timeline {
-    events: Vec<Event>,
-    // The latest time so far.
-    now: Offset,
-}
-
-impl Timeline {
-    /// Adds a request with its stream; when it was sent.
-    fn request(
-        &mut self,
-        text: &Bytes,
-        sent: Option<Offset>,
-        stream: &[Entry],
-        session: SessionKey,
-        era: Option<Era>,
-    ) -> Offset {
-        let sent = sent.unwrap_or(self.now);
-        self.message(Direction::ToServer, Some(sent), text, session, era);
-        for entry in stream {
-            self.entry(entry, era);
+impl Session {
+    fn read(element: &Element<'_>) -> Self {
+        let told = |name: &str| {
+            let text = element.member(name)?.string()?;
+            Some((millis(element, &format!("{name}_ms")), text))
+        };
+        Self {
+            session: session(element),
+            began: told("began"),
+            ended: told("ended"),
         }
-        sent
-    }
-
-    fn entry(&mut self, entry: &Entry, era: Option<Era>) {
-        self.push(entry.dir, entry.at, entry.session, era, entry.body.clone());
-    }
-
-    fn message(
-        &mut self,
-        dir: Direction,
-        at: Option<Offset>,
-        text: &Bytes,
-        session: SessionKey,
-        era: Option<Era>,
-    ) {
-        let payload = Payload::Whole(text.clone());
-        self.push(
-            dir,
-            at,
-            session,
-            era,
-            EventBody::Message {
-                payload,
-                end: LineEnd::Lf,
-            },
-        );
-    }
-
-    fn push(
-        &mut self,
-        dir: Direction,
-        at: Option<Offset>,
-        session: SessionKey,
-        era: Option<Era>,
-        body: EventBody,
-    ) {
-        let at = at.unwrap_or(self.now);
-        self.now = self.now.max(at);
-        self.events.push(Event {
-            conduit: ConduitId(0),
-            seq: 0,
-            at,
-            session,
-            dir,
-            era,
-            body,
-        });
-    }
-
-    fn into_events(mut self) -> Vec<Event> {
-        // Stable: what shares a time keeps the order of the file.
-        self.events.sort_by_key(|event| event.at);
-        for (seq, event) in (1..).zip(&mut self.events) {
-            event.seq = seq;
-        }
-        self.events
     }
 }
 
 /// The elements of an array that may be absent.
-fn list<'a>(object: &Element<'a>, name: &str) -> Result<Vec<Element<'a>>, DocumentError> {
+pub(super) fn list<'a>(
+    object: &Element<'a>,
+    name: &str,
+) -> Result<Vec<Element<'a>>, DocumentError> {
     object
         .member(name)
         .map_or_else(|| Ok(Vec::new()), |array| elements(&array))
@@ -381,7 +277,7 @@ fn era(object: &Element<'_>) -> Option<Era> {
     Era::from_name(&object.member("era")?.string()?)
 }
 
-fn session(object: &Element<'_>) -> SessionKey {
+pub(super) fn session(object: &Element<'_>) -> SessionKey {
     SessionKey(
         object
             .member("session")
@@ -390,13 +286,17 @@ fn session(object: &Element<'_>) -> SessionKey {
     )
 }
 
+fn sessionless(object: &Element<'_>) -> bool {
+    json::find(object.text, &["sessionless"]) == Some(b"true")
+}
+
 /// A time in milliseconds; `None` when it is absent or no time.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the cast saturates, and what is negative is ruled out"
 )]
-fn millis(object: &Element<'_>, name: &str) -> Option<Offset> {
+pub(super) fn millis(object: &Element<'_>, name: &str) -> Option<Offset> {
     let millis: f64 = object.member(name)?.number()?;
     (millis >= 0.0).then(|| Offset((millis * 1_000.0).round() as u64))
 }

@@ -9,12 +9,14 @@
 //! conduit.
 
 mod http;
+mod scope;
 
 use bytes::Bytes;
 
 use crate::era::Era;
 
 pub use self::http::{Added, Edit, Fields, Head, RequestHead, ResponseHead, SessionMark, SseNote};
+pub use self::scope::Scope;
 
 /// Microseconds since the tape began, on a clock that never goes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

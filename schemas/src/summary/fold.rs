@@ -12,7 +12,7 @@ use crate::cassette::ends::Ends;
 use crate::cassette::{Answer, Open, Pairing, incomplete};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker, PROTOCOL_VERSION_KEY, own_version};
-use crate::event::{Direction, Event, EventBody, Exit, Offset, Payload};
+use crate::event::{Direction, Event, EventBody, Exit, Offset, Payload, Scope};
 use crate::json;
 use crate::recording::FileKind;
 use crate::tape::{Ending, GapTotal, Header};
@@ -29,7 +29,7 @@ pub struct Fold {
     asked: HashMap<u64, Asked>,
     requests: u64,
     ends: Ends,
-    eras: BTreeMap<u32, EraTracker>,
+    eras: BTreeMap<Scope, EraTracker>,
     seen_eras: Vec<Era>,
     sessions: BTreeSet<u32>,
     client: Option<Peer>,
@@ -247,7 +247,7 @@ impl Fold {
                     .and_then(|one| json::find(one, &["requestId"]));
                 if let (Some(id), Some(pairing)) = (named, self.pairing.get_mut(event.dir as usize))
                 {
-                    pairing.cancel(event.session.0, id);
+                    pairing.cancel(event.scope(), id);
                 }
                 self.notification(event.dir, method);
             }
@@ -268,7 +268,7 @@ impl Fold {
         let ordinal = self.requests;
         self.requests += 1;
         let id_text = json::find(text, &["id"]).unwrap_or(b"null");
-        let mut open = Open::new(event.at, event.session.0, event.conduit, event.era);
+        let mut open = Open::new(event.at, event.scope(), event.conduit, event.era);
         open.handshake = method == "initialize" || method == "server/discover";
         self.asked.insert(
             ordinal,
@@ -297,7 +297,7 @@ impl Fold {
         let Some(pairing) = self.pairing.get_mut(event.dir.opposite() as usize) else {
             return;
         };
-        let Answer::Pairs(ordinal, open) = pairing.answer(event.session.0, id) else {
+        let Answer::Pairs(ordinal, open) = pairing.answer(event.scope(), id) else {
             self.stray += 1;
             return;
         };
@@ -388,7 +388,7 @@ impl Fold {
     fn era(&mut self, event: &Event, envelope: &Envelope<'_>) {
         let era = event.era.or_else(|| {
             self.eras
-                .entry(event.session.0)
+                .entry(event.scope())
                 .or_default()
                 .observe(event.dir, envelope)
         });

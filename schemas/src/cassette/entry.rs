@@ -1,0 +1,91 @@
+//! One entry of a stream, read.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+
+use super::exchange::read_note;
+use super::read::{Entry, millis, session};
+use crate::event::{ConduitId, Direction, EventBody, LineEnd, Payload, SseNote};
+use crate::json;
+use crate::recording::{DocumentError, Element, object};
+
+impl Entry {
+    pub(super) fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
+        let entry = object(element)?;
+        let from = entry.required("from")?;
+        let dir = [Direction::ToServer, Direction::ToClient]
+            .into_iter()
+            .find(|dir| from.string().as_deref() == Some(dir.sender()))
+            .ok_or_else(|| from.error("must be \"client\" or \"server\""))?;
+        let sse = entry.member("sse").map(|sse| read_note(&sse));
+        let payload = Self::payload(document, &entry)?;
+        let body = if let Some(payload) = payload {
+            Some(EventBody::Message {
+                payload,
+                end: LineEnd::Lf,
+            })
+        } else if let Some(body) = entry.member("body") {
+            Some(EventBody::Body {
+                payload: Self::body(document, &body)?,
+            })
+        } else if sse.is_some() {
+            None
+        } else {
+            let effect = entry.member("why").and_then(|why| why.string());
+            Some(EventBody::Faulted {
+                effect: effect.unwrap_or_default(),
+            })
+        };
+        let message = matches!(body, Some(EventBody::Message { .. }));
+        Ok(Self {
+            dir,
+            at: millis(&entry, "at_ms"),
+            session: session(&entry),
+            conduit: entry
+                .member("conduit")
+                .and_then(|conduit| conduit.number())
+                .map(ConduitId),
+            sse: sse.map(|sse| SseNote { message, ..sse }),
+            body,
+        })
+    }
+
+    fn body(document: &Bytes, body: &Element<'_>) -> Result<Payload, DocumentError> {
+        if let Some(json) = json::find(body.text, &["json"]) {
+            return Ok(Payload::Whole(document.slice_ref(json)));
+        }
+        Self::payload(document, body)?
+            .ok_or_else(|| body.error("must have `json`, `text`, `base64` or `clipped`"))
+    }
+
+    fn payload(document: &Bytes, entry: &Element<'_>) -> Result<Option<Payload>, DocumentError> {
+        // `null` is a message that a peer can send.
+        if let Some(message) = json::find(entry.text, &["message"]) {
+            return Ok(Some(Payload::Whole(document.slice_ref(message))));
+        }
+        if let Some(text) = entry.member("text") {
+            let text = text
+                .string()
+                .ok_or_else(|| text.error("must be a string"))?;
+            return Ok(Some(Payload::Whole(text.into())));
+        }
+        if let Some(base64) = entry.member("base64") {
+            let bytes = base64.string().and_then(|text| STANDARD.decode(text).ok());
+            let bytes = bytes.ok_or_else(|| base64.error("must be base64"))?;
+            return Ok(Some(Payload::Whole(bytes.into())));
+        }
+        let Some(clipped) = entry.member("clipped") else {
+            return Ok(None);
+        };
+        let len = clipped.required("len")?;
+        let head = clipped.required("head")?;
+        Ok(Some(Payload::Clipped {
+            len: len.number().ok_or_else(|| len.error("must be a number"))?,
+            head: head
+                .string()
+                .ok_or_else(|| head.error("must be a string"))?
+                .into(),
+        }))
+    }
+}

@@ -1,0 +1,195 @@
+//! What a cassette tells of an HTTP exchange.
+
+use super::text::{push_millis, push_string};
+use crate::event::{CloseReason, ConduitId, Fields, SseNote};
+use crate::exchange::Exchange;
+use crate::json::push_number;
+
+/// Appends the member `http` of an exchange.
+pub(super) fn push_http(conduit: ConduitId, exchange: &Exchange, out: &mut Vec<u8>) {
+    let mut object = Object { out, empty: true };
+    object.out.extend_from_slice(b",\n      \"http\": {");
+    object.number("conduit", conduit.0.into());
+    if let Some(connection) = exchange.connection {
+        object.number("connection", connection);
+    }
+    object.string("method", &exchange.request.method);
+    object.string("path", &exchange.request.target);
+    if let Some((_, response)) = &exchange.response {
+        object.number("status", response.status.into());
+    }
+    object.name("at_ms");
+    push_millis(exchange.at, object.out);
+    if let Some((at, _)) = &exchange.response {
+        object.name("response_ms");
+        push_millis(*at, object.out);
+    }
+    if let Some((at, reason)) = exchange.ended {
+        object.name("ended_ms");
+        push_millis(at, object.out);
+        object.string("ended", ended(reason));
+    }
+    if let Some(reason) = exchange
+        .request_ended
+        .filter(|reason| *reason != CloseReason::EndOfInput)
+    {
+        object.string("request_ended", ended(reason));
+    }
+    object.fields("request", &exchange.request.fields);
+    let [request_trailers, trailers] = &exchange.trailers;
+    if let Some(fields) = request_trailers {
+        object.fields("request_trailers", fields);
+    }
+    if let Some((_, response)) = &exchange.response {
+        object.fields("response", &response.fields);
+        if let Some(ours) = &response.ours {
+            object.string("ours", ours);
+        }
+    }
+    if let Some(fields) = trailers {
+        object.fields("trailers", fields);
+    }
+    for (place, edit) in exchange.edits.iter().enumerate() {
+        if place == 0 {
+            object.name("edits");
+            object.out.push(b'[');
+        } else {
+            object.out.extend_from_slice(b", ");
+        }
+        let members = [
+            ("{\"what\": ", &edit.what),
+            (", \"before\": ", &edit.before),
+            (", \"after\": ", &edit.after),
+        ];
+        for (name, value) in members {
+            object.out.extend_from_slice(name.as_bytes());
+            push_string(value, object.out);
+        }
+        object.out.push(b'}');
+    }
+    if !exchange.edits.is_empty() {
+        object.out.push(b']');
+    }
+    if let Some(added) = exchange.added {
+        object.name("added_us");
+        object.out.extend_from_slice(b"{\"request\": ");
+        push_number(added.request_us, object.out);
+        object.out.extend_from_slice(b", \"response\": ");
+        push_number(added.response_us, object.out);
+        object.out.push(b'}');
+    }
+    object.out.extend_from_slice(b"\n      }");
+}
+
+/// Appends what an event of a stream says beside its data, as an object.
+pub(super) fn push_note(note: &SseNote, out: &mut Vec<u8>) {
+    let start = out.len();
+    let texts = [
+        ("id", &note.id),
+        ("event", &note.event),
+        ("comment", &note.comment),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            out.extend_from_slice(b", \"");
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\": ");
+            push_string(text, out);
+        }
+    }
+    if let Some(retry_ms) = note.retry_ms {
+        out.extend_from_slice(b", \"retry_ms\": ");
+        push_number(retry_ms, out);
+    }
+    // The first member needs no comma.
+    let comma = if out.len() > start { 2 } else { 0 };
+    out.splice(start..start + comma, *b"{");
+    out.push(b'}');
+}
+
+struct Object<'a> {
+    out: &'a mut Vec<u8>,
+    empty: bool,
+}
+
+impl Object<'_> {
+    fn name(&mut self, name: &str) {
+        let comma: &[u8] = if self.empty { b"" } else { b"," };
+        self.empty = false;
+        self.out.extend_from_slice(comma);
+        self.out.extend_from_slice(b"\n        \"");
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\": ");
+    }
+
+    fn number(&mut self, name: &str, number: u64) {
+        self.name(name);
+        push_number(number, self.out);
+    }
+
+    fn string(&mut self, name: &str, text: &str) {
+        self.name(name);
+        push_string(text, self.out);
+    }
+
+    /// The fields that matter to whoever serves or judges the exchange again.
+    fn fields(&mut self, name: &str, fields: &Fields) {
+        self.name(name);
+        self.out.push(b'[');
+        let kept = fields.0.iter().filter(|(name, _)| !is_passing(name));
+        for (place, (name, value)) in kept.enumerate() {
+            self.out
+                .extend_from_slice(if place == 0 { b"[" } else { b", [" });
+            push_string(name, self.out);
+            self.out.extend_from_slice(b", ");
+            push_string(value, self.out);
+            self.out.push(b']');
+        }
+        self.out.push(b']');
+    }
+}
+
+/// How a response ended, in the words of a cassette.
+pub(super) fn ended(reason: CloseReason) -> &'static str {
+    let known = ENDED.iter().find(|(known, _)| *known == reason);
+    known.map_or("failed", |(_, word)| word)
+}
+
+/// The reason behind a word of a cassette.
+pub(super) fn reason(word: &str) -> Option<CloseReason> {
+    let known = ENDED.iter().find(|(_, known)| *known == word);
+    known.map(|(reason, _)| *reason)
+}
+
+const ENDED: [(CloseReason, &str); 5] = [
+    (CloseReason::EndOfInput, "complete"),
+    (CloseReason::Aborted, "aborted"),
+    (CloseReason::ReceiverGone, "receiver gone"),
+    (CloseReason::Failed, "failed"),
+    (CloseReason::Policy, "policy"),
+];
+
+/// Whether a field tells of one connection or one moment only.
+fn is_passing(name: &str) -> bool {
+    PASSING.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Fields that say nothing to whoever serves or judges the exchange again.
+const PASSING: &[&str] = &[
+    "accept-encoding",
+    "accept-language",
+    "connection",
+    "content-length",
+    "date",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "sec-fetch-dest",
+    "sec-fetch-mode",
+    "sec-fetch-site",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];

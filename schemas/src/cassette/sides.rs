@@ -1,0 +1,245 @@
+//! What stands beside the messages of HTTP exchanges.
+
+use std::io::{self, Read, Seek, Write};
+
+use super::Projector;
+use super::http::push_http;
+use super::ledger::{Aside, NO_CHAIN, Rest, Tag};
+use super::messages::push_end;
+use super::note::{self, Content, Remark};
+use super::text::{push_millis, push_string};
+use crate::event::{
+    CloseReason, ConduitId, Event, EventBody, Offset, Scope, SessionKey, SessionMark, SseNote,
+};
+use crate::exchange::{About, Exchange};
+use crate::json::push_number;
+
+/// What is known about the event at hand, kept apart from what it is known by.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    pub(super) note: Option<SseNote>,
+    pub(super) failed: bool,
+    pub(super) replayed: bool,
+    pub(super) origin: Option<ConduitId>,
+    pub(super) announced: bool,
+}
+
+impl Context {
+    pub(super) fn of(about: About<'_>) -> Self {
+        Self {
+            note: about.note.cloned(),
+            failed: about.failed,
+            replayed: about.replayed,
+            origin: about.origin,
+            announced: about.announced,
+        }
+    }
+}
+
+/// What is gathered of an exchange that has carried no request so far.
+#[derive(Debug)]
+pub(super) struct Side {
+    /// How many requests there were before it.
+    after: u64,
+    stream: Vec<u8>,
+    chain: u64,
+}
+
+/// What a recording says about a session.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    began: Option<(Offset, String)>,
+    ended: Option<(Offset, String)>,
+}
+
+/// How much of one stream is held in memory.
+const STREAM_LIMIT_BYTES: usize = 16 << 10;
+/// How many sessions are told of.
+const SESSIONS: usize = 65_536;
+
+impl<S: Read + Write + Seek> Projector<S> {
+    /// Takes an event that is no message.
+    pub(super) fn beside_messages(&mut self, event: &Event) -> io::Result<()> {
+        match &event.body {
+            EventBody::Head(_) | EventBody::Opened(_) => {
+                if self.exchanges.get(event.conduit).is_some() {
+                    let after = self.ledger.count();
+                    self.sides.entry(event.conduit).or_insert_with(|| Side {
+                        after,
+                        stream: Vec::new(),
+                        chain: NO_CHAIN,
+                    });
+                }
+                Ok(())
+            }
+            EventBody::Body { payload } => self.side(event, Content::Body(payload), None),
+            EventBody::Sse(note) if !note.message => self.side(event, Content::Nothing, Some(note)),
+            EventBody::Session(mark) => {
+                if self.sessions.len() < SESSIONS || self.sessions.contains_key(&event.session) {
+                    let told = self.sessions.entry(event.session).or_default();
+                    match mark {
+                        SessionMark::Began(how) => told.began = Some((event.at, how.clone())),
+                        SessionMark::Ended(why) => told.ended = Some((event.at, why.clone())),
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Deals with the exchanges that are over.
+    pub(super) fn settle_exchanges(&mut self) -> io::Result<()> {
+        while let Some((conduit, exchange)) = self.exchanges.poll_over() {
+            self.over(conduit, &exchange)?;
+        }
+        Ok(())
+    }
+
+    /// Puts what is no message into the stream of its exchange.
+    fn side(
+        &mut self,
+        event: &Event,
+        content: Content<'_>,
+        sse: Option<&SseNote>,
+    ) -> io::Result<()> {
+        let Some(exchange) = self.exchanges.get(event.conduit) else {
+            return match content {
+                Content::Nothing => Ok(()),
+                content => self.beside(event, content, Remark::default()),
+            };
+        };
+        let mut carried = exchange.requests.iter().rev().copied();
+        let home = carried.find(|one| self.is_alive(*one));
+        let remark = Remark {
+            mark: self.context.replayed.then_some("replayed"),
+            sse,
+            ..Remark::default()
+        };
+        self.entry.clear();
+        self.entry.extend_from_slice(b",\n        {");
+        note::push_members(event, content, remark, &mut self.entry);
+        self.entry.push(b'}');
+        if let Some(home) = home {
+            return self.ledger.stream(home, &self.entry);
+        }
+        let Some(side) = self.sides.get_mut(&event.conduit) else {
+            return Ok(());
+        };
+        side.stream.extend_from_slice(&self.entry);
+        if side.stream.len() > STREAM_LIMIT_BYTES {
+            let text = std::mem::take(&mut side.stream);
+            self.ledger.note(&mut side.chain, Tag::Stream, &text)?;
+        }
+        Ok(())
+    }
+
+    /// An exchange is over: its requests learn how, and without one it stands for itself.
+    fn over(&mut self, conduit: ConduitId, exchange: &Exchange) -> io::Result<()> {
+        let side = self.sides.remove(&conduit);
+        let scope = scope(conduit, exchange);
+        if scope.is_lane() {
+            self.eras.remove(&scope);
+        }
+        let mut text = Vec::new();
+        push_http(conduit, exchange, &mut text);
+        if exchange.requests.is_empty() {
+            return side.map_or(Ok(()), |side| {
+                self.enter_aside(side, scope, exchange, &text)
+            });
+        }
+        let reason = exchange.ended.map(|(_, reason)| reason);
+        for ordinal in exchange.requests.iter().copied() {
+            if let Some(open) = self.deferred.remove(&ordinal) {
+                self.ledger.extra(ordinal, &text)?;
+                self.end.clear();
+                push_end(&open, &mut self.end);
+                let end = &self.end;
+                let rest = Rest {
+                    end,
+                    ..Rest::default()
+                };
+                self.ledger.close(ordinal, rest)?;
+                continue;
+            }
+            let Some(open) = self.pairing.get_mut(ordinal) else {
+                continue;
+            };
+            open.over = reason.map(|reason| (reason, exchange.status()));
+            self.ledger.extra(ordinal, &text)?;
+            // In a session the answer may still come on another stream.
+            let lost =
+                scope.is_lane() || exchange.status() >= 400 || reason == Some(CloseReason::Failed);
+            if !lost {
+                self.left.insert(conduit, ordinal);
+            } else if let Some(open) = self.pairing.take(ordinal) {
+                self.abandon(ordinal, &open)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn enter_aside(
+        &mut self,
+        mut side: Side,
+        scope: Scope,
+        exchange: &Exchange,
+        http: &[u8],
+    ) -> io::Result<()> {
+        let mut head = Vec::new();
+        if scope.session != SessionKey(0) {
+            head.extend_from_slice(b",\n      \"session\": ");
+            push_number(scope.session.0.into(), &mut head);
+        }
+        if scope.is_lane() {
+            head.extend_from_slice(b",\n      \"sessionless\": true");
+        }
+        head.extend_from_slice(http);
+        self.ledger.note(&mut side.chain, Tag::Head, &head)?;
+        if !side.stream.is_empty() {
+            self.ledger
+                .note(&mut side.chain, Tag::Stream, &side.stream)?;
+        }
+        self.ledger.aside(Aside {
+            order: exchange.order,
+            after: side.after,
+            chain: side.chain,
+        });
+        Ok(())
+    }
+
+    /// Appends the elements of `sessions`.
+    pub(super) fn push_sessions(&self, out: &mut Vec<u8>) {
+        for (place, (key, told)) in self.sessions.iter().enumerate() {
+            let comma: &[u8] = if place == 0 { b"" } else { b"," };
+            out.extend_from_slice(comma);
+            out.extend_from_slice(b"\n    {\"session\": ");
+            push_number(key.0.into(), out);
+            for (name, told) in [("began", &told.began), ("ended", &told.ended)] {
+                if let Some((at, text)) = told {
+                    for part in [", \"", name, "\": "] {
+                        out.extend_from_slice(part.as_bytes());
+                    }
+                    push_string(text, out);
+                    for part in [", \"", name, "_ms\": "] {
+                        out.extend_from_slice(part.as_bytes());
+                    }
+                    push_millis(*at, out);
+                }
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+fn scope(conduit: ConduitId, exchange: &Exchange) -> Scope {
+    let lane = if exchange.session == SessionKey(0) {
+        conduit
+    } else {
+        ConduitId(0)
+    };
+    Scope {
+        session: exchange.session,
+        lane,
+    }
+}

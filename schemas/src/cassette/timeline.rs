@@ -1,0 +1,308 @@
+//! From a cassette to events in the order of their times.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+
+use super::ends::PEER_GONE;
+use super::exchange::{Http, Via};
+use super::read::{Cassette, Entry, Exchange, Session, Unanswered};
+use crate::era::Era;
+use crate::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Payload, Peer,
+    SessionKey, SessionMark, SseNote,
+};
+use crate::recording::Recording;
+use crate::tape::{Ending, Footer, Header, VERSION};
+
+impl Cassette {
+    /// What the cassette tells, as events in the order of their times; what has no time
+    /// stands behind what comes before it in the file.
+    #[must_use]
+    pub fn recording(&self) -> Recording {
+        let mut timeline = Timeline::new(self);
+        let mut messages = self.messages.iter().peekable();
+        let mut unanswered = self.unanswered.iter().peekable();
+        let mut asides = self.http.iter().peekable();
+        self.sessions.iter().for_each(|one| timeline.session(one));
+        for place in 0..=self.exchanges.len() {
+            let last = place == self.exchanges.len();
+            while let Some((_, one)) = asides.next_if(|(after, _)| last || *after <= place) {
+                let conduit = timeline.conduit(Some(&one.http), false);
+                let where_ = (conduit, one.session, None);
+                timeline.open(where_, &one.http);
+                timeline.close_request(where_, one.http.at, &one.http);
+                timeline.head(where_, &one.http);
+                one.stream
+                    .iter()
+                    .for_each(|entry| timeline.entry(entry, where_));
+                timeline.close(where_, &one.http);
+            }
+            while let Some((_, one)) = unanswered.next_if(|(after, _)| last || *after <= place) {
+                timeline.unanswered(one);
+            }
+            while let Some((_, one)) = messages.next_if(|(after, _)| last || *after <= place) {
+                timeline.entry(one, (ConduitId(0), one.session, None));
+            }
+            if let Some(one) = self.exchanges.get(place) {
+                timeline.exchange(one);
+            }
+        }
+        let gone = |one: &Unanswered| one.why == PEER_GONE && one.http.is_none();
+        if self.unanswered.iter().any(|(_, one)| gone(one)) {
+            let closed = EventBody::Closed(CloseReason::EndOfInput);
+            let first = (ConduitId(0), SessionKey(0), None);
+            timeline.push(Direction::ToClient, None, first, closed);
+        }
+        let at_us = timeline.now.0;
+        let http = timeline.http;
+        let events = timeline.into_events();
+        let meta = |name| self.meta(name).unwrap_or_default().to_owned();
+        Recording {
+            header: Header {
+                tape: VERSION.to_owned(),
+                created: meta("recorded_at"),
+                by: meta("tapewright_version"),
+                label: meta("label"),
+                upstream: meta("source_url"),
+                transport: if http { "http" } else { "" }.to_owned(),
+                redacted: true,
+                ..Header::default()
+            },
+            ending: Ending::Footer(Footer {
+                at_us,
+                events: events.len() as u64,
+                complete: self.incomplete.is_none(),
+                why: self.incomplete.clone(),
+                ..Footer::default()
+            }),
+            events,
+            timed: self.exchanges.iter().any(|one| one.sent.is_some()),
+        }
+    }
+}
+
+/// On which conduit, in which session, and of which era.
+type Where = (ConduitId, SessionKey, Option<Era>);
+
+/// Events with their times, before they are put in order.
+struct Timeline {
+    events: Vec<Event>,
+    // The latest time so far.
+    now: Offset,
+    // Conduits that were opened.
+    opened: HashSet<ConduitId>,
+    // The number for the next exchange that has none.
+    next: u32,
+    http: bool,
+}
+
+impl Timeline {
+    fn new(cassette: &Cassette) -> Self {
+        let exchanges = cassette.exchanges.iter().map(|one| one.http.as_deref());
+        let unanswered = cassette
+            .unanswered
+            .iter()
+            .map(|(_, one)| one.http.as_deref());
+        let asides = cassette.http.iter().map(|(_, one)| Some(&one.http));
+        let numbers = exchanges.chain(unanswered).chain(asides).flatten();
+        let last = numbers
+            .filter_map(|http| http.conduit)
+            .max()
+            .unwrap_or_default();
+        Self {
+            events: Vec::new(),
+            now: Offset::default(),
+            opened: HashSet::new(),
+            next: last.0.saturating_add(1),
+            http: false,
+        }
+    }
+
+    /// The conduit of an exchange: its own, a new one for what must have one, or the one
+    /// that a process has.
+    fn conduit(&mut self, http: Option<&Http>, sessionless: bool) -> ConduitId {
+        self.http |= http.is_some() || sessionless;
+        if let Some(conduit) = http.and_then(|http| http.conduit) {
+            return conduit;
+        }
+        if http.is_none() && !sessionless {
+            return ConduitId(0);
+        }
+        let conduit = ConduitId(self.next);
+        self.next = self.next.saturating_add(1);
+        conduit
+    }
+
+    fn exchange(&mut self, one: &Exchange) {
+        let http = one.http.as_deref();
+        let conduit = self.conduit(http, one.sessionless);
+        let place = (conduit, one.session, one.era);
+        let sent = self.request(place, http, &one.request, one.sent, &one.stream);
+        let at = one.took.map(|took| Offset(sent.0.saturating_add(took.0)));
+        let Via {
+            conduit: via, sse, ..
+        } = one.via.clone().unwrap_or_default();
+        let there = (via.unwrap_or(conduit), one.session, one.era);
+        if let Some(note) = sse {
+            self.note(Direction::ToClient, at, there, note);
+        }
+        self.message(Direction::ToClient, at, there, &one.response);
+        if let Some(http) = http {
+            self.close(place, http);
+        }
+    }
+
+    fn unanswered(&mut self, one: &Unanswered) {
+        let http = one.http.as_deref();
+        let place = (self.conduit(http, one.sessionless), one.session, one.era);
+        self.request(place, http, &one.request, one.sent, &one.stream);
+        if let Some(http) = http {
+            self.close(place, http);
+        }
+    }
+
+    /// Adds a request with its stream; when it was sent.
+    fn request(
+        &mut self,
+        place: Where,
+        http: Option<&Http>,
+        text: &Bytes,
+        sent: Option<Offset>,
+        stream: &[Entry],
+    ) -> Offset {
+        if let Some(http) = http {
+            self.open(place, http);
+        }
+        let sent = sent.unwrap_or(self.now);
+        self.message(Direction::ToServer, Some(sent), place, text);
+        if let Some(http) = http {
+            self.close_request(place, Some(sent), http);
+            self.head(place, http);
+        }
+        for entry in stream {
+            self.entry(entry, place);
+        }
+        sent
+    }
+
+    /// Adds the beginning of an HTTP exchange, once.
+    fn open(&mut self, place: Where, http: &Http) {
+        if !self.opened.insert(place.0) {
+            return;
+        }
+        let dir = Direction::ToServer;
+        if let Some(connection) = http.connection {
+            let address = String::new();
+            let peer = Peer::Client {
+                address,
+                connection,
+            };
+            self.push(dir, http.at, place, EventBody::Opened(peer));
+        }
+        let head = Head::Request(http.request.clone());
+        self.push(dir, http.at, place, EventBody::Head(Box::new(head)));
+    }
+
+    fn close_request(&mut self, place: Where, at: Option<Offset>, http: &Http) {
+        let [trailers, _] = &http.trailers;
+        let dir = Direction::ToServer;
+        if let Some(fields) = trailers {
+            let body = EventBody::Trailers(Box::new(fields.clone()));
+            self.push(dir, at, place, body);
+        }
+        let reason = http.request_ended.unwrap_or(CloseReason::EndOfInput);
+        self.push(dir, at, place, EventBody::Closed(reason));
+    }
+
+    /// Adds the head of the response.
+    fn head(&mut self, place: Where, http: &Http) {
+        let dir = Direction::ToClient;
+        if let Some(response) = &http.response {
+            let head = Head::Response(response.clone());
+            let body = EventBody::Head(Box::new(head));
+            self.push(dir, http.response_at, place, body);
+        }
+        for edit in &http.edits {
+            let body = EventBody::Edited(Box::new(edit.clone()));
+            self.push(dir, http.response_at, place, body);
+        }
+    }
+
+    /// Adds the end of an HTTP exchange.
+    fn close(&mut self, place: Where, http: &Http) {
+        let dir = Direction::ToClient;
+        let [_, trailers] = &http.trailers;
+        if let Some(fields) = trailers {
+            let body = EventBody::Trailers(Box::new(fields.clone()));
+            self.push(dir, http.ended_at, place, body);
+        }
+        if let Some(reason) = http.ended {
+            self.push(dir, http.ended_at, place, EventBody::Closed(reason));
+        }
+        if let Some(added) = http.added {
+            self.push(dir, http.ended_at, place, EventBody::Added(added));
+        }
+    }
+
+    fn session(&mut self, session: &Session) {
+        let place = (ConduitId(0), session.session, None);
+        let marks = [
+            (&session.began, SessionMark::Began as fn(String) -> _),
+            (&session.ended, SessionMark::Ended),
+        ];
+        for (told, mark) in marks {
+            if let Some((at, text)) = told {
+                let body = EventBody::Session(mark(text.clone()));
+                self.push(Direction::ToClient, *at, place, body);
+            }
+        }
+        // They stand before everything that happened meanwhile.
+        self.now = Offset::default();
+    }
+
+    fn entry(&mut self, entry: &Entry, place: Where) {
+        let (conduit, _, era) = place;
+        let place = (entry.conduit.unwrap_or(conduit), entry.session, era);
+        if let Some(note) = &entry.sse {
+            self.note(entry.dir, entry.at, place, note.clone());
+        }
+        if let Some(body) = &entry.body {
+            self.push(entry.dir, entry.at, place, body.clone());
+        }
+    }
+
+    fn note(&mut self, dir: Direction, at: Option<Offset>, place: Where, note: SseNote) {
+        self.push(dir, at, place, EventBody::Sse(Box::new(note)));
+    }
+
+    fn message(&mut self, dir: Direction, at: Option<Offset>, place: Where, text: &Bytes) {
+        let payload = Payload::Whole(text.clone());
+        let end = LineEnd::Lf;
+        self.push(dir, at, place, EventBody::Message { payload, end });
+    }
+
+    fn push(&mut self, dir: Direction, at: Option<Offset>, place: Where, body: EventBody) {
+        let (conduit, session, era) = place;
+        let at = at.unwrap_or(self.now);
+        self.now = self.now.max(at);
+        self.events.push(Event {
+            conduit,
+            seq: 0,
+            at,
+            session,
+            dir,
+            era,
+            body,
+        });
+    }
+
+    fn into_events(mut self) -> Vec<Event> {
+        // Stable: what shares a time keeps the order of the file.
+        self.events.sort_by_key(|event| event.at);
+        for (seq, event) in (1..).zip(&mut self.events) {
+            event.seq = seq;
+        }
+        self.events
+    }
+}

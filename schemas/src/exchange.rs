@@ -1,0 +1,311 @@
+//! Which HTTP exchange an event is part of, and what is known of it so far.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hasher as _};
+
+use crate::event::{
+    Added, CloseReason, ConduitId, Direction, Edit, Event, EventBody, Fields, Head, Offset, Peer,
+    RequestHead, ResponseHead, SessionKey, SseNote,
+};
+
+/// Follows the HTTP exchanges of a recording.
+///
+/// Show it every event before the event is dealt with, and ask it then what the event is
+/// part of. What it knows of an exchange is handed out once the exchange is over.
+#[derive(Debug, Default)]
+pub struct Exchanges {
+    open: HashMap<ConduitId, Exchange>,
+    // Those whose response has ended, and of which one more event may come.
+    closing: VecDeque<ConduitId>,
+    over: VecDeque<(ConduitId, Exchange)>,
+    seen: SeenIds,
+    began: u64,
+}
+
+/// One HTTP exchange.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    /// Its place among all exchanges, by when they began.
+    pub order: u64,
+    /// Its session.
+    pub session: SessionKey,
+    /// Number of the client's connection.
+    pub connection: Option<u64>,
+    /// When the request's head came.
+    pub at: Offset,
+    /// The request's head.
+    pub request: RequestHead,
+    /// The response's head, and when it came.
+    pub response: Option<(Offset, ResponseHead)>,
+    /// How the request ended.
+    pub request_ended: Option<CloseReason>,
+    /// How the response ended, and when.
+    pub ended: Option<(Offset, CloseReason)>,
+    /// Trailer fields of the request and the response.
+    pub trailers: [Option<Fields>; 2],
+    /// What we changed.
+    pub edits: Vec<Edit>,
+    /// How long it was in our hands.
+    pub added: Option<Added>,
+    /// JSON-RPC requests that it carried, by numbers of whoever follows them.
+    pub requests: Vec<u64>,
+    /// Events of streams, comments included.
+    pub notes: u64,
+    /// Whether an event of its stream was one that had been sent before.
+    pub replays: bool,
+    // What the next message is the data of, and of this one.
+    next: Option<Box<SseNote>>,
+    this: Option<Box<SseNote>>,
+    replayed: bool,
+    // The exchange whose stream this one goes on with.
+    origin: Option<ConduitId>,
+    // A stream of 2024-11-05, on which every answer comes.
+    announces: bool,
+}
+
+/// What is known about one event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About<'a> {
+    /// What the event of the stream says beside its data.
+    pub note: Option<&'a SseNote>,
+    /// The status of the response that it is part of says that it failed.
+    pub failed: bool,
+    /// An event that had been sent before and is sent again, after `Last-Event-ID`
+    /// (2025-03-26, basic/transports, Resumability and Redelivery).
+    pub replayed: bool,
+    /// The exchange whose stream it is on: of a resumed stream the first.
+    pub origin: Option<ConduitId>,
+    /// It is on the stream of 2024-11-05 that carries everything of its session.
+    pub announced: bool,
+}
+
+/// How many exchanges are followed at once; beyond that further ones are not.
+const LIMIT: usize = 65_536;
+/// How many exchanges wait for the last word about them.
+const CLOSING: usize = 64;
+/// How many edits of one exchange are kept.
+const EDITS: usize = 64;
+
+impl Exchanges {
+    /// Takes the next event.
+    pub fn observe(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::Head(head) => self.head(event, head),
+            EventBody::Opened(Peer::Client { connection, .. }) => {
+                if let Some(exchange) = self.enter(event) {
+                    exchange.connection = Some(*connection);
+                }
+            }
+            _ if self.open.is_empty() => {}
+            EventBody::Closed(reason) => self.closed(event, *reason),
+            EventBody::Added(added) => {
+                let Some(exchange) = self.open.get_mut(&event.conduit) else {
+                    return;
+                };
+                exchange.added = Some(*added);
+                if exchange.ended.is_some() {
+                    self.end(event.conduit);
+                }
+            }
+            EventBody::Sse(note) => self.note(event, note),
+            EventBody::Message { .. } | EventBody::Body { .. } => {
+                if event.dir == Direction::ToClient
+                    && let Some(exchange) = self.open.get_mut(&event.conduit)
+                {
+                    exchange.this = exchange.next.take();
+                    exchange.replayed &= exchange.this.is_some();
+                }
+            }
+            EventBody::Trailers(fields) => {
+                if let Some(exchange) = self.open.get_mut(&event.conduit)
+                    && let Some(place) = exchange.trailers.get_mut(event.dir as usize)
+                {
+                    *place = Some(fields.as_ref().clone());
+                }
+            }
+            EventBody::Edited(edit) => {
+                if let Some(exchange) = self.open.get_mut(&event.conduit)
+                    && exchange.edits.len() < EDITS
+                {
+                    exchange.edits.push(edit.as_ref().clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An exchange that is not over.
+    #[must_use]
+    pub fn get(&self, conduit: ConduitId) -> Option<&Exchange> {
+        self.open.get(&conduit)
+    }
+
+    /// An exchange that is not over.
+    pub fn get_mut(&mut self, conduit: ConduitId) -> Option<&mut Exchange> {
+        self.open.get_mut(&conduit)
+    }
+
+    /// What is known about an event.
+    #[must_use]
+    pub fn about(&self, event: &Event) -> About<'_> {
+        if event.dir == Direction::ToServer || self.open.is_empty() {
+            return About::default();
+        }
+        let Some(exchange) = self.open.get(&event.conduit) else {
+            return About::default();
+        };
+        About {
+            note: exchange.this.as_deref(),
+            failed: exchange.status() >= 400,
+            replayed: exchange.replayed,
+            origin: Some(exchange.origin.unwrap_or(event.conduit)),
+            announced: exchange.announces,
+        }
+    }
+
+    /// The next exchange that is over.
+    pub fn poll_over(&mut self) -> Option<(ConduitId, Exchange)> {
+        self.over.pop_front()
+    }
+
+    /// Ends all exchanges, in the order in which they began: nothing more will come.
+    pub fn finish(&mut self) {
+        let mut rest: Vec<_> = self.open.drain().collect();
+        rest.sort_by_key(|(_, exchange)| exchange.order);
+        self.over.extend(rest);
+        self.closing.clear();
+    }
+
+    fn enter(&mut self, event: &Event) -> Option<&mut Exchange> {
+        if self.open.len() >= LIMIT && !self.open.contains_key(&event.conduit) {
+            return None;
+        }
+        let began = &mut self.began;
+        Some(self.open.entry(event.conduit).or_insert_with(|| {
+            *began += 1;
+            Exchange {
+                order: *began,
+                session: event.session,
+                at: event.at,
+                ..Exchange::default()
+            }
+        }))
+    }
+
+    fn head(&mut self, event: &Event, head: &Head) {
+        let request = match head {
+            Head::Request(request) => request,
+            Head::Response(response) => {
+                if let Some(exchange) = self.open.get_mut(&event.conduit) {
+                    exchange.response = Some((event.at, response.clone()));
+                }
+                return;
+            }
+        };
+        let last = request.fields.get("last-event-id");
+        let origin = last.and_then(|id| self.seen.stream_of(event.session, id));
+        if let Some(exchange) = self.enter(event) {
+            exchange.at = event.at;
+            exchange.request = request.clone();
+            exchange.origin = origin;
+        }
+    }
+
+    fn note(&mut self, event: &Event, note: &SseNote) {
+        let Some(exchange) = self.open.get_mut(&event.conduit) else {
+            return;
+        };
+        exchange.notes += 1;
+        exchange.announces |= note.event.as_deref() == Some("endpoint");
+        exchange.replayed = false;
+        if let Some(id) = note.id.as_deref().filter(|id| !id.is_empty()) {
+            let stream = exchange.origin.unwrap_or(event.conduit);
+            let new = self.seen.insert(event.session, id, stream);
+            exchange.replayed = !new && exchange.origin.is_some();
+            exchange.replays |= exchange.replayed;
+        }
+        exchange.next = note.message.then(|| Box::new(note.clone()));
+    }
+
+    fn closed(&mut self, event: &Event, reason: CloseReason) {
+        let Some(exchange) = self.open.get_mut(&event.conduit) else {
+            return;
+        };
+        if event.dir == Direction::ToServer {
+            exchange.request_ended = Some(reason);
+            return;
+        }
+        exchange.ended = Some((event.at, reason));
+        if exchange.added.is_some() {
+            return self.end(event.conduit);
+        }
+        self.closing.push_back(event.conduit);
+        if self.closing.len() > CLOSING
+            && let Some(oldest) = self.closing.pop_front()
+        {
+            self.end(oldest);
+        }
+    }
+
+    fn end(&mut self, conduit: ConduitId) {
+        if let Some(exchange) = self.open.remove(&conduit) {
+            self.over.push_back((conduit, exchange));
+        }
+        self.closing.retain(|one| *one != conduit);
+    }
+}
+
+impl Exchange {
+    /// The status of the response; 0 as long as there is none.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.response
+            .as_ref()
+            .map_or(0, |(_, response)| response.status)
+    }
+
+    /// The request's path and query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.request.target
+    }
+}
+
+/// The ids of events that were sent, and on which stream.
+#[derive(Debug, Default)]
+struct SeenIds {
+    streams: HashMap<(SessionKey, u64), ConduitId>,
+    order: VecDeque<(SessionKey, u64)>,
+}
+
+impl SeenIds {
+    /// Notes an id; false when it was there before.
+    fn insert(&mut self, session: SessionKey, id: &str, stream: ConduitId) -> bool {
+        // In the lane two servers, or two clients, may use one id.
+        if session == SessionKey(0) {
+            return true;
+        }
+        let key = (session, hash(id));
+        if self.streams.contains_key(&key) {
+            return false;
+        }
+        self.streams.insert(key, stream);
+        self.order.push_back(key);
+        if self.order.len() > LIMIT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.streams.remove(&oldest);
+        }
+        true
+    }
+
+    fn stream_of(&self, session: SessionKey, id: &str) -> Option<ConduitId> {
+        self.streams.get(&(session, hash(id))).copied()
+    }
+}
+
+fn hash(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(id.as_bytes());
+    hasher.finish()
+}
