@@ -2,8 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use tapewright_proxy::front::FrontSettings;
 
 use crate::fake::LIMIT;
+use crate::house::House;
 
 /// A connection to the front.
 pub(crate) struct Http {
@@ -197,5 +201,21 @@ impl Http {
     /// Whether the server closes the connection without another byte.
     pub(crate) fn is_closed(&mut self) -> bool {
         self.stream.fill_buf().map_or(true, <[u8]>::is_empty)
+    }
+}
+
+impl House {
+    /// A connection to the front.
+    pub(crate) fn http(&self) -> Http {
+        Http::connect(self.address)
+    }
+}
+
+/// Settings that wait for nothing.
+pub(crate) fn hasty() -> FrontSettings {
+    FrontSettings {
+        patience: Duration::from_millis(20),
+        keep_alive: Duration::from_millis(20),
+        ..FrontSettings::default()
     }
 }

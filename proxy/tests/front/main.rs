@@ -5,6 +5,7 @@
 mod client;
 mod endings;
 mod fake;
+#[path = "../support/house.rs"]
 mod house;
 mod legacy;
 mod recorded;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::client::hasty;
 use crate::fake::{Seen, plain};
-use crate::house::{House, hasty};
+use crate::house::House;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
 

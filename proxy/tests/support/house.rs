@@ -17,8 +17,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::client::Http;
-use crate::fake::LIMIT;
+/// Longer than any step of a test takes on a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A front at work.
 pub(crate) struct House {
@@ -71,11 +71,6 @@ impl House {
         }
     }
 
-    /// A connection to the front.
-    pub(crate) fn http(&self) -> Http {
-        Http::connect(self.address)
-    }
-
     pub(crate) fn shut(&self, phase: Phase) {
         self.phase.send_replace(phase);
     }
@@ -110,14 +105,5 @@ fn recording(tape: &Path) -> Settings {
         },
         command: Vec::new(),
         rules: Box::new(|| Arc::new(Rules::new(&redact::Settings::default()).unwrap())),
-    }
-}
-
-/// Settings that wait for nothing.
-pub(crate) fn hasty() -> FrontSettings {
-    FrontSettings {
-        patience: Duration::from_millis(20),
-        keep_alive: Duration::from_millis(20),
-        ..FrontSettings::default()
     }
 }
