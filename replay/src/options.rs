@@ -77,14 +77,27 @@ impl Default for Pace {
 
 impl Pace {
     /// How long to wait for what came `gap_us` microseconds later in the recording.
-    pub(crate) fn wait(&self, gap_us: u64) -> Duration {
+    ///
+    /// At once is at once, but for what follows a notification, `after_notification`: the
+    /// TypeScript SDK hands over a response before the progress that came in the same
+    /// read, and then drops that progress. What was recorded apart is therefore sent
+    /// [`BREATH`] apart.
+    pub(crate) fn wait(&self, gap_us: u64, after_notification: bool) -> Duration {
         if self.factor <= 0.0 {
-            return Duration::ZERO;
+            let breath = if after_notification {
+                BREATH
+            } else {
+                Duration::ZERO
+            };
+            return Duration::from_micros(gap_us).min(breath);
         }
         let gap = Duration::from_micros(gap_us).min(self.cap);
         Duration::try_from_secs_f64(gap.as_secs_f64() * self.factor).unwrap_or(LONGEST_WAIT)
     }
 }
+
+/// How far apart messages are sent at once.
+const BREATH: Duration = Duration::from_millis(2);
 
 /// No wait is longer, whatever a recording says.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -59,6 +59,8 @@ pub(crate) struct Take {
 pub(crate) enum TakePlace {
     /// At this place of `exchanges`.
     Exchange(usize),
+    /// At this place of `probes`.
+    Probe(usize),
     /// At this place of `unanswered`, for this reason.
     Unanswered(usize, String),
 }
@@ -68,6 +70,7 @@ impl TakePlace {
     pub(crate) fn pointer(&self) -> String {
         match self {
             Self::Exchange(at) => format!("/exchanges/{at}"),
+            Self::Probe(at) => format!("/probes/{at}"),
             Self::Unanswered(at, _) => format!("/unanswered/{at}"),
         }
     }

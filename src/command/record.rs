@@ -24,7 +24,7 @@ use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
-use crate::report::{self, Mistake};
+use crate::report;
 
 use self::http::HttpArguments;
 use self::way::{End, Way};

@@ -9,12 +9,12 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tapewright_schemas::envelope::for_each_message;
 use tapewright_schemas::tape::GapTotal;
-use tapewright_schemas::{capture, cassette, json};
+use tapewright_schemas::{capture, cassette};
 
 use super::chain::Chain;
 use super::names::{Target, numbered};
+use super::probe::{is_probe, take_along};
 
 /// What became of a recording.
 #[derive(Debug, Default)]
@@ -199,6 +199,7 @@ impl Projection<'_> {
                 Ok(None)
             }
             Some(_) if (whole || ours) && (now == before || is_probe(path)) => {
+                take_along(path, fresh)?;
                 fs::rename(fresh, path)?;
                 Ok(Some(path.to_path_buf()))
             }
@@ -302,23 +303,4 @@ fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
-}
-
-/// Whether a cassette holds nothing but `server/discover`: the probe of a client that
-/// starts its server twice. It gives way to the session that follows.
-fn is_probe(path: &Path) -> bool {
-    const LARGEST_PROBE: u64 = 64 * 1024;
-    let small = fs::metadata(path).is_ok_and(|data| data.len() <= LARGEST_PROBE);
-    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else {
-        return false;
-    };
-    let Some(exchanges) = json::find(&text, &["exchanges"]) else {
-        return false;
-    };
-    let mut probes = true;
-    for_each_message(exchanges, |exchange| {
-        let method = json::find(exchange, &["request", "method"]);
-        probes &= method == Some(b"\"server/discover\"".as_slice());
-    });
-    probes
 }

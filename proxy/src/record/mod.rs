@@ -13,6 +13,7 @@ mod chain;
 mod finish;
 mod folder;
 mod names;
+mod probe;
 mod queue;
 mod stats;
 mod sync;

@@ -17,6 +17,7 @@ use crate::script::{
 pub(super) struct Parts {
     pub(super) exchanges: Vec<Draft>,
     pub(super) unanswered: Vec<Draft>,
+    pub(super) probes: Vec<Draft>,
     pub(super) messages: Vec<Entry>,
     pub(super) meta: Vec<(String, String)>,
     pub(super) incomplete: Option<String>,
@@ -97,6 +98,11 @@ pub(super) fn arrange(text: Bytes, parts: Parts, methods: Methods) -> Script {
         now_us: 0,
         element: 0,
     };
+    for (at, mut probe) in parts.probes.into_iter().enumerate() {
+        // Its times count from the start of another process.
+        (probe.sent_us, probe.took_us) = (None, None);
+        stage.take(probe, TakePlace::Probe(at));
+    }
     let last = parts.exchanges.len();
     let mut unanswered = parts.unanswered.into_iter().enumerate().peekable();
     let mut messages = parts.messages.into_iter().peekable();

@@ -110,6 +110,14 @@ impl<'t> Scan<'t> {
                         Ok(())
                     })?;
                 }
+                b"probes" => {
+                    self.parts.probes.clear();
+                    self.optional_array(|scan| {
+                        let draft = scan.take(true)?;
+                        scan.parts.probes.push(draft);
+                        Ok(())
+                    })?;
+                }
                 b"unanswered" => {
                     self.parts.unanswered.clear();
                     self.optional_array(|scan| {

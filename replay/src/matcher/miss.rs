@@ -257,7 +257,7 @@ impl Matcher {
             let other = name(recorded) != wanted;
             let place = match &take.place {
                 TakePlace::Unanswered(_, why) => format!("{} ({why})", take.place.pointer()),
-                TakePlace::Exchange(_) => take.place.pointer(),
+                TakePlace::Exchange(_) | TakePlace::Probe(_) => take.place.pointer(),
             };
             let near = Near {
                 place,

@@ -81,7 +81,7 @@ impl Player {
             return None;
         }
         let gap = aside.when.at_us.saturating_sub(after);
-        Some(reached.saturating_add(self.index.options.pace.wait(gap)))
+        Some(reached.saturating_add(self.index.options.pace.wait(gap, false)))
     }
 
     /// Says the next aside; `None` when it says nothing here.

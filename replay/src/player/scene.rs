@@ -107,7 +107,9 @@ impl Player {
         };
         scene.wait = Wait::Time;
         let gap = moment.at_us.saturating_sub(scene.from_us);
-        let at = scene.from.saturating_add(self.index.options.pace.wait(gap));
+        let at = scene
+            .from
+            .saturating_add(self.index.options.pace.wait(gap, scene.next > 0));
         self.pending.insert((moment, number));
         self.agenda.push(Reverse(Due {
             at,
@@ -298,7 +300,7 @@ impl Player {
     pub(super) fn unanswered(take: &Take) -> Option<&str> {
         match &take.place {
             TakePlace::Unanswered(_, why) => Some(why),
-            TakePlace::Exchange(_) => None,
+            TakePlace::Exchange(_) | TakePlace::Probe(_) => None,
         }
     }
 }

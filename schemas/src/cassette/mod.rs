@@ -19,6 +19,7 @@
 //!   ],
 //!   "messages": [{"after": 1, "from": "client", "at_ms": 9, "message": {…}}],
 //!   "unanswered": [{"request": {…}, "after": 1, "sent_ms": 9, "why": "cancelled"}],
+//!   "probes": [{"request": {…}, "response": {…}}],
 //!   "incomplete": "the recorder was stopped before it could write the footer"
 //! }
 //! ```
@@ -34,6 +35,8 @@
 //! - `messages` is what belongs to no exchange; `after` counts the exchanges whose request
 //!   had been seen before it. A line that is no JSON stands there as `text` or `base64`.
 //! - `unanswered` is every client request that never got its response.
+//! - `probes` are exchanges of `server/discover` that the client had with a process of
+//!   their own, before the session: it starts its server twice to learn its era.
 //!
 //! # Bounded memory
 //!
