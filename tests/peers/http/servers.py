@@ -14,7 +14,6 @@ import common
 
 EVERYTHING = common.EVERYTHING[:2]
 HERE = common.HERE
-CONFORMANCE = HERE / "http"
 
 # name -> (path of its endpoint, command for a port, whether the port is told in $PORT instead)
 SERVERS = {
@@ -24,8 +23,7 @@ SERVERS = {
     "fastmcp-sse": ("/sse", lambda port: [*common.FASTMCP, "sse", port], False),
     "mcpserver": ("/mcp", lambda port: [*common.MCPSERVER, port], False),
     "modern": ("/mcp", lambda port: [*common.MODERN, port], False),
-    "suite": ("/mcp", lambda port: [common.PYTHON, str(CONFORMANCE / "suite_server.py"), port], False),
-    "suite-modern": ("/mcp", lambda port: [common.NODE, str(CONFORMANCE / "suite_modern.mjs"), port], False),
+    "suite": ("/mcp", lambda port: [common.NODE, str(HERE / "http/suite_server.mjs"), port], False),
 }
 
 PATIENCE = 60  # seconds for a server to listen, or a recorder to say where it does

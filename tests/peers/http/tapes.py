@@ -41,7 +41,9 @@ class HttpTape(Tape):
             clocks[conduit] = at
             for message in envelopes(body or b""):
                 identity = member(message, "id")
-                if not has(message, "id") or identity is None:
+                # The id in the body of a refusal is nobody's.
+                refused = self.found[conduit].get("response", {}).get("status", 0) >= 400
+                if not has(message, "id") or identity is None or (refused and not has(message, "method")):
                     continue
                 if has(message, "method"):
                     asked.add((direction, repr(identity)))

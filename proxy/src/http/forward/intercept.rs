@@ -1,4 +1,5 @@
-//! A tunnel that we open: TLS ends at us, with a certificate of our own authority.
+//! A tunnel that we read: TLS ends at us, with a certificate of our own authority, or there
+//! is no TLS in it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +7,11 @@ use std::time::Duration;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
 use super::Authority;
+use super::first::Tunnel;
 use crate::http::body::Outbound;
 use crate::http::gateway::{Gateway, Goal};
 use crate::http::listen::{Client, Handler, Limits, Served};
@@ -19,7 +21,9 @@ use crate::http::origin::Origin;
 pub(super) struct Opened {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
+    /// The server, with TLS and without.
     pub(super) origin: Arc<Origin>,
+    pub(super) plain: Arc<Origin>,
     pub(super) authority: Arc<Authority>,
 }
 
@@ -29,26 +33,42 @@ const HANDSHAKE: Duration = Duration::from_secs(30);
 impl Opened {
     pub(super) async fn run(self, upgrade: OnUpgrade) {
         let Ok(stream) = upgrade.await else { return };
+        let mut tunnel = Tunnel::new(stream);
+        if tunnel.is_plain_http().await {
+            let stream = tunnel.into_stream();
+            serve(self.gateway, self.client, self.plain, stream, false).await;
+            return;
+        }
         let Ok(config) = self.authority.config_for(&self.origin.url().host) else {
             return;
         };
-        let handshake = TlsAcceptor::from(config).accept(TokioIo::new(stream));
+        let handshake = TlsAcceptor::from(config).accept(tunnel.into_stream());
         // A client that does not trust us says so by leaving.
         let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await else {
             return;
         };
         let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        let served = Served {
-            client: self.client,
-            limits: Limits::default(),
-            phase: self.gateway.phase.clone(),
-            handler: Inside {
-                gateway: self.gateway,
-                origin: self.origin,
-            },
-        };
-        served.serve_decided(stream, http2).await;
+        serve(self.gateway, self.client, self.origin, stream, http2).await;
     }
+}
+
+/// Answers the requests that come through a tunnel to `origin`.
+pub(super) async fn serve<S>(
+    gateway: Arc<Gateway>,
+    client: Client,
+    origin: Arc<Origin>,
+    stream: S,
+    http2: bool,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let served = Served {
+        client,
+        limits: Limits::default(),
+        phase: gateway.phase.clone(),
+        handler: Inside { gateway, origin },
+    };
+    served.serve_decided(stream, http2).await;
 }
 
 /// Answers the requests inside a tunnel.

@@ -1,10 +1,12 @@
 //! The forward proxy: clients send it requests for any server, and nothing is rewritten.
 //!
 //! `http` comes in absolute form (RFC 9112 §3.2.2), `https` through a tunnel (RFC 9110
-//! §9.3.6). A tunnel is passed on unread, or, with a certificate authority of ours that
-//! the client was told to trust, opened and read like everything else.
+//! §9.3.6). A tunnel with TLS in it is passed on unread, or, with a certificate authority
+//! of ours that the client was told to trust, opened and read like everything else. Some
+//! clients open tunnels for `http`, too; those need no opening.
 
 mod authority;
+mod first;
 mod intercept;
 mod tunnel;
 

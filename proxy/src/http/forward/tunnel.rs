@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use hyper::upgrade::{OnUpgrade, Upgraded};
-use hyper_util::rt::TokioIo;
 use tapewright_schemas::event::{
     CloseReason, Direction, EventBody, Fields, Head, RequestHead, ResponseHead,
 };
@@ -14,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::Forward;
+use super::first::Tunnel;
 use super::intercept;
 use crate::http::body::Outbound;
 use crate::http::gateway::{Gateway, Ours, note_ours, peer};
@@ -39,12 +38,17 @@ impl Forward {
             let why = "CONNECT names a host and a port";
             return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
         };
+        let plain = self.origin(OriginUrl {
+            scheme: Scheme::Http,
+            ..url.clone()
+        });
         let upgrade = hyper::upgrade::on(&mut request);
         if let Some(authority) = &self.authority {
             let opened = intercept::Opened {
                 gateway: Arc::clone(gateway),
                 client,
                 origin: self.origin(url),
+                plain,
                 authority: Arc::clone(authority),
             };
             let tasks = gateway.tasks.clone();
@@ -90,24 +94,39 @@ impl Forward {
             EventBody::Head(Box::new(Head::Response(head))),
         );
         let mut phase = gateway.phase.clone();
-        gateway.tasks.spawn(async move {
+        let tasks = gateway.tasks.clone();
+        let gateway = Arc::clone(gateway);
+        tasks.spawn(async move {
+            let Ok(stream) = upgrade.await else { return };
+            let mut tunnel = Tunnel::new(stream);
+            let is_http = tokio::select! {
+                is_http = tunnel.is_plain_http() => is_http,
+                // The server speaks first.
+                _ = server.readable() => false,
+            };
+            if is_http {
+                drop(server);
+                intercept::serve(gateway, client, plain, tunnel.into_stream(), false).await;
+                close(&log, CloseReason::EndOfInput);
+                return;
+            }
             tokio::select! {
-                () = pass(upgrade, server, &log) => {}
-                _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {
-                    log.note(Direction::ToServer, EventBody::Closed(CloseReason::Failed));
-                    log.note(Direction::ToClient, EventBody::Closed(CloseReason::Failed));
-                }
+                () = pass(tunnel, server, &log) => {}
+                _ = phase.wait_for(|phase| *phase == Phase::Stopping) => close(&log, CloseReason::Failed),
             }
         });
         Response::new(Outbound::empty())
     }
 }
 
+fn close(log: &Log, reason: CloseReason) {
+    log.note(Direction::ToServer, EventBody::Closed(reason));
+    log.note(Direction::ToClient, EventBody::Closed(reason));
+}
+
 /// Passes the bytes of a tunnel on, both ways, until both are done.
-async fn pass(upgrade: OnUpgrade, server: TcpStream, log: &Log) {
-    let Ok(client) = upgrade.await else { return };
-    let client: TokioIo<Upgraded> = TokioIo::new(client);
-    let (from_client, to_client) = tokio::io::split(client);
+async fn pass(tunnel: Tunnel, server: TcpStream, log: &Log) {
+    let (from_client, to_client) = tunnel.into_halves();
     let (from_server, to_server) = server.into_split();
     tokio::join!(
         one_way(from_client, to_server, Direction::ToServer, log),
