@@ -26,7 +26,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import common
-from clients import CELLS, command, through_proxy
+from clients import CELLS, FASTMCP_CLI, NODE_22, command, through_proxy
 from gateway import Gateway
 from relay import Relay
 from servers import Servers, endpoint, plain_environment
@@ -168,7 +168,7 @@ def main():
     arguments = sys.argv[1:]
     direct_only = "--direct" in arguments
     wanted = [argument for argument in arguments if not argument.startswith("--")]
-    common.require(common.PYTHON, common.PYTHON_2, common.PACKAGES / "sdk", *([] if direct_only else [common.TAPEWRIGHT]))
+    common.require(common.PYTHON, common.PYTHON_2, NODE_22, FASTMCP_CLI[0], *([] if direct_only else [common.TAPEWRIGHT]))
     cells = [cell for cell in CELLS if not wanted or any(part in "/".join(cell[:2]) for part in wanted)]
     report, started = common.Report(), time.monotonic()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapewright-http-"))

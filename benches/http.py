@@ -1,0 +1,218 @@
+"""Runs the gateway, haproxy and the bare server by turns and prints medians and ratios; see `http`."""
+import contextlib
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+work, binary = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
+rounds, small = int(sys.argv[3]), sys.argv[4] == "1"
+here = pathlib.Path(__file__).resolve().parent
+seconds = 1 if small else 5
+idle_streams, busy_sessions = (50, 20) if small else (1_000, 200)
+# Debian keeps servers where not every path looks.
+path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+NGINX = """worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/nginx.err;
+events {{ worker_connections 4096; }}
+http {{ access_log off; keepalive_requests 10000000; keepalive_timeout 300s;
+  client_body_temp_path {work}/body; proxy_temp_path {work}/proxy; fastcgi_temp_path {work}/fastcgi;
+  uwsgi_temp_path {work}/uwsgi; scgi_temp_path {work}/scgi;
+  server {{ listen 127.0.0.1:{port} backlog=4096; location /mcp {{ default_type application/json; return 200
+    '{{"jsonrpc":"2.0","id":1,"result":{{"content":[{{"type":"text","text":"hello from the upstream, sixty four bytes of text or so"}}]}}}}'; }} }} }}
+"""
+HAPROXY = """global
+  nbthread 1
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  http-reuse always
+frontend f
+  bind 127.0.0.1:{port}
+  default_backend b
+backend b
+  server s 127.0.0.1:{upstream}
+"""
+
+
+def free_port():
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def started(command, port):
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running.append(process)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return process
+        time.sleep(0.02)
+    sys.exit(f"{command[0]} does not listen at {port}")
+
+
+running = []
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class Gateway:
+    def __init__(self, upstream, *options):
+        self.folder = work / "rec"
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        command = [binary, "record", "--listen", "127.0.0.1:0", "--upstream", f"http://127.0.0.1:{upstream}/mcp",
+                   "-o", str(self.folder / "x.json"), *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        running.append(self.process)
+        self.port = int(re.search(rb":(\d+)/", self.process.stdout.readline())[1])
+
+    def memory(self):
+        """(highest, now), in MB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return tuple(int(re.search(rf"{name}:\s+(\d+)", status)[1]) / 1024 for name in ("VmHWM", "VmRSS"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        stop(self.process)
+
+
+def wrk(port, connections, sessions=1):
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(here / "tools_call.lua"),
+               f"http://127.0.0.1:{port}/mcp", "--", str(sessions)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", said).groups()
+    if found := re.search(r"Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)", said):
+        print(f"   not all was answered: {found[0]}")
+    return {
+        "rps": float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1]),
+        "p99_us": float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit],
+    }
+
+
+def requests():
+    upstream, front = free_port(), free_port()
+    (work / "nginx.conf").write_text(NGINX.format(work=work, port=upstream))
+    (work / "haproxy.cfg").write_text(HAPROXY.format(port=front, upstream=upstream))
+    started(["nginx", "-c", str(work / "nginx.conf")], upstream)
+    started(["haproxy", "-db", "-f", str(work / "haproxy.cfg")], front)
+    found = {name: [] for name in ("direct", "haproxy", "ours", "written")}
+    for _ in range(rounds):
+        found["direct"].append(wrk(upstream, 32))
+        found["haproxy"].append(wrk(front, 32))
+        with Gateway(upstream) as gateway:
+            found["ours"].append(wrk(gateway.port, 32))
+        with Gateway(upstream, "--durability", "written") as gateway:
+            found["written"].append(wrk(gateway.port, 32))
+    medians = {name: {key: statistics.median(each[key] for each in runs) for key in runs[0]} for name, runs in found.items()}
+    base = medians["haproxy"]
+    for name, value in medians.items():
+        print(f"{'requests, 32 connections':34} {name:8} {value['rps']:12,.0f} 1/s    p99 {value['p99_us']:10,.0f} us   to haproxy: "
+              f"{value['rps'] / base['rps']:5.2f} (ours at least 0.6), p99 {value['p99_us'] / base['p99_us']:5.2f} (at most 1.5)")
+    return upstream
+
+
+def latency(upstream):
+    def once(port):
+        run = subprocess.run([work / "sse", "read", str(port)], check=True, capture_output=True, text=True)
+        return json.loads(run.stdout)["p50_us"]
+
+    direct, ours = [], []
+    for _ in range(rounds):
+        direct.append(once(upstream))
+        with Gateway(upstream) as gateway:
+            ours.append(once(gateway.port))
+    one, other = statistics.median(direct), statistics.median(ours)
+    print(f"{'an SSE event of 100 bytes, p50':34} {'ours':8} {other:12,.1f} us     direct {one:8,.1f}   more {other - one:8,.1f} us  (at most 100)")
+
+
+def head(port, target, session):
+    """Opens an exchange and reads its head; the socket stays open."""
+    sock = socket.create_connection(("127.0.0.1", port))
+    sock.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n".encode())
+    got = b""
+    while b"\r\n\r\n" not in got:
+        part = sock.recv(4096)
+        if not part:
+            sys.exit(f"no answer to {target}: {got[:200]!r}")
+        got += part
+    return sock
+
+
+def sessions(upstream, requests_upstream):
+    with Gateway(upstream) as gateway:
+        fresh = gateway.memory()[1]
+        streams = [head(gateway.port, "/idle", f"idle-{number}") for number in range(idle_streams)]
+        idle = gateway.memory()[1]
+        print(f"{f'{idle_streams:,} idle SSE streams':34} {'ours':8} {idle:12,.1f} MB     before {fresh:6,.1f}   each {(idle - fresh) * 1024 / idle_streams:6,.1f} KB")
+        if shutil.which("wrk", path=path):
+            wrk(gateway.port, busy_sessions, busy_sessions)
+            highest, now = gateway.memory()
+            print(f"{f'and {busy_sessions} busy sessions':34} {'ours':8} {highest:12,.1f} MB at most, {now:,.1f} after  (at most 150)")
+        for stream in streams:
+            stream.close()
+
+
+def large(upstream):
+    for name, send in (("100 MB to the client", None), ("100 MB to the server", b"x" * 1_000_000)):
+        with Gateway(upstream) as gateway:
+            before = gateway.memory()[1]
+            begun = time.perf_counter()
+            if send is None:
+                sock, got = head(gateway.port, "/big", "big"), 0
+                while got < 100_000_000 - 65_536 and (part := sock.recv(1 << 20)):
+                    got += len(part)
+            else:
+                sock = socket.create_connection(("127.0.0.1", gateway.port))
+                sock.sendall(f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{gateway.port}\r\nContent-Type: application/octet-stream\r\nContent-Length: 100000000\r\n\r\n".encode())
+                for _ in range(100):
+                    sock.sendall(send)
+                sock.recv(4096)
+            took = time.perf_counter() - begun
+            sock.close()
+            highest = gateway.memory()[0]
+        print(f"{name:34} {'ours':8} {highest:12,.1f} MB at most, {before:,.1f} before   {100 / took:,.0f} MB/s")
+
+
+os.environ["PATH"] = path
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 65_536 else max(soft, min(hard, 65_536)), hard))
+try:
+    missing = [tool for tool in ("nginx", "haproxy", "wrk") if not shutil.which(tool, path=path)]
+    if missing:
+        print(f"requests per second: not measured, {', '.join(missing)} missing (Debian: nginx-light haproxy wrk)")
+        fast = None
+    else:
+        fast = requests()
+    slow = free_port()
+    started([work / "sse", "serve", str(slow), "100" if small else "2000", "1000"], slow)
+    latency(slow)
+    sessions(slow, fast)
+    large(slow)
+finally:
+    for process in running:
+        if process.poll() is None:
+            stop(process)
