@@ -21,7 +21,30 @@ use tokio::sync::Notify;
 /// A server; its clones share what they know.
 #[derive(Clone, Default)]
 pub(crate) struct Server {
-    cancelled: Arc<(Mutex<u32>, Notify)>,
+    begun: Arc<Happened>,
+    cancelled: Arc<Happened>,
+}
+
+/// Something that happens once, and can be waited for.
+#[derive(Default)]
+struct Happened(Mutex<bool>, Notify);
+
+impl Happened {
+    fn tell(&self) {
+        *self.0.lock().unwrap() = true;
+        self.1.notify_waiters();
+    }
+
+    async fn wait(&self) {
+        loop {
+            let mut told = std::pin::pin!(self.1.notified());
+            told.as_mut().enable();
+            if *self.0.lock().unwrap() {
+                return;
+            }
+            told.await;
+        }
+    }
 }
 
 fn text(text: impl Into<String>) -> CallToolResponse {
@@ -146,19 +169,19 @@ impl ServerHandler for Server {
                 Some(json!([1])),
             )),
             "slow" => {
+                self.begun.tell();
                 context.ct.cancelled().await;
-                *self.cancelled.0.lock().unwrap() += 1;
-                self.cancelled.1.notify_waiters();
+                self.cancelled.tell();
                 Ok(text("too late"))
             }
-            "cancelled" => loop {
-                let mut told = std::pin::pin!(self.cancelled.1.notified());
-                told.as_mut().enable();
-                if *self.cancelled.0.lock().unwrap() > 0 {
-                    return Ok(text("it was told"));
-                }
-                told.await;
-            },
+            "begun" => {
+                self.begun.wait().await;
+                Ok(text("it has begun"))
+            }
+            "cancelled" => {
+                self.cancelled.wait().await;
+                Ok(text("it was told"))
+            }
             "change" => {
                 context
                     .peer
