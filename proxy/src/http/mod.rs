@@ -14,6 +14,8 @@ pub mod body;
 mod edit;
 pub(crate) mod fields;
 pub mod forward;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod gateway;
 pub mod listen;
 mod metrics;

@@ -3,8 +3,20 @@
 //! A test is both peers and drives them in turns: nothing waits for a time, only for what
 //! the other side sees.
 
+mod auth;
 mod bodies;
+mod encodings;
 mod ends;
+mod figures;
+mod forward;
+mod frames;
+mod guard;
 mod heads;
+mod kill;
+mod legacy;
 mod once;
 mod refused;
+mod sessions;
+mod shutdown;
+mod tls;
+mod versions;

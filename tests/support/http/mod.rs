@@ -1,9 +1,13 @@
 //! Peers over HTTP that a test scripts byte by byte, and the gateway between them.
 
+mod either;
+pub(crate) mod frames;
 mod gateway;
 mod strict;
+pub(crate) mod tls;
 mod wire;
 
+pub(crate) use either::{Exchange, Over, Server, Speaks, runtime, step};
 pub(crate) use gateway::{Gateway, Recorded};
 pub(crate) use strict::{Seen, Strict};
 pub(crate) use wire::{End, Head, PATIENCE, Upstream, Wire, find};

@@ -16,8 +16,15 @@ pub(crate) struct Seen {
 /// A server that answers every request with what it is told to.
 pub(crate) struct Strict {
     address: SocketAddr,
+    notes: Notes,
+}
+
+#[derive(Clone, Default)]
+struct Notes {
     seen: Arc<Mutex<Vec<Seen>>>,
     broken: Arc<Mutex<Vec<Seen>>>,
+    // What two readers could read in two ways.
+    ambiguous: Arc<Mutex<Vec<String>>>,
 }
 
 impl Strict {
@@ -25,22 +32,17 @@ impl Strict {
     pub(crate) fn start(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let upstream = Upstream::start();
         let address = upstream.address();
-        let seen = Arc::<Mutex<Vec<Seen>>>::default();
-        let broken = Arc::<Mutex<Vec<Seen>>>::default();
-        let notes = (Arc::clone(&seen), Arc::clone(&broken));
+        let notes = Notes::default();
+        let noted = notes.clone();
         let answer = Arc::new(answer);
         let listener = upstream.into_listener();
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
-                let (notes, answer) = (notes.clone(), Arc::clone(&answer));
-                thread::spawn(move || serve(Wire::of(socket), &notes.0, &notes.1, answer.as_ref()));
+                let (notes, answer) = (noted.clone(), Arc::clone(&answer));
+                thread::spawn(move || serve(Wire::of(socket), &notes, answer.as_ref()));
             }
         });
-        Self {
-            address,
-            seen,
-            broken,
-        }
+        Self { address, notes }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -49,70 +51,69 @@ impl Strict {
 
     /// Requests that had no end.
     pub(crate) fn broken(&self) -> Vec<Seen> {
-        std::mem::take(&mut *self.broken.lock().expect("no panic"))
+        std::mem::take(&mut *self.notes.broken.lock().expect("no panic"))
     }
 
     /// The whole requests since it was last asked.
     pub(crate) fn seen(&self) -> Vec<Seen> {
-        std::mem::take(&mut *self.seen.lock().expect("no panic"))
+        let ambiguous = self.notes.ambiguous.lock().expect("no panic").clone();
+        assert!(ambiguous.is_empty(), "{ambiguous:?}");
+        std::mem::take(&mut *self.notes.seen.lock().expect("no panic"))
     }
 }
 
-fn serve(
-    mut wire: Wire,
-    seen: &Mutex<Vec<Seen>>,
-    broken: &Mutex<Vec<Seen>>,
-    answer: &dyn Fn(&Seen) -> Vec<u8>,
-) {
+fn serve(mut wire: Wire, notes: &Notes, answer: &dyn Fn(&Seen) -> Vec<u8>) {
+    let ambiguous = |what: String| notes.ambiguous.lock().expect("no panic").push(what);
     while let Ok(head) = wire.try_head() {
-        check(&head);
+        if !is_clear(&head) {
+            return ambiguous(format!("{head:?}"));
+        }
         match body(&mut wire, &head) {
             Ok(body) => {
                 let request = Seen { head, body };
                 let answer = answer(&request);
-                seen.lock().expect("no panic").push(request);
+                notes.seen.lock().expect("no panic").push(request);
                 if wire.try_send(answer).is_err() {
                     return;
                 }
             }
-            Err(body) => {
-                broken.lock().expect("no panic").push(Seen { head, body });
+            Err(Broken::Ambiguous(line)) => return ambiguous(line),
+            Err(Broken::Off(body)) => {
+                notes.broken.lock().expect("no panic").push(Seen { head, body });
                 return;
             }
         }
     }
 }
 
-/// Fails where two readers could read two different messages.
-fn check(head: &Head) {
+/// Whether no two readers could read two different messages.
+fn is_clear(head: &Head) -> bool {
     let lengths = head.all("content-length");
     let codings = head.all("transfer-encoding");
-    assert!(lengths.len() + codings.len() <= 1, "two framings: {head:?}");
-    assert!(
-        lengths.iter().all(|length| length.parse::<u64>().is_ok()),
-        "{head:?}"
-    );
-    assert!(
-        codings.iter().all(|coding| *coding == "chunked"),
-        "{head:?}"
-    );
-    assert_eq!(head.all("host").len(), 1, "{head:?}");
-    assert!(
-        head.line.ends_with(" HTTP/1.1") && head.line.split(' ').count() == 3,
-        "{head:?}"
-    );
-    for (name, value) in &head.fields {
-        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        assert!(!name.is_empty() && name.bytes().all(token), "{head:?}");
-        assert!(!value.contains(['\r', '\n', '\0']), "{head:?}");
-    }
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    lengths.len() + codings.len() <= 1
+        && lengths.iter().all(|length| length.bytes().all(|byte| byte.is_ascii_digit()))
+        && codings.iter().all(|coding| *coding == "chunked")
+        && head.all("host").len() == 1
+        && head.line.ends_with(" HTTP/1.1")
+        && head.line.split(' ').count() == 3
+        && head.fields.iter().all(|(name, value)| {
+            let named = !name.is_empty() && name.bytes().all(token);
+            named && !value.contains(['\r', '\n', '\0'])
+        })
 }
 
-/// The body; what there was of it when it broke off.
-fn body(wire: &mut Wire, head: &Head) -> Result<Vec<u8>, Vec<u8>> {
+/// Why there is no body.
+enum Broken {
+    Off(Vec<u8>),
+    Ambiguous(String),
+}
+
+/// The body that a head announces.
+fn body(wire: &mut Wire, head: &Head) -> Result<Vec<u8>, Broken> {
     if let Some(length) = head.get("content-length") {
         let length = length.parse().expect("a length");
-        return wire.try_take(length).map_err(|_| wire.rest().0);
+        return wire.try_take(length).map_err(|_| Broken::Off(wire.rest().0));
     }
     let mut data = Vec::new();
     if head.get("transfer-encoding").is_none() {
@@ -120,26 +121,29 @@ fn body(wire: &mut Wire, head: &Head) -> Result<Vec<u8>, Vec<u8>> {
     }
     loop {
         let Ok(line) = wire.try_line() else {
-            return Err(data);
+            return Err(Broken::Off(data));
         };
-        let size = usize::from_str_radix(&line, 16).expect("a size and nothing else");
+        let Ok(size) = usize::from_str_radix(&line, 16) else {
+            return Err(Broken::Ambiguous(line));
+        };
         if size == 0 {
             break;
         }
         let Ok(part) = wire.try_take(size) else {
-            return Err(data);
+            return Err(Broken::Off(data));
         };
         data.extend(part);
-        match wire.try_take(2) {
-            Ok(end) => assert_eq!(end, b"\r\n"),
-            Err(_) => return Err(data),
+        match wire.try_take(2).as_deref() {
+            Ok(b"\r\n") => {}
+            Ok(other) => return Err(Broken::Ambiguous(format!("{other:?}"))),
+            Err(_) => return Err(Broken::Off(data)),
         }
     }
     loop {
         match wire.try_line() {
             Ok(line) if line.is_empty() => return Ok(data),
             Ok(_) => {}
-            Err(_) => return Err(data),
+            Err(_) => return Err(Broken::Off(data)),
         }
     }
 }

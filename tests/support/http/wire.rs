@@ -91,10 +91,6 @@ impl Wire {
         }
     }
 
-    pub(crate) fn local(&self) -> SocketAddr {
-        self.socket.local_addr().expect("an address")
-    }
-
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.try_send(bytes).expect("the other side reads");
     }
@@ -279,6 +275,12 @@ impl Wire {
         end
     }
 
+    /// The socket, for another protocol from here on.
+    pub(crate) fn into_socket(self) -> TcpStream {
+        assert!(self.buffer.is_empty());
+        self.socket
+    }
+
     /// Says that nothing more is sent, and still listens.
     pub(crate) fn close_write(&self) {
         self.socket.shutdown(Shutdown::Write).expect("a socket");
@@ -308,6 +310,10 @@ impl Upstream {
     }
 
     pub(crate) fn accept(&self) -> Wire {
+        Wire::of(self.accept_socket())
+    }
+
+    pub(crate) fn accept_socket(&self) -> TcpStream {
         self.0.set_nonblocking(true).expect("an option");
         let mut found = None;
         let came = crate::support::eventually(PATIENCE, || {
@@ -317,7 +323,7 @@ impl Upstream {
         assert!(came, "nobody connected");
         let (socket, _) = found.expect("a connection");
         socket.set_nonblocking(false).expect("an option");
-        Wire::of(socket)
+        socket
     }
 
     /// How many connections wait to be accepted.

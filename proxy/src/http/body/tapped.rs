@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -178,7 +178,10 @@ impl Body for Tapped {
                         if let Some(trailers) = frame.trailers_ref() {
                             self.tap.trailers(trailers);
                         }
-                        if let Some(rest) = self.rest() {
+                        let rest = self.rest();
+                        // Nothing follows trailers, and nobody asks whether something does.
+                        self.finish(CloseReason::EndOfInput);
+                        if let Some(rest) = rest {
                             self.after = Some(frame);
                             return Poll::Ready(Some(Ok(Frame::data(rest))));
                         }
@@ -214,6 +217,17 @@ impl Body for Tapped {
 
 impl Drop for Tapped {
     fn drop(&mut self) {
-        self.finish(CloseReason::ReceiverGone);
+        if self.done {
+            return;
+        }
+        // The receiver is often told first of a sender that left.
+        let context = &mut Context::from_waker(Waker::noop());
+        let last = Pin::new(&mut self.inner).poll_frame(context);
+        let aborted = matches!(last, Poll::Ready(Some(Err(_))));
+        self.finish(if aborted {
+            CloseReason::Aborted
+        } else {
+            CloseReason::ReceiverGone
+        });
     }
 }

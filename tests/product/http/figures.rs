@@ -1,0 +1,109 @@
+//! Figures add up, and health is told.
+
+use tapewright_schemas::event::EventBody;
+
+use crate::support::eventually;
+use crate::support::http::{Gateway, PATIENCE, Strict, Wire, chunk, json, pair, post, request};
+
+/// A figure at this moment.
+fn figure(gateway: &Gateway, name: &str) -> f64 {
+    let url = gateway.line["metrics"].as_str().expect("figures are served");
+    let authority = url.split('/').nth(2).unwrap();
+    let mut wire = Wire::connect(authority.parse().unwrap());
+    wire.send(request("GET /metrics", authority.parse().unwrap(), ""));
+    let head = wire.head();
+    assert_eq!(head.get("content-type"), Some("text/plain; version=0.0.4"));
+    let text = String::from_utf8(wire.body(&head)).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("tapewright_{name} ")));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+#[test]
+fn figures_add_up() {
+    let (upstream, gateway) = pair(&["--metrics", "127.0.0.1:0", "--max-exchanges", "2"]);
+    let mut client = gateway.connect();
+    let mut server = None;
+    for number in 0..10 {
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"x\"}}");
+        client.send(post(gateway.address, "", &call));
+        let server = server.get_or_insert_with(|| upstream.accept());
+        let head = server.head();
+        server.body(&head);
+        let session = format!("Mcp-Session-Id: {number}\r\n");
+        server.send(json("200 OK", &session, "0123456789"));
+        let head = client.head();
+        client.body(&head);
+    }
+    let sent = 10.0 * "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"x\"}".len() as f64;
+    assert_eq!(figure(&gateway, "exchanges_total"), 10.0);
+    assert_eq!(figure(&gateway, "exchanges_in_flight"), 0.0);
+    assert_eq!(figure(&gateway, "refused_total"), 0.0);
+    assert_eq!(figure(&gateway, "body_bytes_total{direction=\"to_server\"}"), sent);
+    assert_eq!(figure(&gateway, "body_bytes_total{direction=\"to_client\"}"), 100.0);
+    assert_eq!(figure(&gateway, "added_latency_seconds_count"), 10.0);
+    assert_eq!(figure(&gateway, "gap_events_total"), 0.0);
+    let (p50, p99) = (
+        figure(&gateway, "added_latency_seconds{quantile=\"0.5\"}"),
+        figure(&gateway, "added_latency_seconds{quantile=\"0.99\"}"),
+    );
+    assert!(p50 > 0.0 && p50 <= p99, "{p50} {p99}");
+    assert!(figure(&gateway, "added_latency_seconds_sum") > 0.0);
+
+    // Two streams are all that is allowed; a third is refused, and one that leaves is gone.
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let mut client = gateway.connect();
+        client.send(request("GET /", gateway.address, "Mcp-Session-Id: 1\r\n"));
+        let mut server = match server.take() {
+            Some(server) => server,
+            None => upstream.accept(),
+        };
+        server.head();
+        server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        client.head();
+        server.send(chunk("x"));
+        client.chunk();
+        streams.push((client, server));
+    }
+    assert_eq!(figure(&gateway, "exchanges_in_flight"), 2.0);
+    client.send(request("GET /", gateway.address, ""));
+    assert_eq!(client.head().status(), 503);
+    assert_eq!(figure(&gateway, "refused_total"), 1.0);
+    assert_eq!(figure(&gateway, "exchanges_total"), 12.0);
+    drop(streams);
+    assert!(eventually(PATIENCE, || figure(&gateway, "exchanges_in_flight") == 0.0));
+    assert!(eventually(PATIENCE, || figure(&gateway, "queue_bytes") == 0.0));
+    drop((client, server));
+    let exchanges = gateway.stop().exchanges();
+    assert_eq!(exchanges.len(), 13);
+    let added: Vec<usize> = exchanges
+        .iter()
+        .map(|exchange| exchange.find(|body| matches!(body, EventBody::Added(_)).then_some(())).len())
+        .collect();
+    assert_eq!(added.iter().sum::<usize>(), 12);
+    assert_eq!(added[12], 0, "what went nowhere was not delayed");
+}
+
+#[test]
+fn health_is_ours_unless_it_is_the_servers() {
+    let server = Strict::start(|_| json("200 OK", "", "\"the server's\"").into_bytes());
+    for (options, theirs) in [(&[][..], false), (&["--pass-healthz"][..], true)] {
+        let gateway = Gateway::to(server.address(), options);
+        let mut client = gateway.connect();
+        client.send(request("GET /healthz", gateway.address, ""));
+        let head = client.head();
+        assert_eq!(head.status(), 200);
+        let body = String::from_utf8(client.body(&head)).unwrap();
+        assert_eq!(body, if theirs { "\"the server's\"" } else { "ok\n" });
+        client.send("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+        let head = client.head();
+        assert_eq!(head.status(), 403);
+        client.body(&head);
+        for line in ["POST /healthz", "GET /healthz/more", "GET /metrics"] {
+            client.send(request(line, gateway.address, ""));
+            let head = client.head();
+            assert_eq!(client.body(&head), b"\"the server's\"", "{line}");
+        }
+        assert_eq!(server.seen().len(), 3 + usize::from(theirs));
+    }
+}

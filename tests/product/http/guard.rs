@@ -1,0 +1,212 @@
+//! Who may talk to us, and how much may be asked of us.
+
+use serde_json::Value;
+
+use crate::support::http::{Gateway, PATIENCE, Strict, Upstream, Wire, json, pair, request};
+use crate::support::{eventually, tapewright};
+
+fn strict() -> Strict {
+    Strict::start(|_| json("200 OK", "", "{}").into_bytes())
+}
+
+fn get(client: &mut Wire, host: &str, fields: &str) -> (u16, Option<String>, Vec<u8>) {
+    client.send(format!("GET /x HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
+    let head = client.head();
+    let mark = head.get("x-tapewright").map(str::to_owned);
+    (head.status(), mark, client.body(&head))
+}
+
+#[test]
+fn a_foreign_host_or_origin_is_refused_with_an_error_without_an_id() {
+    let server = strict();
+    let gateway = Gateway::to(server.address(), &[]);
+    let mut client = gateway.connect();
+    let own = gateway.address.to_string();
+    for (host, fields) in [
+        ("evil.example.com", ""),
+        (own.as_str(), "Origin: http://evil.example.com\r\n"),
+        (own.as_str(), "Origin: null\r\n"),
+        (own.as_str(), "Origin: http://localhost\r\nOrigin: http://evil.example.com\r\n"),
+        // Connection does not hide it from us either.
+        (own.as_str(), "Connection: origin\r\nOrigin: http://evil.example.com\r\n"),
+    ] {
+        let (status, mark, body) = get(&mut client, host, fields);
+        assert_eq!(status, 403, "{host} {fields}");
+        assert!(mark.is_some());
+        let error: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(error["jsonrpc"], "2.0");
+        assert!(error.get("id").is_none());
+        assert!(error["error"]["message"].as_str().unwrap().starts_with("tapewright: "));
+        assert!(error["error"]["code"].is_i64());
+    }
+    assert!(server.seen().is_empty());
+    let exchanges = gateway.stop().exchanges();
+    assert_eq!(exchanges.len(), 5);
+    assert!(exchanges[0].ours().contains("--allow-host"));
+    assert!(exchanges[1].ours().contains("--allow-origin"));
+}
+
+#[test]
+fn further_names_and_origins_can_be_allowed() {
+    let server = strict();
+    let options = ["--allow-host", "Dev.Box", "--allow-origin", "https://app.example/"];
+    let gateway = Gateway::to(server.address(), &options);
+    let mut client = gateway.connect();
+    assert_eq!(get(&mut client, "dev.box:1234", "").0, 200);
+    assert_eq!(get(&mut client, "localhost", "Origin: https://app.example\r\n").0, 200);
+    assert_eq!(get(&mut client, "localhost", "Origin: http://dev.box\r\n").0, 200);
+    assert_eq!(get(&mut client, "box", "").0, 403);
+    assert_eq!(get(&mut client, "localhost", "Origin: http://app.example\r\n").0, 403);
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[test]
+fn only_this_machine_can_connect_unless_it_is_said() {
+    let listen = |options: &[&str]| {
+        let output = tapewright()
+            .args(["record", "--upstream", "http://127.0.0.1:9/mcp", "-o", "/dev/null/x.json"])
+            .args(options)
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let (code, text) = listen(&["--listen", address]);
+        assert_eq!(code, Some(2));
+        assert!(text.contains("--danger-listen-anywhere"), "{text}");
+    }
+    let server = strict();
+    let options = ["--listen", "0.0.0.0:0", "--danger-listen-anywhere"];
+    let gateway = Gateway::to(server.address(), &options);
+    let mut client = Wire::connect(([127, 0, 0, 1], gateway.address.port()).into());
+    assert_eq!(get(&mut client, "192.0.2.7:80", "").0, 200);
+    assert_eq!(get(&mut client, "evil.example", "").0, 403);
+}
+
+#[test]
+fn more_connections_than_allowed_wait_for_their_turn() {
+    let server = strict();
+    let gateway = Gateway::to(server.address(), &["--max-connections", "2"]);
+    let mut first = gateway.connect();
+    let mut second = gateway.connect();
+    assert_eq!(get(&mut first, "localhost", "").0, 200);
+    assert_eq!(get(&mut second, "localhost", "").0, 200);
+    let mut third = gateway.connect();
+    third.send("GET /third HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(get(&mut first, "localhost", "").0, 200);
+    assert_eq!(get(&mut second, "localhost", "").0, 200);
+    let seen = server.seen();
+    assert!(seen.iter().all(|seen| !seen.head.line.contains("third")), "{seen:?}");
+    drop(first);
+    assert_eq!(third.head().status(), 200);
+}
+
+#[test]
+fn more_exchanges_than_allowed_are_answered_by_us() {
+    let (upstream, gateway) = pair(&["--max-exchanges", "1"]);
+    let mut first = gateway.connect();
+    first.send(request("GET /1", gateway.address, ""));
+    let mut server = upstream.accept();
+    server.head();
+    let mut second = gateway.connect();
+    let (status, mark, _) = get(&mut second, "localhost", "");
+    assert_eq!((status, mark.is_some()), (503, true));
+    server.send(json("200 OK", "", "{}"));
+    let head = first.head();
+    assert_eq!(first.body(&head), b"{}");
+    // Its place is free again.
+    let free = eventually(PATIENCE, || {
+        second.send(request("GET /2", gateway.address, ""));
+        let came = eventually(PATIENCE, || server.has_bytes() || second.has_bytes());
+        assert!(came);
+        if server.has_bytes() {
+            server.head();
+            server.send(json("200 OK", "", "{}"));
+        }
+        let head = second.head();
+        second.body(&head);
+        head.status() == 200
+    });
+    assert!(free);
+}
+
+#[test]
+fn heads_have_a_limit() {
+    let server = strict();
+    let gateway = Gateway::to(server.address(), &["--max-head", "16384"]);
+    let own = gateway.address;
+    let long = "x".repeat(20_000);
+    let many = "X-Y: z\r\n".repeat(300);
+    for (line, fields, statuses) in [
+        ("GET /", format!("X-Long: {long}\r\n"), [431, 431]),
+        ("GET /", many, [431, 431]),
+        (&format!("GET /{long}"), String::new(), [414, 431]),
+    ] {
+        let mut client = gateway.connect();
+        client.try_send(request(line, own, &fields)).ok();
+        let status = client.head().status();
+        assert!(statuses.contains(&status), "{status}");
+        client.rest();
+    }
+    let mut client = gateway.connect();
+    let fits = format!("X-Long: {}\r\n", "x".repeat(10_000));
+    assert_eq!(get(&mut client, "localhost", &fits).0, 200);
+    assert_eq!(server.seen().len(), 1);
+    // A head without an end, for as long as anybody listens.
+    let mut client = gateway.connect();
+    client.send("GET / HTTP/1.1\r\nHost: localhost\r\n");
+    let mut sent = 0;
+    while sent < 64 << 20 && client.try_send("X-More: of the same, and again\r\n".repeat(100)).is_ok() {
+        sent += 3_200;
+    }
+    assert!(sent < 64 << 20, "nobody stopped it");
+    client.rest();
+    assert!(gateway.memory_kib("VmHWM:") < 60 * 1024);
+    assert_eq!(get(&mut gateway.connect(), "localhost", "").0, 200);
+}
+
+#[test]
+fn who_takes_too_long_over_a_head_is_left() {
+    let server = strict();
+    let gateway = Gateway::to(server.address(), &["--head-timeout", "0.2"]);
+    for part in [
+        "",
+        "G",
+        "GET / HT",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX: ",
+        "PRI * HTTP/2.0\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
+    ] {
+        let mut client = gateway.connect();
+        client.send(part);
+        client.rest();
+    }
+    // Also between two requests.
+    let mut client = gateway.connect();
+    assert_eq!(get(&mut client, "localhost", "").0, 200);
+    client.ends();
+    assert_eq!(server.seen().len(), 1);
+    assert_eq!(get(&mut gateway.connect(), "localhost", "").0, 200);
+}
+
+#[test]
+fn a_slow_body_and_a_slow_answer_have_all_the_time_they_want() {
+    let upstream = Upstream::start();
+    let gateway = Gateway::to(upstream.address(), &["--head-timeout", "0.1"]);
+    let mut client = gateway.connect();
+    client.send(request("POST /", gateway.address, "Content-Length: 2\r\n"));
+    let mut server = upstream.accept();
+    server.head();
+    // Another client runs into the limit meanwhile: the time has passed.
+    let wait = || drop(gateway.connect().rest());
+    wait();
+    client.send("x");
+    assert_eq!(server.text(1), "x");
+    wait();
+    client.send("y");
+    server.take(1);
+    wait();
+    server.send(json("200 OK", "", "{}"));
+    assert_eq!(client.head().status(), 200);
+}

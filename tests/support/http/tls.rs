@@ -1,0 +1,133 @@
+//! Certificates of a test authority, made anew for each test.
+
+use std::io;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
+use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+
+use super::{PATIENCE, Upstream, Wire};
+
+/// An authority, and one certificate that it signed.
+pub(crate) struct Certificates {
+    pub(crate) folder: tempfile::TempDir,
+    authority: CertificateDer<'static>,
+    certificate: CertificateDer<'static>,
+    key: Vec<u8>,
+}
+
+impl Certificates {
+    /// For this machine.
+    pub(crate) fn new() -> Self {
+        Self::of(&["localhost", "127.0.0.1"], (2020, 2040))
+    }
+
+    /// For names and a time, from the first year to the second.
+    pub(crate) fn of(names: &[&str], (from, to): (i32, i32)) -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, "test authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        let authority = params.self_signed(&key).expect("a certificate");
+        let issuer = Issuer::new(params, key);
+        let own_key = KeyPair::generate().expect("a key");
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).expect("names");
+        params.not_before = date_time_ymd(from, 1, 1);
+        params.not_after = date_time_ymd(to, 1, 1);
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let certificate = params.signed_by(&own_key, &issuer).expect("a certificate");
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: String| {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        };
+        write("ca.pem", authority.pem());
+        write("cert.pem", certificate.pem());
+        write("key.pem", own_key.serialize_pem());
+        Self {
+            authority: authority.der().clone(),
+            certificate: certificate.der().clone(),
+            key: own_key.serialize_der(),
+            folder,
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        let path: PathBuf = self.folder.path().join(name);
+        path.to_str().expect("a path").to_owned()
+    }
+
+    /// A server that shows the certificate.
+    pub(crate) fn server_config(&self, protocols: &[&str]) -> Arc<ServerConfig> {
+        self.server_config_of(protocols, rustls::ALL_VERSIONS)
+    }
+
+    pub(crate) fn server_config_of(
+        &self,
+        protocols: &[&str],
+        versions: &[&'static rustls::SupportedProtocolVersion],
+    ) -> Arc<ServerConfig> {
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![self.certificate.clone()], key)
+            .expect("a certificate");
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Arc::new(config)
+    }
+
+    /// A client that trusts the authority.
+    pub(crate) fn client_config(&self, protocols: &[&str]) -> Arc<ClientConfig> {
+        client_config(self.authority.clone(), protocols)
+    }
+}
+
+/// A client that trusts one authority and nobody else.
+pub(crate) fn client_config(
+    authority: CertificateDer<'static>,
+    protocols: &[&str],
+) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(authority).expect("an authority");
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Arc::new(config)
+}
+
+/// The next connection of a server, once TLS is agreed on.
+pub(crate) fn accept(upstream: &Upstream, config: &Arc<ServerConfig>) -> io::Result<Wire> {
+    let mut socket = upstream.accept_socket();
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let mut session = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
+    while session.is_handshaking() {
+        session.complete_io(&mut socket)?;
+    }
+    let stream = StreamOwned::new(session, socket.try_clone()?);
+    Ok(Wire::over(socket, Box::new(stream)))
+}
+
+/// A client's side of TLS over a socket, for the name `localhost`.
+pub(crate) fn connect(mut socket: TcpStream, config: &Arc<ClientConfig>) -> io::Result<Wire> {
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let name = "localhost".try_into().expect("a name");
+    let mut session = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
+    while session.is_handshaking() {
+        session.complete_io(&mut socket)?;
+    }
+    let stream = StreamOwned::new(session, socket.try_clone()?);
+    Ok(Wire::over(socket, Box::new(stream)))
+}
