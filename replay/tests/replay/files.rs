@@ -102,7 +102,7 @@ fn a_bad_file_is_refused_with_the_place() {
     let cases = [
         ("", "ends too early"),
         ("{\n  \"version\": \"1\",\n  oops\n}", "line 3, column 3"),
-        (&SEED[..SEED.len() - 20], "line 11"),
+        (&SEED[..SEED.len() - 20], "line 10, column 121"),
         (&SEED.replace("\"1\",", "\"2\","), "`version` is \"2\""),
         (&SEED.replace("\"1\",", "1,"), "`version` is 1"),
         (

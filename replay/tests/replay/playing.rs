@@ -179,7 +179,9 @@ fn a_request_without_an_answer_hangs_fails_or_is_skipped() {
 
     let answer = said(&mut with(Unanswered::Error), call);
     assert!(
-        answer.len() == 1 && answer[0].contains("without an answer (cancelled)"),
+        answer
+            .iter()
+            .any(|line| line.contains("without an answer (cancelled)")),
         "{answer:?}"
     );
     let answer = said(&mut with(Unanswered::Skip), call);
