@@ -89,6 +89,10 @@ pub(crate) struct Cue {
     pub(crate) when: Moment,
     pub(crate) dir: Direction,
     pub(crate) words: Words,
+    /// It need not belong to its request.
+    pub(crate) loose: bool,
+    /// When it is loose, the last thing that the client had said before.
+    pub(crate) after: Option<Moment>,
 }
 
 /// One message that belongs to no request.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
+use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::Span;
@@ -95,6 +96,7 @@ pub(super) fn arrange(text: Bytes, parts: Parts, methods: Methods) -> Script {
             meta: parts.meta,
         },
         known: HashSet::new(),
+        has_loose: false,
         now_us: 0,
         element: 0,
     };
@@ -127,6 +129,8 @@ struct Stage {
     script: Script,
     // The sessions that are on it.
     known: HashSet<u32>,
+    // Some cues wait for what the client said before them.
+    has_loose: bool,
     // The latest time so far.
     now_us: u64,
     element: u32,
@@ -148,14 +152,19 @@ impl Stage {
         let asked = self.moment(draft.sent_us, 0);
         let first = self.script.cues.len();
         let mut last_us = asked.at_us;
+        let unanswered = draft.response.is_none() && draft.era != Some(Era::Stateless);
         for (step, entry) in (1..).zip(draft.stream) {
             // Within one stream the order of the file is the order of events.
             last_us = entry.at_us.unwrap_or(last_us).max(last_us);
             let when = self.moment(Some(last_us), step);
+            let loose = unanswered && is_loose(&self.script, &entry);
+            self.has_loose |= loose;
             self.script.cues.push(Cue {
                 when,
                 dir: entry.dir,
                 words: entry.words,
+                loose,
+                after: None,
             });
         }
         let answered = match (draft.response, draft.took_us) {
@@ -201,12 +210,16 @@ impl Stage {
 
     /// Finds what the client had said before each message of the server's own.
     fn finish(mut self) -> Script {
-        if self.script.asides.is_empty() {
+        if self.script.asides.is_empty() && !self.has_loose {
             return self.script;
         }
         let mut said: HashMap<u32, Vec<Moment>> = HashMap::new();
         for take in &self.script.takes {
-            said.entry(take.session).or_default().push(take.asked);
+            let moments = said.entry(take.session).or_default();
+            moments.push(take.asked);
+            let cues = self.script.cues(take).iter();
+            let client = cues.filter(|cue| cue.dir == Direction::ToServer);
+            moments.extend(client.map(|cue| cue.when));
         }
         for aside in &self.script.asides {
             if aside.dir == Direction::ToServer {
@@ -216,15 +229,41 @@ impl Stage {
         for moments in said.values_mut() {
             moments.sort_unstable();
         }
+        let before = |session: u32, when: Moment| {
+            let moments = said.get(&session).map_or(&[][..], Vec::as_slice);
+            let count = moments.partition_point(|moment| *moment < when);
+            count.checked_sub(1).and_then(|at| moments.get(at)).copied()
+        };
         for aside in &mut self.script.asides {
-            let moments = said.get(&aside.session).map_or(&[][..], Vec::as_slice);
-            let before = moments.partition_point(|moment| *moment < aside.when);
-            aside.after = before
-                .checked_sub(1)
-                .and_then(|at| moments.get(at))
-                .copied();
+            aside.after = before(aside.session, aside.when);
+        }
+        for take in &self.script.takes {
+            let cues = self.script.cues.get_mut(take.cues.clone());
+            for cue in cues.unwrap_or_default().iter_mut().filter(|cue| cue.loose) {
+                cue.after = before(take.session, cue.when);
+            }
         }
         self.script.asides.sort_by_key(|aside| aside.when);
         self.script
+    }
+}
+
+/// Whether a message stands in the stream of a request that was never answered and need
+/// not belong to it: over stdio nothing tells, and a recorder puts it with the latest
+/// request that is under way. It follows what the client had said before it.
+fn is_loose(script: &Script, entry: &Entry) -> bool {
+    if entry.dir == Direction::ToServer {
+        return false;
+    }
+    let Words::Span(span) = &entry.words else {
+        return true;
+    };
+    let message = script.source(*span);
+    match Envelope::of_json(message).kind {
+        Kind::Notification { method, .. } => {
+            method != "notifications/progress"
+                && memchr::memmem::find(message, b"subscriptionId").is_none()
+        }
+        _ => true,
     }
 }

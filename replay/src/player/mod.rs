@@ -62,6 +62,8 @@ pub struct Player {
     agenda: BinaryHeap<Reverse<Due>>,
     // The same moments by place in the recording, for asides that come after them.
     pending: BTreeSet<(Moment, u64)>,
+    // Scenes that wait for the client to have said what stands here.
+    held: BTreeSet<(Moment, u64)>,
     // The scenes of live requests by the key of their id.
     by_id: HashMap<Vec<u8>, Vec<u64>>,
     // What is said at once: misses, and what has no recording.
@@ -108,6 +110,7 @@ impl Player {
             next_scene: 0,
             agenda: BinaryHeap::new(),
             pending: BTreeSet::new(),
+            held: BTreeSet::new(),
             by_id: HashMap::new(),
             ready: VecDeque::new(),
             reached: None,
@@ -214,6 +217,11 @@ impl Player {
     fn reach(&mut self, now: Duration, moment: Moment) {
         if self.reached.is_none_or(|(known, _)| known < moment) {
             self.reached = Some((moment, now));
+        }
+        while let Some((_, scene)) = self.held.first().filter(|(after, _)| *after <= moment) {
+            let scene = *scene;
+            self.held.pop_first();
+            self.release(now, scene);
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Scene {
 enum Wait {
     /// That the client gives the request up.
     Cancel,
+    /// That the client says something that it had said before in the recording.
+    Client,
     /// Nothing: it is recorded that nothing more came.
     Ever,
     /// The reply to the server's request with this recorded id.
@@ -69,7 +71,7 @@ impl Scene {
 impl Player {
     /// Puts what a scene says next on the agenda, or notes what it waits for.
     pub(super) fn schedule(&mut self, number: u64) {
-        let script = &self.index.script;
+        let script = std::sync::Arc::clone(&self.index.script);
         let Some(scene) = self.scenes.get_mut(&number) else {
             return;
         };
@@ -77,33 +79,50 @@ impl Player {
             return;
         };
         let cues = script.cues(take);
+        let mut passed = None;
         let moment = loop {
             let Some(cue) = cues.get(scene.next) else {
                 if take.response.is_some() {
-                    break take.answered;
+                    break Some(take.answered);
                 }
                 // An HTTP exchange or a process would stay open just so.
                 scene.wait = Wait::Ever;
-                return;
+                break None;
             };
             if cue.dir == Direction::ToClient {
-                break cue.when;
+                let reached = self.reached.map(|(moment, _)| moment);
+                if let Some(after) = cue.after.filter(|after| reached < Some(*after)) {
+                    self.pending.insert((cue.when, number));
+                    self.held.insert((after, number));
+                    scene.wait = Wait::Client;
+                    break None;
+                }
+                break Some(cue.when);
             }
             match wait(&script.words(&cue.words), scene) {
                 Some(Wait::Reply(key)) if !scene.replied.contains(&key) => {
                     self.pending.insert((cue.when, number));
                     scene.wait = Wait::Reply(key);
-                    return;
+                    break None;
                 }
                 Some(Wait::Cancel)
                     if !scene.cancelled && self.index.options.unanswered == Unanswered::Hang =>
                 {
                     self.pending.insert((cue.when, number));
                     scene.wait = Wait::Cancel;
-                    return;
+                    break None;
                 }
-                _ => scene.next += 1,
+                _ => {
+                    passed = Some(cue.when);
+                    scene.next += 1;
+                }
             }
+        };
+        if let (Some(passed), from) = (passed, scene.from) {
+            self.reach(from, passed);
+        }
+        let (Some(moment), Some(scene)) = (moment, self.scenes.get_mut(&number)) else {
+            return;
         };
         scene.wait = Wait::Time;
         let gap = moment.at_us.saturating_sub(scene.from_us);
@@ -243,6 +262,21 @@ impl Player {
         }
     }
 
+    /// The client has said what the next cue of a scene came after.
+    pub(super) fn release(&mut self, now: Duration, number: u64) {
+        let script = std::sync::Arc::clone(&self.index.script);
+        let Some(scene) = self.scenes.get_mut(&number) else {
+            return;
+        };
+        let take = script.take(scene.take);
+        if let Some(cue) = take.and_then(|take| script.cues(take).get(scene.next)) {
+            self.pending.remove(&(cue.when, number));
+            scene.from = now;
+            scene.from_us = cue.after.map_or(cue.when.at_us, |after| after.at_us);
+        }
+        self.schedule(number);
+    }
+
     /// What a scene waited for has come.
     pub(super) fn resume(&mut self, now: Duration, number: u64) {
         let script = std::sync::Arc::clone(&self.index.script);
@@ -255,6 +289,7 @@ impl Player {
             scene.from = now;
             scene.from_us = cue.when.at_us;
             scene.next += 1;
+            self.reach(now, cue.when);
         }
         self.schedule(number);
     }
@@ -291,7 +326,11 @@ impl Player {
         let Some(take) = script.take(scene.take) else {
             return;
         };
-        let next = script.cues(take).get(scene.next).map(|cue| cue.when);
+        let next = script.cues(take).get(scene.next);
+        if let Some(after) = next.and_then(|cue| cue.after) {
+            self.held.remove(&(after, number));
+        }
+        let next = next.map(|cue| cue.when);
         self.pending
             .remove(&(next.unwrap_or(take.answered), number));
     }

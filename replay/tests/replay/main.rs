@@ -1,0 +1,17 @@
+//! What a recording answers, as function calls: no IO, and a clock that the test moves.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test may fail"
+)]
+
+mod files;
+mod law;
+mod matching;
+mod misses;
+mod names;
+mod pace;
+mod playing;
+mod stage;

@@ -1,0 +1,103 @@
+//! What a request gets that no recording answers.
+
+use super::stage::{Stage, cassette, exchange};
+
+const CALL: &str = "tools/call";
+
+fn stage() -> Stage {
+    let weather = r#"{"name":"weather","arguments":{"city":"Berlin","days":3}}"#;
+    let tides = r#"{"name":"tides","arguments":{"city":"Hull"}}"#;
+    Stage::new(&cassette(&[
+        &exchange("initialize", "", "{}"),
+        &exchange(CALL, weather, "1"),
+        &exchange(CALL, tides, "2"),
+    ]))
+}
+
+#[test]
+fn the_nearest_recordings_are_shown_with_what_differs() {
+    let live = r#"{"name":"weather","arguments":{"city":"Paris","days":3}}"#;
+    let error = stage().missed(CALL, live);
+    assert_eq!(
+        error["message"],
+        "no recording answers `tools/call` of `weather`: it was never recorded with these parameters; the nearest, /exchanges/1, differs at $.params.arguments.city"
+    );
+    let near = &error["data"]["nearest"];
+    assert_eq!(near[0]["place"], "/exchanges/1");
+    assert_eq!(near[0]["used"], false);
+    assert_eq!(near[0]["differences"][0]["recorded"], "\"Berlin\"");
+    assert_eq!(near[0]["differences"][0]["live"], "\"Paris\"");
+    assert_eq!(near[1]["place"], "/exchanges/2");
+    assert_eq!(error["data"]["recorded"], 2);
+}
+
+#[test]
+fn no_secret_is_repeated() {
+    let key = format!("sk-{}-api03-{}", "ant", "0123456789abcdefXYZ");
+    let argument = format!(r#"{{"name":"weather","arguments":{{"key":"{key}"}}}}"#);
+    let name = format!(r#"{{"name":"{key}"}}"#);
+    for live in [argument, name] {
+        let error = stage().missed(CALL, &live);
+        assert!(!error.to_string().contains(&key), "{error}");
+    }
+}
+
+#[test]
+fn only_that_request_is_answered_and_the_rest_goes_on() {
+    let mut stage = stage();
+    let said = stage.send(r#"{"jsonrpc":"2.0","id":"a","method":"unknown/method"}"#);
+    assert_eq!(said.len(), 1);
+    assert!(said[0].contains("\"id\":\"a\""), "{said:?}");
+    assert!(
+        said[0].contains("the method was never recorded"),
+        "{said:?}"
+    );
+    for silent in [
+        r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"result":{}}"#,
+        "   ",
+    ] {
+        assert!(stage.send(silent).is_empty(), "{silent}");
+    }
+    let broken = stage.send("{not json");
+    assert!(
+        broken[0].contains("-32700") && broken[0].contains("\"id\":null"),
+        "{broken:?}"
+    );
+    assert!(stage.send("{}")[0].contains("-32600"));
+    assert_eq!(stage.result("initialize", ""), "{}");
+    let report = stage.report();
+    assert_eq!((report.served, report.missed, report.unused), (1, 1, 2));
+    assert_eq!(report.misses[0].method, "unknown/method");
+}
+
+#[test]
+fn a_ping_is_answered_though_nobody_recorded_one() {
+    assert_eq!(stage().result("ping", ""), "{}");
+    let stateless = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
+    stage().missed("ping", stateless);
+}
+
+#[test]
+fn much_may_be_recorded() {
+    let numbered = |place: i32| format!(r#"{{"name":"t","arguments":{{"n":{place}}}}}"#);
+    let many: Vec<String> = (0..20_000)
+        .map(|place| exchange(CALL, &numbered(place), &place.to_string()))
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut stage = Stage::new(&cassette(&many));
+    let error = stage.missed(CALL, &numbered(-1));
+    assert_eq!(error["data"]["nearest"].as_array().unwrap().len(), 3);
+    assert_eq!(stage.result(CALL, &numbered(19_999)), "19999");
+}
+
+#[test]
+fn a_batch_is_answered_as_one() {
+    let said = stage().send(
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":2,"method":"initialize"}]"#,
+    );
+    assert_eq!(
+        said,
+        [r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]"#]
+    );
+}
