@@ -17,7 +17,6 @@ mod cli;
 mod endings;
 mod files;
 mod http;
-mod http_rmcp;
 mod kill;
 mod law;
 mod manners;

@@ -14,13 +14,16 @@ OPTIONS = os.environ.get("TAPEWRIGHT_PEERS_OPTIONS", "").split()
 class Gateway:
     """`tapewright record`, with its files in a folder of its own."""
 
-    def __init__(self, folder, upstream=None, options=()):
+    def __init__(self, folder, upstream=None, options=(), command=None):
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        way = ["--listen", "127.0.0.1:0", "--upstream", upstream] if upstream else ["--forward-proxy", "127.0.0.1:0"]
+        way = ["--listen", "127.0.0.1:0"] if upstream or command else ["--forward-proxy", "127.0.0.1:0"]
+        way += ["--upstream", upstream] if upstream else []
+        self._has_command = command is not None  # whose stderr is ours
         self._errors = open(folder / "gateway.stderr", "wb")
         self.process = subprocess.Popen(
-            [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS],
+            [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS,
+             *(["--", *command] if command else [])],
             env=servers.plain_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -48,7 +51,7 @@ class Gateway:
         # Ended by a signal it says so like any other program; a silent success would do as well.
         if status not in (0, -signal.SIGTERM, 128 + signal.SIGTERM):
             return f"exit {status}: {said[-400:]!r}"
-        return f"it said {said[-400:]!r}" if said else None
+        return f"it said {said[-400:]!r}" if said and not self._has_command else None
 
     def stderr(self):
         return (self.folder / "gateway.stderr").read_bytes()
