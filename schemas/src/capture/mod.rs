@@ -20,7 +20,8 @@
 //! Client requests and notifications stand in the order in which they crossed the wire;
 //! a notification, and a request that never got an answer, has no `response`. What the
 //! server sends on its own has no place in this format and is on the tape. A recording of
-//! several sessions is an array of these objects.
+//! several sessions is an array of these objects, each with its number as `session`. What
+//! belongs to no session is one object with `"sessionless": true`.
 
 mod project;
 mod read;

@@ -38,6 +38,20 @@
 //! - `probes` are exchanges of `server/discover` that the client had with a process of
 //!   their own, before the session: it starts its server twice to learn its era.
 //!
+//! # HTTP
+//!
+//! - `http` tells of the HTTP exchange that carried a request: method, path, status, how it
+//!   ended, redacted fields, edits. `conduit` is its number on the tape.
+//! - `via` says on which stream a response came, where that is not the request's own.
+//! - `sse` in an entry is what an event of a stream says beside its message, or all that
+//!   it says; `body` is what crossed and is no message.
+//! - `session` names a session and `sessionless` the lane, where an id means nothing beyond
+//!   its exchange. The list `sessions` says how they began and ended.
+//! - The list `http` holds the exchanges that carried no request, in the order in which
+//!   they began.
+//! - The body of an HTTP error is the response of its own exchange, whatever its id; with
+//!   another id than the request's the exchange is marked `http error`.
+//!
 //! # Bounded memory
 //!
 //! A [`Projector`] holds only the exchanges behind the oldest open request, and no more
