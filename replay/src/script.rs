@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
-use tapewright_schemas::era::Era;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::Span;
 use tapewright_schemas::recording::FileKind;
@@ -49,8 +48,6 @@ pub(crate) struct Take {
     /// When the response came; the end of time when none did.
     pub(crate) answered: Moment,
     pub(crate) session: u32,
-    /// What the file says of its era.
-    pub(crate) era: Option<Era>,
     pub(crate) place: TakePlace,
 }
 

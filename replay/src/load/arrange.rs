@@ -191,7 +191,6 @@ impl Stage {
             asked,
             answered,
             session: draft.session,
-            era: draft.era,
             place,
         });
     }
