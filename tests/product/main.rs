@@ -17,6 +17,7 @@ mod cli;
 mod endings;
 mod files;
 mod http;
+mod http_rmcp;
 mod kill;
 mod law;
 mod manners;

@@ -10,7 +10,9 @@ use tapewright_engine::{SseFramer, SseItem};
 
 /// The events that others find; whether there were more, which they cannot read as text.
 fn theirs(chunks: &[&[u8]]) -> (Vec<Sse>, bool) {
-    let chunks = chunks.iter().map(|chunk| Ok::<_, std::io::Error>(Bytes::copy_from_slice(chunk)));
+    let chunks = chunks
+        .iter()
+        .map(|chunk| Ok::<_, std::io::Error>(Bytes::copy_from_slice(chunk)));
     let mut stream = SseByteStream::new(stream::iter(chunks.collect::<Vec<_>>()));
     let mut found = Vec::new();
     while let Some(event) = stream.next().now_or_never().unwrap() {
@@ -79,9 +81,29 @@ fn real_streams_are_read_alike() {
 
 fn stream_of_pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
-        &b"data"[..], b"data:", b"id", b"id:", b"event", b"event:", b"retry:", b":", b" ", b"\n",
-        b"\n", b"\n\n", b"\r", b"\r\n", b"12", b"{}", b"\xc3\xa9", b"\0", b"\xef\xbb\xbf", b"x",
-        b"message", b"\xff", b"0",
+        &b"data"[..],
+        b"data:",
+        b"id",
+        b"id:",
+        b"event",
+        b"event:",
+        b"retry:",
+        b":",
+        b" ",
+        b"\n",
+        b"\n",
+        b"\n\n",
+        b"\r",
+        b"\r\n",
+        b"12",
+        b"{}",
+        b"\xc3\xa9",
+        b"\0",
+        b"\xef\xbb\xbf",
+        b"x",
+        b"message",
+        b"\xff",
+        b"0",
     ]);
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }

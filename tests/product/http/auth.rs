@@ -8,9 +8,17 @@ fn get(
     gateway: &Gateway,
     target: &str,
     answer: &str,
-) -> (crate::support::http::Head, String, crate::support::http::Head) {
+) -> (
+    crate::support::http::Head,
+    String,
+    crate::support::http::Head,
+) {
     let mut client = gateway.connect();
-    client.send(request(&format!("GET {target}"), gateway.address, "Accept-Encoding: gzip\r\n"));
+    client.send(request(
+        &format!("GET {target}"),
+        gateway.address,
+        "Accept-Encoding: gzip\r\n",
+    ));
     let mut server: Wire = upstream.accept();
     let asked = server.head();
     server.send(answer);
@@ -23,11 +31,15 @@ fn get(
 const METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 
 fn document(origin: &str) -> String {
-    format!("{{ \"authorization_servers\" : [\"{origin}\"],\"resource\":\"{origin}/mcp\", \"x\":1.0, \"scopes_supported\":[] }}")
+    format!(
+        "{{ \"authorization_servers\" : [\"{origin}\"],\"resource\":\"{origin}/mcp\", \"x\":1.0, \"scopes_supported\":[] }}"
+    )
 }
 
 fn challenge(origin: &str) -> String {
-    format!("Bearer error=\"invalid_token\", resource_metadata=\"{origin}{METADATA}\", scope=\"a b\"")
+    format!(
+        "Bearer error=\"invalid_token\", resource_metadata=\"{origin}{METADATA}\", scope=\"a b\""
+    )
 }
 
 fn answers(origin: &str) -> [(&'static str, String); 5] {
@@ -42,11 +54,34 @@ fn answers(origin: &str) -> [(&'static str, String); 5] {
     };
     let challenge = challenge(origin);
     [
-        ("/mcp", json("401 Unauthorized", &format!("WWW-Authenticate: Basic realm=\"x\"\r\nX-A: 1\r\nWww-Authenticate: {challenge}\r\n"), "{}")),
-        ("/mcp", json("403 Forbidden", &format!("WWW-Authenticate: {challenge}\r\n"), "{}")),
+        (
+            "/mcp",
+            json(
+                "401 Unauthorized",
+                &format!(
+                    "WWW-Authenticate: Basic realm=\"x\"\r\nX-A: 1\r\nWww-Authenticate: {challenge}\r\n"
+                ),
+                "{}",
+            ),
+        ),
+        (
+            "/mcp",
+            json(
+                "403 Forbidden",
+                &format!("WWW-Authenticate: {challenge}\r\n"),
+                "{}",
+            ),
+        ),
         (METADATA, json("200 OK", "", &document(origin))),
         (METADATA, chunked),
-        ("/.well-known/oauth-authorization-server", json("200 OK", "", &format!("{{\"issuer\":\"{origin}\",\"resource\":\"{origin}/mcp\"}}"))),
+        (
+            "/.well-known/oauth-authorization-server",
+            json(
+                "200 OK",
+                "",
+                &format!("{{\"issuer\":\"{origin}\",\"resource\":\"{origin}/mcp\"}}"),
+            ),
+        ),
     ]
 }
 
@@ -61,10 +96,19 @@ fn challenges_and_documents_pass_untouched() {
         if let Some(value) = head.all("www-authenticate").last() {
             assert_eq!(*value, challenge(&origin));
         } else {
-            assert!(answer.contains(&body) || body == document(&origin), "{body}");
+            assert!(
+                answer.contains(&body) || body == document(&origin),
+                "{body}"
+            );
         }
     }
-    assert!(gateway.stop().exchanges().iter().all(|exchange| exchange.edits().is_empty()));
+    assert!(
+        gateway
+            .stop()
+            .exchanges()
+            .iter()
+            .all(|exchange| exchange.edits().is_empty())
+    );
 }
 
 #[test]
@@ -75,14 +119,28 @@ fn exactly_three_things_are_rewritten_and_each_is_on_the_tape() {
     let mut bodies = Vec::new();
     for (target, answer) in answers(&origin) {
         let (head, body, asked) = get(&upstream, &gateway, target, &answer);
-        let accepted = if target == METADATA { "identity" } else { "gzip" };
+        let accepted = if target == METADATA {
+            "identity"
+        } else {
+            "gzip"
+        };
         assert_eq!(asked.get("accept-encoding"), Some(accepted));
         if let Some(value) = head.all("www-authenticate").last() {
-            let wanted = challenge(&origin).replace(&format!("{origin}{METADATA}"), &format!("{ours}{METADATA}"));
+            let wanted = challenge(&origin)
+                .replace(&format!("{origin}{METADATA}"), &format!("{ours}{METADATA}"));
             assert_eq!(*value, wanted);
         }
         if head.status() == 401 {
-            assert_eq!(head.names(), ["Content-Type", "WWW-Authenticate", "Www-Authenticate", "X-A", "Content-Length"]);
+            assert_eq!(
+                head.names(),
+                [
+                    "Content-Type",
+                    "WWW-Authenticate",
+                    "Www-Authenticate",
+                    "X-A",
+                    "Content-Length"
+                ]
+            );
             assert_eq!(head.all("www-authenticate")[0], "Basic realm=\"x\"");
         }
         bodies.push(body);
@@ -90,14 +148,26 @@ fn exactly_three_things_are_rewritten_and_each_is_on_the_tape() {
     let rewritten = document(&origin).replace(&format!("{origin}/mcp"), &format!("{ours}/mcp"));
     assert_eq!(bodies[2], rewritten);
     assert_eq!(bodies[3], rewritten);
-    assert!(bodies[4].contains(&format!("{origin}/mcp")), "only metadata of resources");
+    assert!(
+        bodies[4].contains(&format!("{origin}/mcp")),
+        "only metadata of resources"
+    );
     let edits: Vec<Vec<String>> = gateway
         .stop()
         .exchanges()
         .iter()
-        .map(|exchange| exchange.edits().iter().map(|edit| edit.what.clone()).collect())
+        .map(|exchange| {
+            exchange
+                .edits()
+                .iter()
+                .map(|edit| edit.what.clone())
+                .collect()
+        })
         .collect();
-    let edits: Vec<Vec<&str>> = edits.iter().map(|edits| edits.iter().map(String::as_str).collect()).collect();
+    let edits: Vec<Vec<&str>> = edits
+        .iter()
+        .map(|edits| edits.iter().map(String::as_str).collect())
+        .collect();
     assert_eq!(
         edits,
         [
@@ -123,19 +193,36 @@ fn headers_of_ours_reach_the_server_and_never_a_disk() {
             "X-Api-Key=TEST_SECRET",
         ]);
         let mut client = gateway.connect();
-        client.send(request("GET /mcp", gateway.address, "Authorization: Bearer of-the-client-77aa\r\nX-Other: 1\r\n"));
+        client.send(request(
+            "GET /mcp",
+            gateway.address,
+            "Authorization: Bearer of-the-client-77aa\r\nX-Other: 1\r\n",
+        ));
         let mut server = upstream.accept();
         let head = server.head();
         assert_eq!(head.all("authorization"), [format!("Bearer {token}")]);
-        assert_eq!(head.get("x-api-key"), Some("Bearer from-the-environment-4711"));
+        assert_eq!(
+            head.get("x-api-key"),
+            Some("Bearer from-the-environment-4711")
+        );
         // A server that says it again.
-        let echo = format!("X-Echo: {token}\r\nSet-Cookie: sid=very-secret-cookie-1234\r\nMcp-Session-Id: session-secret-5678\r\n");
-        server.send(json("200 OK", &echo, &format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"said\":\"{token}\"}}}}")));
+        let echo = format!(
+            "X-Echo: {token}\r\nSet-Cookie: sid=very-secret-cookie-1234\r\nMcp-Session-Id: session-secret-5678\r\n"
+        );
+        server.send(json(
+            "200 OK",
+            &echo,
+            &format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"said\":\"{token}\"}}}}"),
+        ));
         let head = client.head();
         assert_eq!(head.get("x-echo"), Some(token));
         let body = client.body(&head);
         assert!(find(&body, token.as_bytes()).is_some());
-        client.send(request("GET /?access_token=in-the-query-9911", gateway.address, "Mcp-Session-Id: session-secret-5678\r\nCookie: sid=very-secret-cookie-1234\r\n"));
+        client.send(request(
+            "GET /?access_token=in-the-query-9911",
+            gateway.address,
+            "Mcp-Session-Id: session-secret-5678\r\nCookie: sid=very-secret-cookie-1234\r\n",
+        ));
         server.head();
         server.send(json("200 OK", "", "{}"));
         let head = client.head();
@@ -153,7 +240,10 @@ fn headers_of_ours_reach_the_server_and_never_a_disk() {
             "session-secret-5678",
             "in-the-query-9911",
         ] {
-            assert!(find(&disk, secret.as_bytes()).is_none(), "{secret} is on the disk");
+            assert!(
+                find(&disk, secret.as_bytes()).is_none(),
+                "{secret} is on the disk"
+            );
         }
     }
 }

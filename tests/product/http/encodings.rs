@@ -21,7 +21,12 @@ impl Encoder {
     fn new(name: &str) -> Self {
         let level = Compression::default();
         match name {
-            "br" => Self::Brotli(Box::new(brotli::CompressorWriter::new(Vec::new(), 4096, 5, 20))),
+            "br" => Self::Brotli(Box::new(brotli::CompressorWriter::new(
+                Vec::new(),
+                4096,
+                5,
+                20,
+            ))),
             "raw" => Self::Deflate(DeflateEncoder::new(Vec::new(), level)),
             "gzip" => Self::Gzip(GzEncoder::new(Vec::new(), level)),
             "deflate" => Self::Zlib(ZlibEncoder::new(Vec::new(), level)),
@@ -92,12 +97,17 @@ fn passes(coding: &str, body: &[u8], options: &[&str]) -> Recorded {
     gateway.stop().only()
 }
 
-const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"é\":1.0}}";
+const CALL: &str =
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"é\":1.0}}";
 
 #[test]
 fn bodies_in_every_encoding_are_read_on_the_copy() {
     let twice = encoded("br", &encoded("gzip", CALL.as_bytes()));
-    let members = [encoded("gzip", &CALL.as_bytes()[..9]), encoded("gzip", &CALL.as_bytes()[9..])].concat();
+    let members = [
+        encoded("gzip", &CALL.as_bytes()[..9]),
+        encoded("gzip", &CALL.as_bytes()[9..]),
+    ]
+    .concat();
     for (coding, body) in [
         ("gzip", encoded("gzip", CALL.as_bytes())),
         ("x-gzip", encoded("gzip", CALL.as_bytes())),
@@ -121,7 +131,11 @@ fn each_event_of_a_compressed_stream_is_read_as_it_comes() {
     for name in ["gzip", "deflate", "raw", "br", "zstd"] {
         let (upstream, gateway) = pair(&["--durability", "written"]);
         let mut client = gateway.connect();
-        client.send(post(gateway.address, "Accept-Encoding: gzip, deflate, br, zstd\r\n", CALL));
+        client.send(post(
+            gateway.address,
+            "Accept-Encoding: gzip, deflate, br, zstd\r\n",
+            CALL,
+        ));
         let mut server = upstream.accept();
         let head = server.head();
         server.body(&head);
@@ -131,14 +145,18 @@ fn each_event_of_a_compressed_stream_is_read_as_it_comes() {
         let mut encoder = Encoder::new(name);
         let mut sent = 0;
         for number in 0..20 {
-            let event = format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"number-{number}-of-many\"}}\n\n");
+            let event =
+                format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"number-{number}-of-many\"}}\n\n");
             let part = encoder.push(event.as_bytes())[sent..].to_vec();
             sent += part.len();
             server.send(chunk(&part));
             assert_eq!(client.chunk(), part);
             // Written before it was passed on.
             let tape = std::fs::read(gateway.tape()).unwrap();
-            assert!(find(&tape, format!("number-{number}-of-many").as_bytes()).is_some(), "{name}");
+            assert!(
+                find(&tape, format!("number-{number}-of-many").as_bytes()).is_some(),
+                "{name}"
+            );
         }
         let rest = encoder.finish()[sent..].to_vec();
         if !rest.is_empty() {
@@ -150,7 +168,10 @@ fn each_event_of_a_compressed_stream_is_read_as_it_comes() {
         drop(client);
         let exchange = gateway.stop().only();
         assert_eq!(exchange.messages(Direction::ToClient).len(), 20, "{name}");
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::EndOfInput));
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::EndOfInput)
+        );
     }
 }
 
@@ -171,8 +192,14 @@ fn what_cannot_be_decoded_passes_and_is_counted_as_a_gap() {
             EventBody::Gap(gap) => Some(gap.why.clone()),
             _ => None,
         });
-        assert_eq!(gaps, ["the content encoding could not be undone"; 2], "{coding}");
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::EndOfInput));
+        assert_eq!(
+            gaps, ["the content encoding could not be undone"; 2],
+            "{coding}"
+        );
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::EndOfInput)
+        );
     }
 }
 

@@ -7,15 +7,21 @@ use crate::support::http::{Gateway, PATIENCE, Strict, Wire, chunk, json, pair, p
 
 /// A figure at this moment.
 fn figure(gateway: &Gateway, name: &str) -> f64 {
-    let url = gateway.line["metrics"].as_str().expect("figures are served");
+    let url = gateway.line["metrics"]
+        .as_str()
+        .expect("figures are served");
     let authority = url.split('/').nth(2).unwrap();
     let mut wire = Wire::connect(authority.parse().unwrap());
     wire.send(request("GET /metrics", authority.parse().unwrap(), ""));
     let head = wire.head();
     assert_eq!(head.get("content-type"), Some("text/plain; version=0.0.4"));
     let text = String::from_utf8(wire.body(&head)).unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(&format!("tapewright_{name} ")));
-    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(&format!("tapewright_{name} ")));
+    line.unwrap_or_else(|| panic!("no {name} in {text}"))
+        .parse()
+        .unwrap()
 }
 
 #[test]
@@ -38,8 +44,14 @@ fn figures_add_up() {
     assert_eq!(figure(&gateway, "exchanges_total"), 10.0);
     assert_eq!(figure(&gateway, "exchanges_in_flight"), 0.0);
     assert_eq!(figure(&gateway, "refused_total"), 0.0);
-    assert_eq!(figure(&gateway, "body_bytes_total{direction=\"to_server\"}"), sent);
-    assert_eq!(figure(&gateway, "body_bytes_total{direction=\"to_client\"}"), 100.0);
+    assert_eq!(
+        figure(&gateway, "body_bytes_total{direction=\"to_server\"}"),
+        sent
+    );
+    assert_eq!(
+        figure(&gateway, "body_bytes_total{direction=\"to_client\"}"),
+        100.0
+    );
     assert_eq!(figure(&gateway, "added_latency_seconds_count"), 10.0);
     assert_eq!(figure(&gateway, "gap_events_total"), 0.0);
     let (p50, p99) = (
@@ -71,14 +83,21 @@ fn figures_add_up() {
     assert_eq!(figure(&gateway, "refused_total"), 1.0);
     assert_eq!(figure(&gateway, "exchanges_total"), 12.0);
     drop(streams);
-    assert!(eventually(PATIENCE, || figure(&gateway, "exchanges_in_flight") == 0.0));
+    assert!(eventually(PATIENCE, || figure(
+        &gateway,
+        "exchanges_in_flight"
+    ) == 0.0));
     assert!(eventually(PATIENCE, || figure(&gateway, "queue_bytes") == 0.0));
     drop((client, server));
     let exchanges = gateway.stop().exchanges();
     assert_eq!(exchanges.len(), 13);
     let added: Vec<usize> = exchanges
         .iter()
-        .map(|exchange| exchange.find(|body| matches!(body, EventBody::Added(_)).then_some(())).len())
+        .map(|exchange| {
+            exchange
+                .find(|body| matches!(body, EventBody::Added(_)).then_some(()))
+                .len()
+        })
         .collect();
     assert_eq!(added.iter().sum::<usize>(), 12);
     assert_eq!(added[12], 0, "what went nowhere was not delayed");

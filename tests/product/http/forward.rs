@@ -18,7 +18,9 @@ const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
 /// A tunnel to an authority.
 fn tunnel(gateway: &Gateway, authority: &str) -> Wire {
     let mut client = gateway.connect();
-    client.send(format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"));
+    client.send(format!(
+        "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"
+    ));
     let head = client.head();
     assert_eq!(head.status(), 200);
     assert!(head.get("content-length").is_none() && head.get("transfer-encoding").is_none());
@@ -40,15 +42,23 @@ fn a_request_in_absolute_form_goes_where_it_says_and_nothing_is_rewritten() {
         let mut server = upstream.accept();
         let head = server.head();
         assert_eq!(head.line, "POST /mcp?a=%2F HTTP/1.1");
-        assert_eq!(head.get("host"), Some(upstream.address().to_string().as_str()));
+        assert_eq!(
+            head.get("host"),
+            Some(upstream.address().to_string().as_str())
+        );
         assert_eq!(head.get("origin"), Some("http://page.example"));
         assert_eq!(head.get("proxy-connection"), None);
         server.body(&head);
-        let fields = format!("Location: {origin}/x\r\nConnection: close\r\nWWW-Authenticate: Bearer resource_metadata=\"{origin}/y\"\r\n");
+        let fields = format!(
+            "Location: {origin}/x\r\nConnection: close\r\nWWW-Authenticate: Bearer resource_metadata=\"{origin}/y\"\r\n"
+        );
         server.send(json("401 Unauthorized", &fields, "{}"));
         let head = client.head();
         assert_eq!(head.get("location"), Some(format!("{origin}/x").as_str()));
-        assert_eq!(head.get("www-authenticate"), Some(format!("Bearer resource_metadata=\"{origin}/y\"").as_str()));
+        assert_eq!(
+            head.get("www-authenticate"),
+            Some(format!("Bearer resource_metadata=\"{origin}/y\"").as_str())
+        );
         client.body(&head);
     }
     drop(client);
@@ -58,7 +68,10 @@ fn a_request_in_absolute_form_goes_where_it_says_and_nothing_is_rewritten() {
         assert_eq!(exchange.messages(Direction::ToServer), [CALL]);
         assert!(exchange.edits().is_empty());
     }
-    assert_eq!(exchanges[0].request.target, format!("http://{}/mcp?a=%2F", one.address()));
+    assert_eq!(
+        exchanges[0].request.target,
+        format!("http://{}/mcp?a=%2F", one.address())
+    );
 }
 
 #[test]
@@ -69,13 +82,34 @@ fn what_the_proxy_does_not_serve_is_said_to_be_ours() {
     let own = gateway.address;
     for (input, status) in [
         (format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\n\r\n"), 400),
-        (format!("GET https://{}/ HTTP/1.1\r\nHost: x\r\n\r\n", upstream.address()), 400),
+        (
+            format!(
+                "GET https://{}/ HTTP/1.1\r\nHost: x\r\n\r\n",
+                upstream.address()
+            ),
+            400,
+        ),
         ("GET ftp://x/ HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), 400),
-        ("GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_owned(), 403),
-        (format!("GET http://{gone}/ HTTP/1.1\r\nHost: x\r\n\r\n"), 502),
-        (format!("CONNECT {gone} HTTP/1.1\r\nHost: {gone}\r\n\r\n"), 502),
-        ("CONNECT localhost HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(), 400),
-        (format!("GET http://{own}/ HTTP/1.1\r\nHost: {own}\r\n\r\n"), 400),
+        (
+            "GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_owned(),
+            403,
+        ),
+        (
+            format!("GET http://{gone}/ HTTP/1.1\r\nHost: x\r\n\r\n"),
+            502,
+        ),
+        (
+            format!("CONNECT {gone} HTTP/1.1\r\nHost: {gone}\r\n\r\n"),
+            502,
+        ),
+        (
+            "CONNECT localhost HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
+            400,
+        ),
+        (
+            format!("GET http://{own}/ HTTP/1.1\r\nHost: {own}\r\n\r\n"),
+            400,
+        ),
     ] {
         let mut client = gateway.connect();
         client.send(&input);
@@ -95,10 +129,15 @@ fn a_password_in_a_target_is_neither_passed_on_nor_recorded() {
     let gateway = Gateway::forward(&[]);
     let mut client = gateway.connect();
     let address = upstream.address();
-    client.send(format!("GET http://user:pa55-of-the-user@{address}/ HTTP/1.1\r\nHost: {address}\r\n\r\n"));
+    client.send(format!(
+        "GET http://user:pa55-of-the-user@{address}/ HTTP/1.1\r\nHost: {address}\r\n\r\n"
+    ));
     let mut server = upstream.accept();
     let head = server.head();
-    assert_eq!((head.line.as_str(), head.get("host")), ("GET / HTTP/1.1", Some(address.to_string().as_str())));
+    assert_eq!(
+        (head.line.as_str(), head.get("host")),
+        ("GET / HTTP/1.1", Some(address.to_string().as_str()))
+    );
     server.send(json("200 OK", "", "{}"));
     client.head();
     drop((client, server));
@@ -119,7 +158,8 @@ fn a_tunnel_passes_every_byte_and_each_end_by_itself() {
         let bytes = vec![turn; 1 + 70_000 * usize::from(turn)];
         let mut writer = client.writer();
         let sent = bytes.clone();
-        let sending = std::thread::spawn(move || std::io::Write::write_all(&mut writer, &sent).unwrap());
+        let sending =
+            std::thread::spawn(move || std::io::Write::write_all(&mut writer, &sent).unwrap());
         assert!(server.take(bytes.len()) == bytes);
         sending.join().unwrap();
         server.send([turn]);
@@ -133,7 +173,13 @@ fn a_tunnel_passes_every_byte_and_each_end_by_itself() {
     drop(server);
     client.ends();
     let exchange = gateway.stop().only();
-    assert_eq!((exchange.request.method.as_str(), exchange.request.target.as_str()), ("CONNECT", authority.as_str()));
+    assert_eq!(
+        (
+            exchange.request.method.as_str(),
+            exchange.request.target.as_str()
+        ),
+        ("CONNECT", authority.as_str())
+    );
     let bytes = exchange.find(|body| match body {
         EventBody::Part { bytes } => Some(*bytes),
         _ => None,
@@ -150,7 +196,9 @@ fn what_comes_with_the_request_for_a_tunnel_is_in_the_tunnel() {
     let gateway = Gateway::forward(&[]);
     let authority = upstream.address().to_string();
     let mut client = gateway.connect();
-    client.send(format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\nearly bytes"));
+    client.send(format!(
+        "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\nearly bytes"
+    ));
     let mut server = upstream.accept();
     assert_eq!(server.text(11), "early bytes");
     assert_eq!(client.head().status(), 200);
@@ -180,7 +228,13 @@ fn intercepting(folder: tempfile::TempDir, certificates: &Certificates) -> Gatew
     let authority = certificates.path("ca.pem");
     Gateway::start_in(
         folder,
-        &["--forward-proxy", "127.0.0.1:0", "--intercept", "--ca-bundle", &authority],
+        &[
+            "--forward-proxy",
+            "127.0.0.1:0",
+            "--intercept",
+            "--ca-bundle",
+            &authority,
+        ],
     )
 }
 
@@ -205,7 +259,12 @@ fn an_intercepted_tunnel_is_read_and_nothing_in_it_is_rewritten() {
             assert_eq!(mode & 0o777, 0o600, "{file}");
         }
         let said = gateway.errors();
-        for variable in ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "HTTPS_PROXY", "ca.pem"] {
+        for variable in [
+            "NODE_EXTRA_CA_CERTS",
+            "SSL_CERT_FILE",
+            "HTTPS_PROXY",
+            "ca.pem",
+        ] {
             assert!(said.contains(variable), "{said}");
         }
         known.push(own.clone());
@@ -218,7 +277,11 @@ fn an_intercepted_tunnel_is_read_and_nothing_in_it_is_rewritten() {
             assert_eq!(head.get("host"), Some(authority.as_str()));
             assert_eq!(server.body(&head), CALL.as_bytes());
             let location = format!("https://{authority}/x");
-            server.send(json("200 OK", &format!("Connection: close\r\nLocation: {location}\r\n"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"));
+            server.send(json(
+                "200 OK",
+                &format!("Connection: close\r\nLocation: {location}\r\n"),
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+            ));
             let head = client.head();
             assert_eq!(head.get("location"), Some(location.as_str()));
             client.body(&head);
@@ -227,7 +290,10 @@ fn an_intercepted_tunnel_is_read_and_nothing_in_it_is_rewritten() {
         let mut gateway = gateway;
         gateway.signal("TERM");
         let exchanges = gateway.ended().exchanges();
-        let calls: Vec<_> = exchanges.iter().flat_map(|exchange| exchange.messages(Direction::ToServer)).collect();
+        let calls: Vec<_> = exchanges
+            .iter()
+            .flat_map(|exchange| exchange.messages(Direction::ToServer))
+            .collect();
         assert_eq!(calls, [CALL, CALL], "round {round}");
         assert!(exchanges.iter().all(|exchange| exchange.edits().is_empty()));
         // The folder goes on to the next round, the tape does not.
@@ -252,7 +318,10 @@ fn http_2_is_spoken_inside_a_tunnel() {
         socket.set_nonblocking(true).unwrap();
         let socket = tokio::net::TcpStream::from_std(socket).unwrap();
         let connector = TlsConnector::from(client_config(own, &["h2", "http/1.1"]));
-        let stream = connector.connect("localhost".try_into().unwrap(), socket).await.unwrap();
+        let stream = connector
+            .connect("localhost".try_into().unwrap(), socket)
+            .await
+            .unwrap();
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
         let (mut send, connection) = h2::client::handshake(stream).await.unwrap();
         tokio::spawn(async move { drop(connection.await) });
@@ -261,7 +330,8 @@ fn http_2_is_spoken_inside_a_tunnel() {
             .body(())
             .unwrap();
         let (response, mut body) = send.send_request(request, false).unwrap();
-        body.send_data(Bytes::from_static(CALL.as_bytes()), true).unwrap();
+        body.send_data(Bytes::from_static(CALL.as_bytes()), true)
+            .unwrap();
         (response, send)
     });
     let mut server = accept(&upstream, &server_config).unwrap();
@@ -273,7 +343,10 @@ fn http_2_is_spoken_inside_a_tunnel() {
     assert_eq!(response.status(), 200);
     drop((response, keep, server));
     let exchanges = gateway.stop().exchanges();
-    let calls: Vec<_> = exchanges.iter().flat_map(|exchange| exchange.messages(Direction::ToServer)).collect();
+    let calls: Vec<_> = exchanges
+        .iter()
+        .flat_map(|exchange| exchange.messages(Direction::ToServer))
+        .collect();
     assert_eq!(calls, [CALL]);
 }
 
@@ -281,7 +354,11 @@ fn http_2_is_spoken_inside_a_tunnel() {
 fn a_client_that_does_not_trust_us_only_loses_its_tunnel() {
     let certificates = Certificates::new();
     let gateway = intercepting(tempfile::tempdir().unwrap(), &certificates);
-    for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\x16\x03\x01\x00\x01\x00", b""] {
+    for bytes in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        b"\x16\x03\x01\x00\x01\x00",
+        b"",
+    ] {
         let mut client = tunnel(&gateway, "localhost:9");
         client.try_send(bytes).ok();
         client.close_write();

@@ -19,7 +19,11 @@ fn headers(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
 fn bad() -> Vec<(&'static str, Vec<u8>)> {
     let with = |extra: &[(&str, &str)]| headers(1, END_STREAM, &[&GOOD[..], extra].concat());
     let without = |name: &str| {
-        let fields: Vec<_> = GOOD.iter().copied().filter(|(known, _)| *known != name).collect();
+        let fields: Vec<_> = GOOD
+            .iter()
+            .copied()
+            .filter(|(known, _)| *known != name)
+            .collect();
         headers(1, END_STREAM, &fields)
     };
     let instead = |name: &str, value: &str| {
@@ -31,10 +35,17 @@ fn bad() -> Vec<(&'static str, Vec<u8>)> {
     };
     let body = |length: &str, data: &[u8]| {
         let fields = [&GOOD[..], &[("content-length", length)]].concat();
-        [headers(1, 0, &fields), frame(kind::DATA, END_STREAM, 1, data)].concat()
+        [
+            headers(1, 0, &fields),
+            frame(kind::DATA, END_STREAM, 1, data),
+        ]
+        .concat()
     };
     vec![
-        ("a line end in a value", with(&[("x", "a\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")])),
+        (
+            "a line end in a value",
+            with(&[("x", "a\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")]),
+        ),
         ("a line feed in a value", with(&[("x", "a\nb: c")])),
         ("a carriage return in a value", with(&[("x", "a\rb")])),
         ("NUL in a value", with(&[("x", "a\0b")])),
@@ -43,52 +54,150 @@ fn bad() -> Vec<(&'static str, Vec<u8>)> {
         ("a colon in a name", with(&[("x:y", "a")])),
         ("a line end in a name", with(&[("x\r\ny", "a")])),
         ("an empty name", with(&[("", "a")])),
-        ("a transfer coding", with(&[("transfer-encoding", "chunked")])),
+        (
+            "a transfer coding",
+            with(&[("transfer-encoding", "chunked")]),
+        ),
         ("connection", with(&[("connection", "close")])),
         ("keep-alive", with(&[("keep-alive", "1")])),
         ("upgrade", with(&[("upgrade", "websocket")])),
         ("te of anything but trailers", with(&[("te", "gzip")])),
-        ("a pseudo field after the others", headers(1, END_STREAM, &[GOOD[0], GOOD[1], GOOD[2], ("x", "y"), GOOD[3]])),
+        (
+            "a pseudo field after the others",
+            headers(
+                1,
+                END_STREAM,
+                &[GOOD[0], GOOD[1], GOOD[2], ("x", "y"), GOOD[3]],
+            ),
+        ),
         ("an unknown pseudo field", with(&[(":unknown", "x")])),
         ("a pseudo field of responses", with(&[(":status", "200")])),
-        ("two methods", headers(1, END_STREAM, &[GOOD[0], GOOD[0], GOOD[1], GOOD[2], GOOD[3]])),
-        ("two paths", headers(1, END_STREAM, &[GOOD[0], GOOD[1], GOOD[2], GOOD[3], GOOD[3]])),
+        (
+            "two methods",
+            headers(
+                1,
+                END_STREAM,
+                &[GOOD[0], GOOD[0], GOOD[1], GOOD[2], GOOD[3]],
+            ),
+        ),
+        (
+            "two paths",
+            headers(
+                1,
+                END_STREAM,
+                &[GOOD[0], GOOD[1], GOOD[2], GOOD[3], GOOD[3]],
+            ),
+        ),
         ("no method", without(":method")),
         ("no path", without(":path")),
         ("no scheme", without(":scheme")),
         ("no authority", without(":authority")),
         ("an empty path", instead(":path", "")),
         ("a space in the path", instead(":path", "/bad HTTP/1.1")),
-        ("a line end in the path", instead(":path", "/bad HTTP/1.1\r\nX: y\r\n\r\n")),
+        (
+            "a line end in the path",
+            instead(":path", "/bad HTTP/1.1\r\nX: y\r\n\r\n"),
+        ),
         ("a path that is none", instead(":path", "bad")),
         ("a method with a space", instead(":method", "GET /smuggled")),
         ("a method with a line end", instead(":method", "GET\r\n")),
         ("another authority", instead(":authority", "evil.example")),
-        ("an authority with a user", instead(":authority", "user@localhost")),
+        (
+            "an authority with a user",
+            instead(":authority", "user@localhost"),
+        ),
         ("another host", with(&[("host", "evil.example")])),
-        ("two hosts", with(&[("host", "localhost"), ("host", "localhost")])),
-        ("CONNECT", headers(1, 0, &[(":method", "CONNECT"), (":authority", "localhost:1")])),
-        ("extended CONNECT", headers(1, 0, &[(":method", "CONNECT"), (":protocol", "websocket"), GOOD[1], GOOD[2], GOOD[3]])),
+        (
+            "two hosts",
+            with(&[("host", "localhost"), ("host", "localhost")]),
+        ),
+        (
+            "CONNECT",
+            headers(
+                1,
+                0,
+                &[(":method", "CONNECT"), (":authority", "localhost:1")],
+            ),
+        ),
+        (
+            "extended CONNECT",
+            headers(
+                1,
+                0,
+                &[
+                    (":method", "CONNECT"),
+                    (":protocol", "websocket"),
+                    GOOD[1],
+                    GOOD[2],
+                    GOOD[3],
+                ],
+            ),
+        ),
         ("a length without a body", with(&[("content-length", "4")])),
         ("a length that is too short", body("1", b"body")),
         ("a length that is no number", body("0x4", b"body")),
         ("headers on stream 0", headers(0, END_STREAM, &GOOD)),
         ("headers on an even stream", headers(2, END_STREAM, &GOOD)),
-        ("data before headers", frame(kind::DATA, END_STREAM, 1, b"body")),
-        ("a continuation of nothing", frame(kind::CONTINUATION, END_HEADERS, 1, &block(&GOOD))),
-        ("something within a block", [frame(kind::HEADERS, END_STREAM, 1, &block(&GOOD)), frame(kind::PING, 0, 0, &[0; 8])].concat()),
-        ("a block that is none", frame(kind::HEADERS, END_HEADERS | END_STREAM, 1, &[0xff; 40])),
-        ("an index without an entry", frame(kind::HEADERS, END_HEADERS | END_STREAM, 1, &[0xfe])),
-        ("settings of a wrong size", frame(kind::SETTINGS, 0, 0, &[0; 5])),
+        (
+            "data before headers",
+            frame(kind::DATA, END_STREAM, 1, b"body"),
+        ),
+        (
+            "a continuation of nothing",
+            frame(kind::CONTINUATION, END_HEADERS, 1, &block(&GOOD)),
+        ),
+        (
+            "something within a block",
+            [
+                frame(kind::HEADERS, END_STREAM, 1, &block(&GOOD)),
+                frame(kind::PING, 0, 0, &[0; 8]),
+            ]
+            .concat(),
+        ),
+        (
+            "a block that is none",
+            frame(kind::HEADERS, END_HEADERS | END_STREAM, 1, &[0xff; 40]),
+        ),
+        (
+            "an index without an entry",
+            frame(kind::HEADERS, END_HEADERS | END_STREAM, 1, &[0xfe]),
+        ),
+        (
+            "settings of a wrong size",
+            frame(kind::SETTINGS, 0, 0, &[0; 5]),
+        ),
         ("settings on a stream", frame(kind::SETTINGS, 0, 1, &[])),
-        ("a window of nothing", frame(kind::WINDOW_UPDATE, 0, 0, &[0; 4])),
-        ("a window that overflows", frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff])),
-        ("a promise of a client", frame(kind::PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2])),
+        (
+            "a window of nothing",
+            frame(kind::WINDOW_UPDATE, 0, 0, &[0; 4]),
+        ),
+        (
+            "a window that overflows",
+            frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]),
+        ),
+        (
+            "a promise of a client",
+            frame(kind::PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2]),
+        ),
         ("a reset of nothing", frame(kind::RST_STREAM, 0, 9, &[0; 4])),
         ("a ping of a wrong size", frame(kind::PING, 0, 0, &[0; 7])),
-        ("a frame that is too large", frame(kind::DATA, 0, 1, &vec![0; 20_000])),
-        ("padding longer than its frame", frame(kind::HEADERS, END_HEADERS | END_STREAM | 8, 1, &[200, 0, 0])),
-        ("a stream that depends on itself", frame(kind::HEADERS, END_HEADERS | END_STREAM | 0x20, 1, &[&[0, 0, 0, 1, 0][..], &block(&GOOD)].concat())),
+        (
+            "a frame that is too large",
+            frame(kind::DATA, 0, 1, &vec![0; 20_000]),
+        ),
+        (
+            "padding longer than its frame",
+            frame(kind::HEADERS, END_HEADERS | END_STREAM | 8, 1, &[200, 0, 0]),
+        ),
+        (
+            "a stream that depends on itself",
+            frame(
+                kind::HEADERS,
+                END_HEADERS | END_STREAM | 0x20,
+                1,
+                &[&[0, 0, 0, 1, 0][..], &block(&GOOD)].concat(),
+            ),
+        ),
     ]
 }
 
@@ -130,13 +239,25 @@ fn bad_frames_and_fields_reach_nobody() {
         let answered = canary(&mut wire, 3);
         let seen = server.seen();
         let lines: Vec<&str> = seen.iter().map(|seen| seen.head.line.as_str()).collect();
-        let wanted: &[&str] = if answered { &["POST /canary HTTP/1.1"] } else { &[] };
-        assert!(lines == wanted || (!answered && lines == ["POST /canary HTTP/1.1"]), "{name}: {lines:?}");
+        let wanted: &[&str] = if answered {
+            &["POST /canary HTTP/1.1"]
+        } else {
+            &[]
+        };
+        assert!(
+            lines == wanted || (!answered && lines == ["POST /canary HTTP/1.1"]),
+            "{name}: {lines:?}"
+        );
         // Everybody else is served as before.
         assert!(canary(&mut open(gateway.address), 1), "{name}");
         assert_eq!(server.seen().len(), 1);
     }
-    assert!(server.broken().iter().all(|seen| !seen.head.line.contains("smuggled")));
+    assert!(
+        server
+            .broken()
+            .iter()
+            .all(|seen| !seen.head.line.contains("smuggled"))
+    );
     gateway.stop();
 }
 
@@ -150,7 +271,12 @@ fn a_body_that_is_not_as_long_as_was_said_has_no_proper_end() {
         wire.send(headers(1, 0, &fields));
         wire.send(frame(kind::DATA, END_STREAM, 1, data));
         canary(&mut wire, 3);
-        assert!(server.seen().iter().all(|seen| seen.head.line.contains("canary")));
+        assert!(
+            server
+                .seen()
+                .iter()
+                .all(|seen| seen.head.line.contains("canary"))
+        );
         drop(wire);
         gateway.stop();
     }
@@ -162,15 +288,25 @@ fn floods_are_stopped_and_hold_nothing() {
     let gateway = Gateway::to(server.address(), &[]);
     let continuation = frame(kind::CONTINUATION, 0, 1, &[0; 1_000]);
     let reset = |stream: u32| {
-        [headers(stream, END_STREAM, &GOOD), frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 8])].concat()
+        [
+            headers(stream, END_STREAM, &GOOD),
+            frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 8]),
+        ]
+        .concat()
     };
     let floods: [(&str, Box<dyn Fn(u32) -> Vec<u8>>); 3] = [
-        ("continuations", Box::new(move |number| match number {
-            0 => frame(kind::HEADERS, END_STREAM, 1, &block(&GOOD)),
-            _ => continuation.clone(),
-        })),
+        (
+            "continuations",
+            Box::new(move |number| match number {
+                0 => frame(kind::HEADERS, END_STREAM, 1, &block(&GOOD)),
+                _ => continuation.clone(),
+            }),
+        ),
         ("resets", Box::new(move |number| reset(number * 2 + 1))),
-        ("pings", Box::new(|_| frame(kind::PING, 0, 0, &[7; 8]).repeat(10))),
+        (
+            "pings",
+            Box::new(|_| frame(kind::PING, 0, 0, &[7; 8]).repeat(10)),
+        ),
     ];
     for (name, flood) in floods {
         println!("{name}");

@@ -26,9 +26,15 @@ fn a_foreign_host_or_origin_is_refused_with_an_error_without_an_id() {
         ("evil.example.com", ""),
         (own.as_str(), "Origin: http://evil.example.com\r\n"),
         (own.as_str(), "Origin: null\r\n"),
-        (own.as_str(), "Origin: http://localhost\r\nOrigin: http://evil.example.com\r\n"),
+        (
+            own.as_str(),
+            "Origin: http://localhost\r\nOrigin: http://evil.example.com\r\n",
+        ),
         // Connection does not hide it from us either.
-        (own.as_str(), "Connection: origin\r\nOrigin: http://evil.example.com\r\n"),
+        (
+            own.as_str(),
+            "Connection: origin\r\nOrigin: http://evil.example.com\r\n",
+        ),
     ] {
         let (status, mark, body) = get(&mut client, host, fields);
         assert_eq!(status, 403, "{host} {fields}");
@@ -36,7 +42,12 @@ fn a_foreign_host_or_origin_is_refused_with_an_error_without_an_id() {
         let error: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(error["jsonrpc"], "2.0");
         assert!(error.get("id").is_none());
-        assert!(error["error"]["message"].as_str().unwrap().starts_with("tapewright: "));
+        assert!(
+            error["error"]["message"]
+                .as_str()
+                .unwrap()
+                .starts_with("tapewright: ")
+        );
         assert!(error["error"]["code"].is_i64());
     }
     assert!(server.seen().is_empty());
@@ -49,14 +60,28 @@ fn a_foreign_host_or_origin_is_refused_with_an_error_without_an_id() {
 #[test]
 fn further_names_and_origins_can_be_allowed() {
     let server = strict();
-    let options = ["--allow-host", "Dev.Box", "--allow-origin", "https://app.example/"];
+    let options = [
+        "--allow-host",
+        "Dev.Box",
+        "--allow-origin",
+        "https://app.example/",
+    ];
     let gateway = Gateway::to(server.address(), &options);
     let mut client = gateway.connect();
     assert_eq!(get(&mut client, "dev.box:1234", "").0, 200);
-    assert_eq!(get(&mut client, "localhost", "Origin: https://app.example\r\n").0, 200);
-    assert_eq!(get(&mut client, "localhost", "Origin: http://dev.box\r\n").0, 200);
+    assert_eq!(
+        get(&mut client, "localhost", "Origin: https://app.example\r\n").0,
+        200
+    );
+    assert_eq!(
+        get(&mut client, "localhost", "Origin: http://dev.box\r\n").0,
+        200
+    );
     assert_eq!(get(&mut client, "box", "").0, 403);
-    assert_eq!(get(&mut client, "localhost", "Origin: http://app.example\r\n").0, 403);
+    assert_eq!(
+        get(&mut client, "localhost", "Origin: http://app.example\r\n").0,
+        403
+    );
     assert_eq!(server.seen().len(), 3);
 }
 
@@ -64,11 +89,20 @@ fn further_names_and_origins_can_be_allowed() {
 fn only_this_machine_can_connect_unless_it_is_said() {
     let listen = |options: &[&str]| {
         let output = tapewright()
-            .args(["record", "--upstream", "http://127.0.0.1:9/mcp", "-o", "/dev/null/x.json"])
+            .args([
+                "record",
+                "--upstream",
+                "http://127.0.0.1:9/mcp",
+                "-o",
+                "/dev/null/x.json",
+            ])
             .args(options)
             .output()
             .unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     for address in ["0.0.0.0:0", "[::]:0"] {
         let (code, text) = listen(&["--listen", address]);
@@ -96,7 +130,10 @@ fn more_connections_than_allowed_wait_for_their_turn() {
     assert_eq!(get(&mut first, "localhost", "").0, 200);
     assert_eq!(get(&mut second, "localhost", "").0, 200);
     let seen = server.seen();
-    assert!(seen.iter().all(|seen| !seen.head.line.contains("third")), "{seen:?}");
+    assert!(
+        seen.iter().all(|seen| !seen.head.line.contains("third")),
+        "{seen:?}"
+    );
     drop(first);
     assert_eq!(third.head().status(), 200);
 }
@@ -156,7 +193,11 @@ fn heads_have_a_limit() {
     let mut client = gateway.connect();
     client.send("GET / HTTP/1.1\r\nHost: localhost\r\n");
     let mut sent = 0;
-    while sent < 64 << 20 && client.try_send("X-More: of the same, and again\r\n".repeat(100)).is_ok() {
+    while sent < 64 << 20
+        && client
+            .try_send("X-More: of the same, and again\r\n".repeat(100))
+            .is_ok()
+    {
         sent += 3_200;
     }
     assert!(sent < 64 << 20, "nobody stopped it");

@@ -17,13 +17,32 @@ const CLIENTS: usize = 3;
 /// Answers in one piece or as events, by the number of the request.
 fn answer(seen: &Seen) -> Vec<u8> {
     let text = String::from_utf8_lossy(&seen.body);
-    let id: usize = text.split("\"id\":").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
-    let of = text.split("of-").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    let result = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"to\":\"{of}\",\"pad\":\"{}\"}}}}", "y".repeat(id * 31 % 300));
+    let id: usize = text
+        .split("\"id\":")
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let of = text
+        .split("of-")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned();
+    let result = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"to\":\"{of}\",\"pad\":\"{}\"}}}}",
+        "y".repeat(id * 31 % 300)
+    );
     if id % 3 != 0 {
         return json("200 OK", "", &result).into_bytes();
     }
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     let mut all = head.as_bytes().to_vec();
     let note = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/of-{of}-{id}\"}}");
     all.extend(chunk(format!("id: {id}\ndata: {note}\n\n")));
@@ -48,7 +67,12 @@ fn received(client: &mut Wire, got: &mut Vec<String>) -> Option<()> {
         // An event is received with its blank line.
         while let Some(end) = text[whole..].find("\n\n") {
             let event = &text[whole..whole + end];
-            got.extend(event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned));
+            got.extend(
+                event
+                    .lines()
+                    .find_map(|line| line.strip_prefix("data: "))
+                    .map(str::to_owned),
+            );
             whole += end + 2;
         }
         client.try_take(2).ok()?;
@@ -79,7 +103,8 @@ fn kill_after(durability: &str, round: usize) -> Truth {
                 let mut client = Wire::connect(address);
                 let (mut sent, mut got) = (Vec::new(), Vec::new());
                 for id in 0..1_000_000 {
-                    let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"of-{number}\"}}");
+                    let call =
+                        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"of-{number}\"}}");
                     sent.push(call.clone());
                     if client.try_send(post(address, "", &call)).is_err()
                         || received(&mut client, &mut got).is_none()
@@ -100,10 +125,22 @@ fn kill_after(durability: &str, round: usize) -> Truth {
     thread::sleep(Duration::from_micros((round as u64 * 7_919) % 20_000));
     gateway.child.kill().unwrap();
     wait(&mut gateway.child, PATIENCE);
-    let sent = clients.into_iter().map(|client| client.join().unwrap()).collect();
-    let seen = server.seen().into_iter().map(|seen| String::from_utf8(seen.body).unwrap()).collect();
+    let sent = clients
+        .into_iter()
+        .map(|client| client.join().unwrap())
+        .collect();
+    let seen = server
+        .seen()
+        .into_iter()
+        .map(|seen| String::from_utf8(seen.body).unwrap())
+        .collect();
     let received = std::mem::take(&mut *all.lock().unwrap());
-    Truth { sent, received, seen, tape: Tape::read(&gateway.tape()) }
+    Truth {
+        sent,
+        received,
+        seen,
+        tape: Tape::read(&gateway.tape()),
+    }
 }
 
 /// Runs so many kills; how many messages crossed in all.
@@ -116,7 +153,10 @@ fn kills(durability: &str, rounds: usize, check: impl Fn(usize, &Truth)) -> usiz
         for (number, sent) in truth.sent.iter().enumerate() {
             let mark = format!("\"of-{number}\"");
             let on_tape = truth.tape.messages(Direction::ToServer);
-            let of: Vec<&String> = on_tape.iter().filter(|message| message.contains(&mark)).collect();
+            let of: Vec<&String> = on_tape
+                .iter()
+                .filter(|message| message.contains(&mark))
+                .collect();
             assert!(of.len() <= sent.len(), "round {round}");
             assert!(of.iter().zip(sent).all(|(a, b)| *a == b), "round {round}");
         }
@@ -129,18 +169,30 @@ fn kills(durability: &str, rounds: usize, check: impl Fn(usize, &Truth)) -> usiz
 #[test]
 fn written_never_misses_a_message_that_a_peer_received() {
     let crossed = kills("written", 50, |round, truth| {
-        for (dir, received) in [(Direction::ToServer, &truth.seen), (Direction::ToClient, &truth.received)] {
+        for (dir, received) in [
+            (Direction::ToServer, &truth.seen),
+            (Direction::ToClient, &truth.received),
+        ] {
             let on_tape: HashSet<String> = truth.tape.messages(dir).into_iter().collect();
             for message in received {
-                assert!(on_tape.contains(message), "round {round}: {message} is missing");
+                assert!(
+                    on_tape.contains(message),
+                    "round {round}: {message} is missing"
+                );
             }
         }
     });
-    assert!(crossed > 1_000, "only {crossed} messages crossed: the kills came too early");
+    assert!(
+        crossed > 1_000,
+        "only {crossed} messages crossed: the kills came too early"
+    );
 }
 
 #[test]
 fn queue_leaves_a_readable_tape_that_lacks_only_the_end() {
     let crossed = kills("queue", 50, |_, _| {});
-    assert!(crossed > 1_000, "only {crossed} messages crossed: the kills came too early");
+    assert!(
+        crossed > 1_000,
+        "only {crossed} messages crossed: the kills came too early"
+    );
 }

@@ -7,10 +7,16 @@ use crate::support::http::{Gateway, Upstream, Wire, chunk, pair, post, request};
 /// Opens the stream of a client and passes the first event.
 fn open(upstream: &Upstream, gateway: &Gateway, event: &str) -> (Wire, Wire, String) {
     let mut client = gateway.connect();
-    client.send(request("GET /sse", gateway.address, "Accept: text/event-stream\r\n"));
+    client.send(request(
+        "GET /sse",
+        gateway.address,
+        "Accept: text/event-stream\r\n",
+    ));
     let mut server = upstream.accept();
     assert_eq!(server.head().line, "GET /sse HTTP/1.1");
-    server.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+    server.send(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
     let head = client.head();
     assert_eq!(head.get("content-length"), None);
     server.send(chunk(event));
@@ -25,10 +31,22 @@ fn the_announced_address_leads_to_us_where_it_led_to_the_server() {
     let own = gateway.address;
     let https = format!("https://{up}/m");
     let cases = [
-        (format!("http://{up}/message?sessionId=7"), format!("http://{own}/message?sessionId=7")),
-        ("/message?sessionId=7".to_owned(), "/message?sessionId=7".to_owned()),
-        ("messages/?session_id=7".to_owned(), "messages/?session_id=7".to_owned()),
-        ("http://other.example/message".to_owned(), "http://other.example/message".to_owned()),
+        (
+            format!("http://{up}/message?sessionId=7"),
+            format!("http://{own}/message?sessionId=7"),
+        ),
+        (
+            "/message?sessionId=7".to_owned(),
+            "/message?sessionId=7".to_owned(),
+        ),
+        (
+            "messages/?session_id=7".to_owned(),
+            "messages/?session_id=7".to_owned(),
+        ),
+        (
+            "http://other.example/message".to_owned(),
+            "http://other.example/message".to_owned(),
+        ),
         (https.clone(), https),
     ];
     for end in ["\n", "\r\n"] {
@@ -42,9 +60,16 @@ fn the_announced_address_leads_to_us_where_it_led_to_the_server() {
     let exchanges = gateway.stop().exchanges();
     for (number, exchange) in exchanges.iter().enumerate() {
         let edits = exchange.edits();
-        assert_eq!(edits.len(), usize::from(number % cases.len() == 0), "{edits:?}");
+        assert_eq!(
+            edits.len(),
+            usize::from(number % cases.len() == 0),
+            "{edits:?}"
+        );
         // The tape has what the server sent, and the edit.
-        assert_eq!(exchange.bodies(Direction::ToClient), [cases[number % cases.len()].0.as_str()]);
+        assert_eq!(
+            exchange.bodies(Direction::ToClient),
+            [cases[number % cases.len()].0.as_str()]
+        );
     }
 }
 
@@ -83,10 +108,17 @@ fn a_stream_and_what_is_posted_to_its_address_are_one_session() {
             let mut accepting = upstream.accept();
             let head = accepting.head();
             assert_eq!(accepting.body(&head), call.as_bytes());
-            accepting.send("HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\nConnection: close\r\n\r\nAccepted");
+            accepting.send(
+                "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\nConnection: close\r\n\r\nAccepted",
+            );
             let head = posting.head();
-            assert_eq!((head.status(), posting.text(8)), (202, "Accepted".to_owned()));
-            let answer = format!("event: message\r\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"of\":{number}}}}}\r\n\r\n");
+            assert_eq!(
+                (head.status(), posting.text(8)),
+                (202, "Accepted".to_owned())
+            );
+            let answer = format!(
+                "event: message\r\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"of\":{number}}}}}\r\n\r\n"
+            );
             server.send(chunk(&answer));
             assert_eq!(client.chunk(), answer.as_bytes());
         }
@@ -97,22 +129,38 @@ fn a_stream_and_what_is_posted_to_its_address_are_one_session() {
     server.ends();
     drop(streams);
     let exchanges = gateway.stop().exchanges();
-    let streams: Vec<_> = exchanges.iter().filter(|exchange| exchange.request.method == "GET").collect();
+    let streams: Vec<_> = exchanges
+        .iter()
+        .filter(|exchange| exchange.request.method == "GET")
+        .collect();
     assert_eq!(streams.len(), 3);
     for (number, stream) in streams.iter().enumerate() {
         let marks = stream.find(|body| match body {
             EventBody::Session(mark) => Some(mark.clone()),
             _ => None,
         });
-        assert_eq!(marks, [SessionMark::Began("event stream".to_owned()), SessionMark::Ended("stream closed".to_owned())]);
+        assert_eq!(
+            marks,
+            [
+                SessionMark::Began("event stream".to_owned()),
+                SessionMark::Ended("stream closed".to_owned())
+            ]
+        );
         assert_eq!(stream.messages(Direction::ToClient).len(), 3);
         let posts: Vec<_> = exchanges
             .iter()
-            .filter(|exchange| exchange.request.method == "POST" && exchange.session == stream.session)
+            .filter(|exchange| {
+                exchange.request.method == "POST" && exchange.session == stream.session
+            })
             .flat_map(|exchange| exchange.messages(Direction::ToServer))
             .collect();
         assert_eq!(posts.len(), 3);
-        assert!(posts.iter().all(|post| post.contains(&format!("of-{number}"))), "{posts:?}");
+        assert!(
+            posts
+                .iter()
+                .all(|post| post.contains(&format!("of-{number}"))),
+            "{posts:?}"
+        );
         assert_ne!(stream.session, 0);
     }
 }

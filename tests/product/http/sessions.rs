@@ -3,12 +3,16 @@
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{Direction, EventBody, SessionMark};
 
-use crate::support::http::{Recorded, Strict, Upstream, Wire, chunk, find, json, pair, post, request};
+use crate::support::http::{
+    Recorded, Strict, Upstream, Wire, chunk, find, json, pair, post, request,
+};
 
 const INITIALIZE: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}";
 
 fn call(id: usize) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{id}\"}}}}")
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{id}\"}}}}"
+    )
 }
 
 fn result(id: usize) -> String {
@@ -20,7 +24,11 @@ fn answer(upstream: &Upstream, status: &str, fields: &str, body: &str) {
     let mut server = upstream.accept();
     let head = server.head();
     server.body(&head);
-    server.send(json(status, &format!("Connection: close\r\n{fields}"), body));
+    server.send(json(
+        status,
+        &format!("Connection: close\r\n{fields}"),
+        body,
+    ));
 }
 
 fn done(client: &mut Wire) -> u16 {
@@ -52,8 +60,13 @@ fn clients_at_once_are_never_mixed() {
         servers.push(server);
     }
     for (number, server) in servers.iter_mut().enumerate().rev() {
-        let fields = format!("Mcp-Session-Id: the-session-of-client-{number}\r\nConnection: close\r\n");
-        server.send(json("200 OK", &fields, "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"2025-11-25\"}}"));
+        let fields =
+            format!("Mcp-Session-Id: the-session-of-client-{number}\r\nConnection: close\r\n");
+        server.send(json(
+            "200 OK",
+            &fields,
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"2025-11-25\"}}",
+        ));
     }
     for client in &mut clients {
         assert_eq!(done(client), 200);
@@ -62,7 +75,11 @@ fn clients_at_once_are_never_mixed() {
     for id in 1..=3 {
         for number in 0..4 {
             let client = &mut clients[(number + id) % 4];
-            client.send(post(own, &format!("mcp-session-id: the-session-of-client-{number}\r\n"), &call(id)));
+            client.send(post(
+                own,
+                &format!("mcp-session-id: the-session-of-client-{number}\r\n"),
+                &call(id),
+            ));
             answer(&upstream, "200 OK", "", &result(id));
             assert_eq!(done(client), 200);
         }
@@ -93,7 +110,12 @@ fn a_session_ends_when_it_is_deleted_or_not_found() {
     let mut client = gateway.connect();
     let mut open = |name: &str| {
         client.send(post(own, "", INITIALIZE));
-        answer(&upstream, "200 OK", &format!("Mcp-Session-Id: {name}\r\n"), &result(0));
+        answer(
+            &upstream,
+            "200 OK",
+            &format!("Mcp-Session-Id: {name}\r\n"),
+            &result(0),
+        );
         assert_eq!(done(&mut client), 200);
     };
     open("first");
@@ -123,7 +145,10 @@ fn a_session_ends_when_it_is_deleted_or_not_found() {
 #[test]
 fn what_has_no_session_is_in_the_lane() {
     let server = Strict::start(|seen| {
-        let id = String::from_utf8_lossy(&seen.body).contains("initialize").then_some(0).unwrap_or(7);
+        let id = String::from_utf8_lossy(&seen.body)
+            .contains("initialize")
+            .then_some(0)
+            .unwrap_or(7);
         json("200 OK", "", &result(id)).into_bytes()
     });
     let gateway = crate::support::http::Gateway::to(server.address(), &[]);
@@ -142,7 +167,11 @@ fn what_has_no_session_is_in_the_lane() {
     let exchanges = gateway.stop().exchanges();
     assert_eq!(exchanges.len(), 8);
     assert!(exchanges[1..].iter().all(|exchange| exchange.session == 0));
-    assert!(exchanges.iter().all(|exchange| !marks(exchange).iter().any(|mark| mark.starts_with("began"))));
+    assert!(
+        exchanges
+            .iter()
+            .all(|exchange| !marks(exchange).iter().any(|mark| mark.starts_with("began")))
+    );
 }
 
 #[test]
@@ -153,7 +182,11 @@ fn the_era_is_that_of_each_message() {
     let modern = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}";
     for body in [modern, INITIALIZE, modern, &call(2)] {
         client.send(post(own, "", body));
-        let session = if body == INITIALIZE { "Mcp-Session-Id: s\r\n" } else { "" };
+        let session = if body == INITIALIZE {
+            "Mcp-Session-Id: s\r\n"
+        } else {
+            ""
+        };
         answer(&upstream, "200 OK", session, &result(1));
         assert_eq!(done(&mut client), 200);
     }
@@ -168,7 +201,14 @@ fn the_era_is_that_of_each_message() {
             requests.next().unwrap().era
         })
         .collect();
-    assert_eq!(eras[..3], [Some(Era::Stateless), Some(Era::Handshake), Some(Era::Stateless)]);
+    assert_eq!(
+        eras[..3],
+        [
+            Some(Era::Stateless),
+            Some(Era::Handshake),
+            Some(Era::Stateless)
+        ]
+    );
     assert_ne!(eras[3], Some(Era::Stateless));
     assert_eq!((exchanges[0].session, exchanges[2].session), (0, 0));
     assert_ne!(exchanges[1].session, 0);
@@ -184,7 +224,8 @@ fn everything_that_a_stream_says_is_recorded() {
     server.body(&head);
     server.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n");
     client.head();
-    let progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1.0}}";
+    let progress =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1.0}}";
     let answer = result(1);
     for part in [
         "id: stream-1_0\ndata: \n\n".to_owned(),
@@ -201,21 +242,40 @@ fn everything_that_a_stream_says_is_recorded() {
     server.send("0\r\n\r\n");
     assert_eq!(client.chunk(), b"");
     // It is resumed later.
-    client.send(request("GET /mcp", gateway.address, "Mcp-Session-Id: s\r\nLast-Event-ID: stream-1_1\r\nAccept: text/event-stream\r\n"));
+    client.send(request(
+        "GET /mcp",
+        gateway.address,
+        "Mcp-Session-Id: s\r\nLast-Event-ID: stream-1_1\r\nAccept: text/event-stream\r\n",
+    ));
     assert_eq!(server.head().get("last-event-id"), Some("stream-1_1"));
     server.send(json("405 Method Not Allowed", "", "{}"));
     assert_eq!(done(&mut client), 405);
     drop((client, server));
     let exchanges = gateway.stop().exchanges();
     let split = format!("{}\n{}", &answer[..10], &answer[10..]);
-    assert_eq!(exchanges[0].messages(Direction::ToClient), [progress, &split]);
+    assert_eq!(
+        exchanges[0].messages(Direction::ToClient),
+        [progress, &split]
+    );
     assert_eq!(exchanges[0].bodies(Direction::ToClient)[0], progress);
     let notes = exchanges[0].notes();
     let ids: Vec<_> = notes.iter().filter_map(|note| note.id.as_deref()).collect();
     assert_eq!(ids, ["stream-1_0", "stream-1_1"]);
-    assert_eq!(notes.iter().filter_map(|note| note.retry_ms).collect::<Vec<_>>(), [500]);
-    let comments: Vec<_> = notes.iter().filter_map(|note| note.comment.as_deref()).collect();
-    assert_eq!(comments, [" keep-alive", "the stream ended within this event"]);
+    assert_eq!(
+        notes
+            .iter()
+            .filter_map(|note| note.retry_ms)
+            .collect::<Vec<_>>(),
+        [500]
+    );
+    let comments: Vec<_> = notes
+        .iter()
+        .filter_map(|note| note.comment.as_deref())
+        .collect();
+    assert_eq!(
+        comments,
+        [" keep-alive", "the stream ended within this event"]
+    );
     assert!(!notes[0].message && notes[2].message);
     assert_eq!(exchanges[0].session, exchanges[1].session);
 }

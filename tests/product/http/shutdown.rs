@@ -12,7 +12,11 @@ const STREAM: &str =
 
 fn stream(upstream: &Upstream, gateway: &Gateway) -> (Wire, Wire) {
     let mut client = gateway.connect();
-    client.send(post(gateway.address, "", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}"));
+    client.send(post(
+        gateway.address,
+        "",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}",
+    ));
     let mut server = upstream.accept();
     let head = server.head();
     server.body(&head);
@@ -49,7 +53,10 @@ fn what_is_under_way_comes_to_its_end() {
     let exchanges = gateway.ended().exchanges();
     assert_eq!(exchanges[0].messages(Direction::ToClient).len(), 1);
     for exchange in exchanges {
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::EndOfInput));
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::EndOfInput)
+        );
     }
 }
 
@@ -101,7 +108,14 @@ fn connections_on_which_nothing_is_under_way_delay_nobody() {
     server.send(json("200 OK", "", "{}"));
     let head = kept.head();
     kept.body(&head);
-    let metrics = gateway.line["metrics"].as_str().unwrap().split('/').nth(2).unwrap().parse().unwrap();
+    let metrics = gateway.line["metrics"]
+        .as_str()
+        .unwrap()
+        .split('/')
+        .nth(2)
+        .unwrap()
+        .parse()
+        .unwrap();
     let figures = Wire::connect(metrics);
     let mut gateway = gateway;
     gateway.signal("TERM");
@@ -115,7 +129,9 @@ fn a_tunnel_is_cut_off_at_the_deadline_too() {
     let gateway = Gateway::forward(&["--drain-timeout", "0.1"]);
     let mut client = gateway.connect();
     let authority = upstream.address();
-    client.send(format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"));
+    client.send(format!(
+        "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"
+    ));
     assert_eq!(client.head().status(), 200);
     let mut server = upstream.accept();
     server.send("x");

@@ -16,12 +16,20 @@ struct Met {
 
 fn meet(certificates: &Certificates, only_1_2: bool, options: &[&str]) -> Met {
     let upstream = Upstream::start();
-    let versions = if only_1_2 { &[&TLS12][..] } else { &[&TLS13, &TLS12][..] };
+    let versions = if only_1_2 {
+        &[&TLS12][..]
+    } else {
+        &[&TLS13, &TLS12][..]
+    };
     let config = certificates.server_config_of(&["http/1.1"], versions);
     let url = format!("https://localhost:{}/mcp", upstream.address().port());
     let gateway = Gateway::to_url(&url, options);
     let mut client = gateway.connect();
-    client.send(post(gateway.address, "", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"));
+    client.send(post(
+        gateway.address,
+        "",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
+    ));
     // A server that is not trusted is left before it sees a request.
     let request = accept(&upstream, &config).ok().and_then(|mut server| {
         let head = server.try_head().ok()?;
@@ -36,7 +44,13 @@ fn meet(certificates: &Certificates, only_1_2: bool, options: &[&str]) -> Met {
     let reached = request.is_some();
     drop((client, request));
     let exchange = gateway.stop().only();
-    Met { status: head.status(), text, exchange, errors, reached }
+    Met {
+        status: head.status(),
+        text,
+        exchange,
+        errors,
+        reached,
+    }
 }
 
 #[test]
@@ -53,11 +67,27 @@ fn a_server_that_is_not_trusted_is_told_as_our_refusal_with_the_reason() {
     let stranger = Certificates::new();
     let stranger = stranger.path("ca.pem");
     for (certificates, trusted, reason) in [
-        (Certificates::of(&["localhost"], valid), Some(&stranger), "UnknownIssuer"),
+        (
+            Certificates::of(&["localhost"], valid),
+            Some(&stranger),
+            "UnknownIssuer",
+        ),
         (Certificates::of(&["localhost"], valid), None, ""),
-        (Certificates::of(&["other.example"], valid), None, "not valid for name"),
-        (Certificates::of(&["localhost"], (2020, 2021)), None, "expired"),
-        (Certificates::of(&["localhost"], (2090, 2091)), None, "not valid yet"),
+        (
+            Certificates::of(&["other.example"], valid),
+            None,
+            "not valid for name",
+        ),
+        (
+            Certificates::of(&["localhost"], (2020, 2021)),
+            None,
+            "expired",
+        ),
+        (
+            Certificates::of(&["localhost"], (2090, 2091)),
+            None,
+            "not valid yet",
+        ),
     ] {
         let own = certificates.path("ca.pem");
         let authority = match (trusted, reason) {
@@ -66,9 +96,17 @@ fn a_server_that_is_not_trusted_is_told_as_our_refusal_with_the_reason() {
             (None, _) => Some(&own),
         };
         let options = authority.map(|path| ["--ca-bundle", path.as_str()]);
-        let met = meet(&certificates, false, options.as_ref().map_or(&[], |options| &options[..]));
+        let met = meet(
+            &certificates,
+            false,
+            options.as_ref().map_or(&[], |options| &options[..]),
+        );
         assert_eq!((met.status, met.reached), (502, false), "{reason}");
-        assert!(met.text.starts_with("tapewright: no TLS with localhost"), "{}", met.text);
+        assert!(
+            met.text.starts_with("tapewright: no TLS with localhost"),
+            "{}",
+            met.text
+        );
         assert!(met.text.contains("certificate"), "{}", met.text);
         assert!(met.text.contains(reason), "{reason}: {}", met.text);
         assert!(met.exchange.ours().contains(reason));
@@ -80,7 +118,11 @@ fn not_to_verify_is_loud() {
     let certificates = Certificates::of(&["other.example"], (2020, 2021));
     let met = meet(&certificates, false, &["--insecure-skip-verify"]);
     assert_eq!(met.status, 200);
-    assert!(met.errors.contains("--insecure-skip-verify"), "{}", met.errors);
+    assert!(
+        met.errors.contains("--insecure-skip-verify"),
+        "{}",
+        met.errors
+    );
 }
 
 #[test]
@@ -89,7 +131,11 @@ fn an_old_version_can_be_refused() {
     let authority = certificates.path("ca.pem");
     let met = meet(&certificates, true, &["--ca-bundle", &authority]);
     assert_eq!(met.status, 200);
-    let met = meet(&certificates, true, &["--ca-bundle", &authority, "--min-tls", "1.3"]);
+    let met = meet(
+        &certificates,
+        true,
+        &["--ca-bundle", &authority, "--min-tls", "1.3"],
+    );
     assert_eq!((met.status, met.reached), (502, false));
     assert!(met.text.contains("no TLS with localhost"), "{}", met.text);
 }
@@ -114,8 +160,16 @@ fn our_own_listener_speaks_tls_and_survives_what_is_none() {
     let certificates = Certificates::new();
     let (chain, key) = (certificates.path("cert.pem"), certificates.path("key.pem"));
     let upstream = Upstream::start();
-    let gateway = Gateway::to(upstream.address(), &["--tls-cert", &chain, "--tls-key", &key]);
-    assert!(gateway.line["listening"].as_str().unwrap().starts_with("https://"));
+    let gateway = Gateway::to(
+        upstream.address(),
+        &["--tls-cert", &chain, "--tls-key", &key],
+    );
+    assert!(
+        gateway.line["listening"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://")
+    );
     let exchange = || {
         let socket = std::net::TcpStream::connect(gateway.address).unwrap();
         let mut client = connect(socket, &certificates.client_config(&["http/1.1"])).unwrap();
@@ -124,7 +178,10 @@ fn our_own_listener_speaks_tls_and_survives_what_is_none() {
         let head = server.head();
         server.body(&head);
         // Addresses of the server become ours, with our scheme.
-        let location = format!("Connection: close\r\nLocation: http://{}/x\r\n", upstream.address());
+        let location = format!(
+            "Connection: close\r\nLocation: http://{}/x\r\n",
+            upstream.address()
+        );
         server.send(json("200 OK", &location, "{}"));
         let head = client.head();
         let ours = format!("https://{}/x", gateway.address);

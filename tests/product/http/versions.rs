@@ -44,11 +44,23 @@ impl Between {
         }
         let url = format!("{scheme}://localhost:{}/mcp", server.address().port());
         let gateway = Gateway::to_url(&url, &options);
-        Self { runtime, certificates, server, gateway, client }
+        Self {
+            runtime,
+            certificates,
+            server,
+            gateway,
+            client,
+        }
     }
 
     fn ask(&self, fields: &[(&str, &str)]) -> Exchange {
-        Exchange::ask(&self.runtime, self.client, self.gateway.address, &self.certificates, fields)
+        Exchange::ask(
+            &self.runtime,
+            self.client,
+            self.gateway.address,
+            &self.certificates,
+            fields,
+        )
     }
 
     fn accept(&self) -> (Head, Exchange) {
@@ -84,11 +96,28 @@ fn heads_bodies_and_trailers_pass_part_by_part() {
         assert!(head.line.starts_with("POST /mcp?q HTTP/"), "{head:?}");
         assert_eq!(head.all("x-repeated"), ["one", "two"]);
         assert_eq!(head.get("mcp-session-id"), Some("s-1"));
-        let authority = head.get("host").or_else(|| head.get(":authority")).map(str::to_owned);
-        assert_eq!(authority, Some(format!("localhost:{}", between.server.address().port())));
-        let odd = ["date", "via", "forwarded", "user-agent", "x-forwarded-for", "content-length"];
+        let authority = head
+            .get("host")
+            .or_else(|| head.get(":authority"))
+            .map(str::to_owned);
+        assert_eq!(
+            authority,
+            Some(format!("localhost:{}", between.server.address().port()))
+        );
+        let odd = [
+            "date",
+            "via",
+            "forwarded",
+            "user-agent",
+            "x-forwarded-for",
+            "content-length",
+        ];
         assert!(odd.iter().all(|name| head.get(name).is_none()), "{head:?}");
-        server.answer(&[("trailer", "x-end"), ("set-cookie", "a=1"), ("set-cookie", "b=2")]);
+        server.answer(&[
+            ("trailer", "x-end"),
+            ("set-cookie", "a=1"),
+            ("set-cookie", "b=2"),
+        ]);
         let head = client.head();
         assert_eq!(head.status(), 200);
         assert_eq!(head.all("set-cookie"), ["a=1", "b=2"]);
@@ -101,9 +130,15 @@ fn heads_bodies_and_trailers_pass_part_by_part() {
             assert_eq!(client.part(data.len()), data);
         }
         client.finish(Some(("x-sum", "7")));
-        assert_eq!(server.over(), Over::Properly(vec![("x-sum".to_owned(), "7".to_owned())]));
+        assert_eq!(
+            server.over(),
+            Over::Properly(vec![("x-sum".to_owned(), "7".to_owned())])
+        );
         server.finish(Some(("x-end", "8")));
-        assert_eq!(client.over(), Over::Properly(vec![("x-end".to_owned(), "8".to_owned())]));
+        assert_eq!(
+            client.over(),
+            Over::Properly(vec![("x-end".to_owned(), "8".to_owned())])
+        );
         drop((client, server));
         let exchange = between.gateway.stop().only();
         for dir in [Direction::ToServer, Direction::ToClient] {
@@ -128,7 +163,10 @@ fn a_response_that_breaks_off_breaks_off() {
         assert_eq!(client.over(), Over::BrokenOff);
         drop(client);
         let exchange = between.gateway.stop().only();
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::Aborted));
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::Aborted)
+        );
     });
 }
 
@@ -143,8 +181,14 @@ fn a_request_that_breaks_off_breaks_off() {
         assert_eq!(server.over(), Over::BrokenOff);
         drop(server);
         let exchange = between.gateway.stop().only();
-        assert_eq!(exchange.end(Direction::ToServer), Some(CloseReason::Aborted));
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::ReceiverGone));
+        assert_eq!(
+            exchange.end(Direction::ToServer),
+            Some(CloseReason::Aborted)
+        );
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::ReceiverGone)
+        );
     });
 }
 
@@ -160,8 +204,14 @@ fn a_client_that_leaves_before_the_answer_takes_the_server_with_it() {
         server.is_left();
         drop((connection, server));
         let exchange = between.gateway.stop().only();
-        assert_eq!(exchange.end(Direction::ToServer), Some(CloseReason::EndOfInput));
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::ReceiverGone));
+        assert_eq!(
+            exchange.end(Direction::ToServer),
+            Some(CloseReason::EndOfInput)
+        );
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::ReceiverGone)
+        );
     });
 }
 
@@ -180,6 +230,9 @@ fn a_client_that_leaves_an_idle_stream_takes_the_server_with_it() {
         server.is_left();
         drop((connection, server));
         let exchange = between.gateway.stop().only();
-        assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::ReceiverGone));
+        assert_eq!(
+            exchange.end(Direction::ToClient),
+            Some(CloseReason::ReceiverGone)
+        );
     });
 }

@@ -42,7 +42,13 @@ pub(crate) fn step<T>(runtime: &Runtime, future: impl Future<Output = T>) -> T {
 
 pub(crate) fn runtime() -> Arc<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    Arc::new(builder.worker_threads(2).enable_all().build().expect("a runtime"))
+    Arc::new(
+        builder
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime"),
+    )
 }
 
 /// One exchange of a client or a server.
@@ -85,12 +91,16 @@ impl Exchange {
             }
             text += "Transfer-Encoding: chunked\r\n";
             wire.send(super::request("POST /mcp?q", gateway, &text));
-            return Self { runtime, side: Side::Http1(wire) };
+            return Self {
+                runtime,
+                side: Side::Http1(wire),
+            };
         }
         let (scheme, connector) = match speaks {
-            Speaks::Http2OverTls => {
-                ("https", Some(TlsConnector::from(certificates.client_config(&["h2"]))))
-            }
+            Speaks::Http2OverTls => (
+                "https",
+                Some(TlsConnector::from(certificates.client_config(&["h2"]))),
+            ),
             _ => ("http", None),
         };
         let mut request = http::Request::builder()
@@ -101,7 +111,9 @@ impl Exchange {
         }
         let request = request.body(()).expect("a request");
         let flow = step(&runtime, async {
-            let tcp = tokio::net::TcpStream::connect(gateway).await.expect("a connection");
+            let tcp = tokio::net::TcpStream::connect(gateway)
+                .await
+                .expect("a connection");
             tcp.set_nodelay(true).expect("an option");
             let (mut send, task) = match connector {
                 None => handshake(tcp).await,
@@ -120,7 +132,10 @@ impl Exchange {
                 connection: Some((send, task)),
             }
         });
-        Self { runtime, side: Side::Http2(Box::new(flow)) }
+        Self {
+            runtime,
+            side: Side::Http2(Box::new(flow)),
+        }
     }
 
     /// The head that came; for HTTP/2 in the words of HTTP/1.1.
@@ -132,7 +147,10 @@ impl Exchange {
                 let response = step(&self.runtime, response).expect("a response");
                 let (parts, body) = response.into_parts();
                 flow.input = Some(body);
-                Head { line: format!("HTTP/2 {}", parts.status.as_u16()), fields: words(&parts.headers) }
+                Head {
+                    line: format!("HTTP/2 {}", parts.status.as_u16()),
+                    fields: words(&parts.headers),
+                }
             }
         }
     }
@@ -166,7 +184,8 @@ impl Exchange {
             Side::Http1(wire) => wire.send(chunk(data)),
             Side::Http2(flow) => {
                 let out = flow.out.as_mut().expect("a body");
-                out.send_data(Bytes::copy_from_slice(data), false).expect("an open stream");
+                out.send_data(Bytes::copy_from_slice(data), false)
+                    .expect("an open stream");
             }
         }
     }
@@ -272,8 +291,15 @@ impl Flow {
     async fn part(&mut self, length: usize) -> Vec<u8> {
         let input = self.input.as_mut().expect("a head came");
         while self.held.len() < length {
-            let data = input.data().await.expect("a body that goes on").expect("data");
-            input.flow_control().release_capacity(data.len()).expect("capacity");
+            let data = input
+                .data()
+                .await
+                .expect("a body that goes on")
+                .expect("data");
+            input
+                .flow_control()
+                .release_capacity(data.len())
+                .expect("capacity");
             self.held.extend_from_slice(&data);
         }
         self.held.drain(..length).collect()
@@ -304,7 +330,10 @@ where
 
 fn words(fields: &http::HeaderMap) -> Vec<(String, String)> {
     let text = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
-        (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        (
+            name.to_string(),
+            String::from_utf8_lossy(value.as_bytes()).into_owned(),
+        )
     };
     fields.iter().map(text).collect()
 }
@@ -312,7 +341,10 @@ fn words(fields: &http::HeaderMap) -> Vec<(String, String)> {
 /// A server that speaks either.
 pub(crate) enum Server {
     Http1(Upstream),
-    Http2 { address: SocketAddr, streams: Receiver<(Head, Stream)> },
+    Http2 {
+        address: SocketAddr,
+        streams: Receiver<(Head, Stream)>,
+    },
 }
 
 type Stream = (RecvStream, SendResponse<Bytes>);
@@ -366,7 +398,13 @@ impl Server {
             Self::Http1(upstream) => {
                 let mut wire = upstream.accept();
                 let head = wire.head();
-                (head, Exchange { runtime, side: Side::Http1(wire) })
+                (
+                    head,
+                    Exchange {
+                        runtime,
+                        side: Side::Http1(wire),
+                    },
+                )
             }
             Self::Http2 { streams, .. } => {
                 let (head, (input, respond)) = streams.recv_timeout(PATIENCE).expect("a stream");
@@ -378,7 +416,13 @@ impl Server {
                     respond: Some(respond),
                     connection: None,
                 };
-                (head, Exchange { runtime, side: Side::Http2(Box::new(flow)) })
+                (
+                    head,
+                    Exchange {
+                        runtime,
+                        side: Side::Http2(Box::new(flow)),
+                    },
+                )
             }
         }
     }
@@ -396,8 +440,14 @@ where
         let mut fields = words(&parts.headers);
         let authority = parts.uri.authority().map(ToString::to_string);
         fields.insert(0, (":authority".to_owned(), authority.unwrap_or_default()));
-        let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let path = parts
+            .uri
+            .path_and_query()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let line = format!("{} {path} HTTP/2", parts.method);
-        found.try_send((Head { line, fields }, (body, respond))).expect("room");
+        found
+            .try_send((Head { line, fields }, (body, respond)))
+            .expect("room");
     }
 }

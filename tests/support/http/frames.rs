@@ -23,7 +23,9 @@ pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).expect("a length").to_be_bytes();
+    let length = u32::try_from(payload.len())
+        .expect("a length")
+        .to_be_bytes();
     let mut out = length[1..].to_vec();
     out.extend([kind, flags]);
     out.extend(stream.to_be_bytes());

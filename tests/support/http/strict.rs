@@ -79,7 +79,11 @@ fn serve(mut wire: Wire, notes: &Notes, answer: &dyn Fn(&Seen) -> Vec<u8>) {
             }
             Err(Broken::Ambiguous(line)) => return ambiguous(line),
             Err(Broken::Off(body)) => {
-                notes.broken.lock().expect("no panic").push(Seen { head, body });
+                notes
+                    .broken
+                    .lock()
+                    .expect("no panic")
+                    .push(Seen { head, body });
                 return;
             }
         }
@@ -92,7 +96,9 @@ fn is_clear(head: &Head) -> bool {
     let codings = head.all("transfer-encoding");
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     lengths.len() + codings.len() <= 1
-        && lengths.iter().all(|length| length.bytes().all(|byte| byte.is_ascii_digit()))
+        && lengths
+            .iter()
+            .all(|length| length.bytes().all(|byte| byte.is_ascii_digit()))
         && codings.iter().all(|coding| *coding == "chunked")
         && head.all("host").len() == 1
         && head.line.ends_with(" HTTP/1.1")
@@ -113,7 +119,9 @@ enum Broken {
 fn body(wire: &mut Wire, head: &Head) -> Result<Vec<u8>, Broken> {
     if let Some(length) = head.get("content-length") {
         let length = length.parse().expect("a length");
-        return wire.try_take(length).map_err(|_| Broken::Off(wire.rest().0));
+        return wire
+            .try_take(length)
+            .map_err(|_| Broken::Off(wire.rest().0));
     }
     let mut data = Vec::new();
     if head.get("transfer-encoding").is_none() {

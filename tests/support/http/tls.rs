@@ -11,7 +11,9 @@ use rcgen::{
 };
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 
 use super::{PATIENCE, Upstream, Wire};
 
@@ -33,7 +35,9 @@ impl Certificates {
     pub(crate) fn of(names: &[&str], (from, to): (i32, i32)) -> Self {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::default();
-        params.distinguished_name.push(DnType::CommonName, "test authority");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "test authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         let authority = params.self_signed(&key).expect("a certificate");
@@ -82,7 +86,10 @@ impl Certificates {
             .with_no_client_auth()
             .with_single_cert(vec![self.certificate.clone()], key)
             .expect("a certificate");
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect();
         Arc::new(config)
     }
 
@@ -104,7 +111,10 @@ pub(crate) fn client_config(
         .expect("versions")
         .with_root_certificates(roots)
         .with_no_client_auth();
-    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    config.alpn_protocols = protocols
+        .iter()
+        .map(|name| name.as_bytes().to_vec())
+        .collect();
     Arc::new(config)
 }
 

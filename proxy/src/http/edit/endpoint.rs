@@ -83,10 +83,10 @@ impl EndpointEditor {
     fn changed(&self, held: &[u8], span: Range<usize>, out: &mut BytesMut) -> Option<Edit> {
         let before = std::str::from_utf8(held.get(span.clone())?).ok()?;
         let after = self.addresses.for_client(before.trim())?;
-        let (head, tail) = (held.get(..span.start)?, held.get(span.end..)?);
-        out.extend_from_slice(head);
+        let (front, back) = (held.get(..span.start)?, held.get(span.end..)?);
+        out.extend_from_slice(front);
         out.extend_from_slice(after.as_bytes());
-        out.extend_from_slice(tail);
+        out.extend_from_slice(back);
         Some(Edit {
             what: "endpoint".to_owned(),
             before: before.to_owned(),

@@ -14,7 +14,7 @@ use crate::http::origin::OriginUrl;
 /// The head of a request as it came, for the tape.
 pub(crate) fn head_of(request: &Request<Incoming>) -> RequestHead {
     let uri = request.uri();
-    let target = if request.version() == http::Version::HTTP_2 || uri.scheme().is_none() {
+    let target = if request.version() == Version::HTTP_2 || uri.scheme().is_none() {
         target_of(uri).to_owned()
     } else {
         uri.to_string()

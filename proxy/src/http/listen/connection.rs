@@ -105,8 +105,8 @@ impl<H: Handler> Served<H> {
             Speaks::Http1 => builder.http1_only(),
             Speaks::Http2 => builder.http2_only(),
         };
-        let begun = Arc::new(AtomicBool::new(false));
-        let first_request = Arc::clone(&begun);
+        let asked = Arc::new(AtomicBool::new(false));
+        let first_request = Arc::clone(&asked);
         let flushed = Flushed::default();
         let stream = Watched::new(stream, flushed.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
@@ -125,7 +125,7 @@ impl<H: Handler> Served<H> {
             tokio::select! {
                 () = begin.as_mut(), if waiting => {
                     waiting = false;
-                    if !begun.load(Ordering::Relaxed) {
+                    if !asked.load(Ordering::Relaxed) {
                         return;
                     }
                 }

@@ -6,6 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use http::uri::Authority;
 use http::{HeaderMap, Uri, header};
 
 /// Who may talk to us.
@@ -46,7 +47,7 @@ impl Guard {
         let host = hosts.next().map(|host| host.to_str().unwrap_or_default());
         // A target in absolute form, and `:authority`, name the host as well, and win
         // (RFC 9112 §3.2.2): every name there is has to be ours.
-        let target = uri.authority().map(|authority| authority.as_str());
+        let target = uri.authority().map(Authority::as_str);
         let mut named = [target, host].into_iter().flatten().peekable();
         let own = named.peek().is_some() && named.all(|host| self.is_ours(host));
         if !own || hosts.next().is_some() {
