@@ -78,7 +78,7 @@ fn stripping(head: &HeaderMap) {
         "cookie",
     ] {
         let all = |head: &HeaderMap| head.get_all(name).iter().cloned().collect::<Vec<_>>();
-        assert_eq!(all(&head), all(&stripped), "{name}");
+        assert_eq!(all(head), all(&stripped), "{name}");
     }
     // What is left stands in the order in which it stood.
     let mut rest = before.iter();

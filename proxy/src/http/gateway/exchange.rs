@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::{Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
-    Added, CloseReason, Direction, Edit, EventBody, Head, Peer, SessionMark,
+    Added, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
 };
 
 use super::observe::{Exchange, RequestWatch};
@@ -20,7 +20,7 @@ use crate::http::edit::{Addresses, ResourceEditor};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
-use crate::http::origin::{Origin, SendError};
+use crate::http::origin::{Answer, Origin, OriginUrl, SendError};
 use crate::http::sessions::{LANE, Place};
 use crate::http::tap::{Log, Tap};
 
@@ -58,31 +58,10 @@ impl Gateway {
             );
         }
         let url = goal.origin.url();
-        let origin: Arc<str> = url.origin().into();
         let target = target_of(request.uri()).to_owned();
         let method = request.method().clone();
-        let place = self
-            .sessions
-            .place(&origin, &method, &target, request.headers(), arrived);
-        let session = match place {
-            Place::Known(session) | Place::New(session) => Some(session),
-            Place::AskMessage | Place::AskResponse => None,
-        };
-        let log = Arc::new(self.log(session));
-        let began = matches!(place, Place::New(_))
-            .then(|| EventBody::Session(SessionMark::Began("session id".to_owned())));
-        let opened = EventBody::Opened(peer(client));
-        let head = EventBody::Head(Box::new(Head::Request(head_of(&request))));
-        log.note_all(Direction::ToServer, began.into_iter().chain([opened, head]));
-        let exchange = Arc::new(Exchange {
-            gateway: Arc::clone(self),
-            log: Arc::clone(&log),
-            origin,
-            initialize: AtomicBool::new(false),
-            sent: Arc::default(),
-            broken_off: AtomicBool::new(false),
-            ask_response: place == Place::AskResponse,
-        });
+        let exchange = self.begin(client, url, &request, arrived);
+        let log = Arc::clone(&exchange.log);
         let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
 
@@ -129,11 +108,67 @@ impl Gateway {
             addresses,
             flushed,
         };
-        let response = match answer {
+        let response = self.conclude(&exchange, in_flight, asked, answer);
+        let added = Added {
+            request_us: before.since(arrived).0,
+            response_us: self.clock.now().since(came).0,
+        };
+        self.metrics.add_latency(added);
+        log.note(Direction::ToClient, EventBody::Added(added));
+        response
+    }
+
+    /// Opens the notes of an exchange, in its session where the head tells it.
+    fn begin(
+        self: &Arc<Self>,
+        client: Client,
+        url: &OriginUrl,
+        request: &Request<Incoming>,
+        arrived: Offset,
+    ) -> Arc<Exchange> {
+        let origin: Arc<str> = url.origin().into();
+        let target = target_of(request.uri());
+        let place = self.sessions.place(
+            &origin,
+            request.method(),
+            target,
+            request.headers(),
+            arrived,
+        );
+        let session = match place {
+            Place::Known(session) | Place::New(session) => Some(session),
+            Place::AskMessage | Place::AskResponse => None,
+        };
+        let log = Arc::new(self.log(session));
+        let began = matches!(place, Place::New(_))
+            .then(|| EventBody::Session(SessionMark::Began("session id".to_owned())));
+        let opened = EventBody::Opened(peer(client));
+        let head = EventBody::Head(Box::new(Head::Request(head_of(request))));
+        log.note_all(Direction::ToServer, began.into_iter().chain([opened, head]));
+        Arc::new(Exchange {
+            gateway: Arc::clone(self),
+            log,
+            origin,
+            initialize: AtomicBool::new(false),
+            sent: Arc::default(),
+            broken_off: AtomicBool::new(false),
+            ask_response: place == Place::AskResponse,
+        })
+    }
+
+    /// What the client gets.
+    fn conclude(
+        &self,
+        exchange: &Arc<Exchange>,
+        in_flight: InFlight,
+        asked: answer::Asked,
+        answer: Result<Answer, SendError>,
+    ) -> Response<Outbound> {
+        match answer {
             Ok(answer) if !fields::is_plainly_coded(answer.response.headers()) => {
                 let why = "the server used a transfer coding other than `chunked`";
                 self.replace(
-                    &exchange,
+                    exchange,
                     in_flight,
                     &Ours::new(StatusCode::BAD_GATEWAY, why),
                 )
@@ -142,33 +177,26 @@ impl Gateway {
             Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                 let why = "the server switched protocols, which nobody asked for";
                 self.replace(
-                    &exchange,
+                    exchange,
                     in_flight,
                     &Ours::new(StatusCode::BAD_GATEWAY, why),
                 )
             }
-            Ok(answer) => answer::pass(&exchange, in_flight, asked, answer),
+            Ok(answer) => answer::pass(exchange, in_flight, asked, answer),
             // The fault is not the server's.
             Err(error) if exchange.broken_off.load(Ordering::Acquire) => {
                 let why = "the request broke off, or its body is malformed";
                 let ours = Ours::new(StatusCode::BAD_REQUEST, why);
                 if is_malformed(&error) {
-                    self.replace(&exchange, in_flight, &ours)
+                    self.replace(exchange, in_flight, &ours)
                 } else {
                     // Nobody is there to read it.
-                    drop(Waiting(Some((exchange.clone(), in_flight))));
+                    drop(Waiting(Some((Arc::clone(exchange), in_flight))));
                     ours.response()
                 }
             }
-            Err(error) => self.replace(&exchange, in_flight, &Ours::of_send(&error)),
-        };
-        let added = Added {
-            request_us: before.since(arrived).0,
-            response_us: self.clock.now().since(came).0,
-        };
-        self.metrics.add_latency(added);
-        log.note(Direction::ToClient, EventBody::Added(added));
-        response
+            Err(error) => self.replace(exchange, in_flight, &Ours::of_send(&error)),
+        }
     }
 
     /// Answers in the server's place.
