@@ -11,8 +11,11 @@ use crate::script::Script;
 #[derive(Default)]
 pub struct Tally {
     inner: Mutex<Inner>,
-    on_miss: Option<Box<dyn Fn(&Miss) + Send + Sync>>,
+    on_miss: Option<Tell>,
 }
+
+/// Hears of each miss as it happens.
+pub type Tell = Box<dyn Fn(&Miss) + Send + Sync>;
 
 impl std::fmt::Debug for Tally {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -62,7 +65,7 @@ const MISSES_KEPT: usize = 1_000;
 impl Tally {
     /// A tally that tells of each miss as it happens.
     #[must_use]
-    pub fn new(on_miss: Option<Box<dyn Fn(&Miss) + Send + Sync>>) -> Self {
+    pub fn new(on_miss: Option<Tell>) -> Self {
         Self {
             inner: Mutex::default(),
             on_miss,

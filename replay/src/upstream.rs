@@ -300,9 +300,10 @@ impl ChunkSource for Source {
                         .extend(output.parts.into_iter().filter(|part| !part.is_empty()));
                     self.pieces.push_back(Bytes::from_static(b"\n"));
                 }
-                Received::End if filled > 0 => return Ok(ReadResult::Bytes(filled)),
+                Received::End | Received::TimedOut if filled > 0 => {
+                    return Ok(ReadResult::Bytes(filled));
+                }
                 Received::End => return Ok(ReadResult::End),
-                Received::TimedOut if filled > 0 => return Ok(ReadResult::Bytes(filled)),
                 Received::TimedOut => return Ok(ReadResult::TimedOut),
             }
         }

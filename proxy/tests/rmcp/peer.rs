@@ -221,9 +221,8 @@ impl Heard {
                 told.await;
             }
         };
-        let mut lines = match tokio::time::timeout(Duration::from_secs(60), heard).await {
-            Ok(lines) => lines,
-            Err(_) => panic!("only heard {:?}", self.lines.0.lock().unwrap()),
+        let Ok(mut lines) = tokio::time::timeout(Duration::from_secs(60), heard).await else {
+            panic!("only heard {:?}", self.lines.0.lock().unwrap());
         };
         lines.sort();
         lines

@@ -144,8 +144,7 @@ impl Index {
     pub(crate) fn levels(&self) -> &'static [Level] {
         match self.options.mode {
             MatchMode::Strict => &[Level::Hidden],
-            MatchMode::Semantic => &[Level::Hidden, Level::Normal],
-            MatchMode::Structural => &[Level::Hidden, Level::Normal],
+            MatchMode::Semantic | MatchMode::Structural => &[Level::Hidden, Level::Normal],
         }
     }
 

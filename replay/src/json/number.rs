@@ -45,17 +45,16 @@ impl Value {
         let mut digits = Vec::with_capacity(mantissa.len());
         let mut behind_point = false;
         for byte in mantissa {
-            match byte {
-                b'.' => behind_point = true,
-                _ => {
-                    if behind_point {
-                        exponent = exponent.checked_sub(1)?;
-                    }
-                    // Zeros in front say nothing.
-                    if !(digits.is_empty() && *byte == b'0') {
-                        digits.push(*byte);
-                    }
-                }
+            if *byte == b'.' {
+                behind_point = true;
+                continue;
+            }
+            if behind_point {
+                exponent = exponent.checked_sub(1)?;
+            }
+            // Zeros in front say nothing.
+            if !(digits.is_empty() && *byte == b'0') {
+                digits.push(*byte);
             }
         }
         while digits.last() == Some(&b'0') {

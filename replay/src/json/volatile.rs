@@ -1,4 +1,4 @@
-//! Values that are new in every session: UUIDs, times, ETags, trace ids.
+//! Values that are new in every session: UUIDs, times, entity tags, trace ids.
 //!
 //! Two values of one kind count as equal when exactness has been tried. The placeholders
 //! are those of other tools of the cassette format, which write them into recordings.

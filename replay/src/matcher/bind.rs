@@ -53,22 +53,19 @@ pub(super) fn placeholders(params: Option<&[u8]>) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut open = vec![tree.root()];
     while let Some(place) = open.pop() {
-        match tree.string(place) {
-            Some(text) => {
-                for one in placeholder::find(&text) {
-                    if one.style != Style::Others {
-                        found.push(text.get(one.range).unwrap_or_default().to_vec());
-                    }
+        if let Some(text) = tree.string(place) {
+            for one in placeholder::find(&text) {
+                if one.style != Style::Others {
+                    found.push(text.get(one.range).unwrap_or_default().to_vec());
                 }
             }
-            None => {
-                let members = tree.members(place);
-                // Elements of an array have no name, and would be taken for one member.
-                if members.len() > 1 || !members.iter().all(|(name, _)| name.is_empty()) {
-                    open.extend(members.into_iter().map(|(_, child)| child));
-                } else {
-                    open.extend(tree.children(place));
-                }
+        } else {
+            let members = tree.members(place);
+            // Elements of an array have no name, and would be taken for one member.
+            if members.len() > 1 || !members.iter().all(|(name, _)| name.is_empty()) {
+                open.extend(members.into_iter().map(|(_, child)| child));
+            } else {
+                open.extend(tree.children(place));
             }
         }
     }

@@ -158,6 +158,10 @@ impl Miss {
 
 impl Matcher {
     /// Tells why a request got nothing.
+    #[expect(
+        clippy::unnecessary_box_returns,
+        reason = "the error half of a result, which must not be large"
+    )]
     pub(super) fn miss(
         &mut self,
         live: Live<'_>,

@@ -170,9 +170,9 @@ impl Matcher {
         self.redactor.json(line).unwrap_or(Cow::Borrowed(line))
     }
 
-    fn redacted_params<'l>(&mut self, live: Live<'l>) -> Option<Cow<'l, [u8]>> {
-        match self.redacted(live.line) {
-            Cow::Borrowed(_) => live.params.map(Cow::Borrowed),
+    fn redacted_params<'l>(&mut self, asked: Live<'l>) -> Option<Cow<'l, [u8]>> {
+        match self.redacted(asked.line) {
+            Cow::Borrowed(_) => asked.params.map(Cow::Borrowed),
             Cow::Owned(line) => {
                 json::find(&line, &["params"]).map(|params| Cow::Owned(params.to_vec()))
             }

@@ -21,20 +21,20 @@ impl Player {
         method: &str,
         params: Option<&[u8]>,
     ) {
-        let live = Live {
+        let asked = Live {
             line,
             method,
             params,
         };
         let mut found = if is_stateless(method, params) {
-            self.lane.lock().find(live, &self.names.aliases)
+            self.lane.lock().find(asked, &self.names.aliases)
         } else {
-            self.matcher.find(live, &self.names.aliases)
+            self.matcher.find(asked, &self.names.aliases)
         };
         if found.is_err() && method == "initialize" && self.reached.is_some() {
             // A second handshake begins a second session.
             self.begin_again();
-            found = self.matcher.find(live, &self.names.aliases);
+            found = self.matcher.find(asked, &self.names.aliases);
         }
         match found {
             Ok(found) => self.start(now, found, id, method, params),

@@ -91,9 +91,12 @@ fn call() -> impl Strategy<Value = Call> {
 impl Call {
     /// What crossed for this request.
     fn messages(&self, number: usize, all: &mut Vec<(Direction, String)>) {
-        let quoted = |id: usize, text: bool| match text {
-            true => format!("\"{id}\""),
-            false => id.to_string(),
+        let quoted = |id: usize, text: bool| {
+            if text {
+                format!("\"{id}\"")
+            } else {
+                id.to_string()
+            }
         };
         let id = quoted(number, self.text_id);
         let mut members = String::new();
