@@ -27,8 +27,10 @@ impl FromStr for Code {
     /// Reads `INV-012`, in any case, and also `inv12` and `12`.
     fn from_str(word: &str) -> Result<Self, CodeError> {
         let lower = word.trim().to_ascii_lowercase();
-        let digits = lower.strip_prefix("inv").unwrap_or(&lower);
-        let digits = digits.strip_prefix('-').unwrap_or(digits);
+        let digits = match lower.strip_prefix("inv") {
+            Some(rest) => rest.strip_prefix('-').unwrap_or(rest),
+            None => &lower,
+        };
         let plain = digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
         let number = digits.parse().ok().filter(|_| plain);
         number.map(Self).ok_or_else(|| CodeError {

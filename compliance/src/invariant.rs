@@ -85,6 +85,8 @@ pub enum Basis {
     Message,
     /// The request and its response, or one HTTP exchange.
     Exchange,
+    /// What crossed on the same pipe, or in the same HTTP exchange.
+    Conduit,
     /// What its sender has sent before in the session.
     Sent,
     /// What both sides have sent in the session.
@@ -109,6 +111,8 @@ pub(crate) enum Check {
     HttpRequest(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// When the head of an HTTP response is known.
     HttpResponse(fn(&HttpCase<'_>, &mut Out<'_>)),
+    /// At every event of a stream.
+    Sse(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// When an HTTP exchange is over.
     HttpEnd(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// At the end of the session.

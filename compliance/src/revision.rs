@@ -34,6 +34,14 @@ impl Revisions {
     pub const HANDSHAKE: Self = Self(15);
     /// From 2025-03-26 on, as long as there are handshakes.
     pub const HANDSHAKE_FROM_R2: Self = Self(14);
+    /// Up to 2025-03-26.
+    pub const TO_R2: Self = Self(3);
+    /// Up to 2025-06-18.
+    pub const TO_R3: Self = Self(7);
+    /// 2025-06-18 and 2025-11-25.
+    pub const R3_AND_R4: Self = Self(12);
+    /// From 2025-11-25 on.
+    pub const FROM_R4: Self = Self(24);
     /// From 2025-06-18 on.
     pub const FROM_R3: Self = Self(28);
     /// From 2025-03-26 on.

@@ -6,6 +6,7 @@
 //! ```text
 //! handshake 2025-06-18 {"tools":{}}       initialize, its result, initialized
 //! handshake 2025-06-18 {} {"roots":{}}    the same, with capabilities of the client
+//! handshake-http                          session 1 over HTTP, with the id `abc`
 //! > {"jsonrpc":"2.0","id":1,"method":"ping"}
 //! fault > dropped                         we tampered with the message before
 //! wait 1500                               milliseconds
@@ -14,7 +15,7 @@
 //! exit 0                                  the server ended; `exit signal 15`
 //! gap 3                                   events are missing
 //! session 2                               what follows is of this session
-//! conduit 4 POST /mcp                     an HTTP exchange begins
+//! conduit 4 POST /mcp                     an HTTP exchange begins; `accept` is as it should be
 //! header accept: text/event-stream        of the request, or of the response behind it
 //! status 200                              the response begins
 //! sse id=3 retry=100                      an event of a stream; `sse id=4 message`
@@ -104,6 +105,13 @@ impl Draft {
             ">" => self.message(Direction::ToServer, rest),
             "<" => self.message(Direction::ToClient, rest),
             "handshake" => self.handshake(rest)?,
+            "handshake-http" => {
+                for line in crate::rules::stream::HANDSHAKE.lines().map(str::trim) {
+                    if !line.is_empty() {
+                        self.line(line)?;
+                    }
+                }
+            }
             "fault" => {
                 let (way, effect) = rest.split_once(' ')?;
                 let effect = effect.to_owned();
@@ -219,7 +227,17 @@ impl Draft {
     }
 
     fn head(&mut self) {
-        if let Some(head) = self.pending.take() {
+        if let Some(mut head) = self.pending.take() {
+            if let Head::Request(head) = &mut head
+                && head.fields.get("accept").is_none()
+            {
+                let accept = match head.method.as_str() {
+                    "GET" => "text/event-stream",
+                    _ => "application/json, text/event-stream",
+                };
+                let field = ("accept".to_owned(), accept.to_owned());
+                head.fields.0.push(field);
+            }
             let dir = match &head {
                 Head::Request(_) => Direction::ToServer,
                 Head::Response(_) => Direction::ToClient,

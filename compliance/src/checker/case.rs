@@ -7,7 +7,7 @@ use crate::finding::Side;
 use crate::message::Message;
 use crate::method::Method;
 use crate::session::asked::Asked;
-use crate::session::{Answer, Session};
+use crate::session::{Answer, Session, Sort};
 
 /// One message at the moment when a rule looks at it.
 pub(crate) struct Case<'a> {
@@ -21,6 +21,8 @@ pub(crate) struct Case<'a> {
     pub(crate) status: Option<u16>,
     /// Of an HTTP exchange: the request resumes a stream.
     pub(crate) resumes: bool,
+    /// Of an HTTP exchange: it is a POST.
+    pub(crate) posted: bool,
 }
 
 impl<'a> Case<'a> {
@@ -43,6 +45,18 @@ impl<'a> Case<'a> {
 
     pub(crate) fn dir(&self) -> Direction {
         self.message.dir
+    }
+
+    /// Whether it may belong to a request of another exchange, and there is no session to
+    /// find it by.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        let alone = self.session.sort == Sort::Exchange;
+        alone && (self.message.dir == Direction::ToServer || !self.posted)
+    }
+
+    /// Whether it travels over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        matches!(self.session.sort, Sort::Exchange | Sort::Http)
     }
 
     /// Whether the response is one that an HTTP error status carries.

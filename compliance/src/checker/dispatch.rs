@@ -34,6 +34,7 @@ pub(super) struct Dispatch {
     pub(super) http_request: Vec<Entry<HttpCheck>>,
     pub(super) http_response: Vec<Entry<HttpCheck>>,
     pub(super) http_end: Vec<Entry<HttpCheck>>,
+    pub(super) sse: Vec<Entry<HttpCheck>>,
     pub(super) end: Vec<Entry<EndCheck>>,
     // By direction and method; the checks of every message are among them.
     requests: Vec<Vec<Entry<MessageCheck>>>,
@@ -100,6 +101,7 @@ impl Dispatch {
             Check::AnyResponse(check) => self.any_response.push(entry(index, rule, *check)),
             Check::HttpRequest(check) => self.http_request.push(entry(index, rule, *check)),
             Check::HttpResponse(check) => self.http_response.push(entry(index, rule, *check)),
+            Check::Sse(check) => self.sse.push(entry(index, rule, *check)),
             Check::HttpEnd(check) => self.http_end.push(entry(index, rule, *check)),
             Check::End(check) => self.end.push(entry(index, rule, *check)),
         }

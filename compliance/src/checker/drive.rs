@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Payload, Peer, SessionKey, SessionMark, Sink,
+    ConduitId, Event, EventBody, Payload, Peer, SessionKey, SessionMark, Sink,
 };
 use tapewright_schemas::tape::Ending;
 
@@ -19,7 +19,7 @@ use crate::invariant::Transports;
 use crate::message::Message;
 use crate::method::Method;
 use crate::session::capabilities::Capabilities;
-use crate::session::{Answer, Session, Sort};
+use crate::session::{Answer, Moment, Session, Sort};
 use crate::value::Value;
 
 impl Sink for Checker {
@@ -116,6 +116,10 @@ impl Checker {
 
     fn event(&mut self, event: &Event) {
         let dir = event.dir;
+        let moment = Moment {
+            seq: event.seq,
+            at: event.at,
+        };
         match &event.body {
             EventBody::Opened(Peer::Client { connection, .. }) => {
                 self.open(event.conduit, *connection);
@@ -124,46 +128,51 @@ impl Checker {
             EventBody::Faulted { .. } => self.session(event).fault(dir),
             EventBody::Closed(reason) => {
                 let reason = *reason;
-                self.session(event).close(dir, event.at, reason);
-                self.http_closed(event);
+                self.session(event).close(dir, moment, reason);
+                self.exchange_closed(event, reason);
             }
             EventBody::Exited(exit) => {
                 let exit = *exit;
-                self.session(event).exited = Some((event.at, exit));
+                self.session(event).exited = Some((moment, exit));
             }
             EventBody::Gap(_) => {
                 self.doubts.add(Doubt::Gap);
                 self.sessions.each(|session| session.gap = true);
             }
             EventBody::Session(mark) => self.mark(event, mark),
+            EventBody::Head(head) => self.head(event, head),
+            EventBody::Sse(note) => self.note(event, note),
+            EventBody::Body { payload } => self.body(event, payload.wire_len()),
             _ => {}
         }
     }
 
-    fn open(&mut self, conduit: ConduitId, connection: u64) {
-        let fresh = Conduit {
-            connection,
-            ..Conduit::default()
-        };
-        self.conduits.insert(conduit, fresh);
-    }
-
-    fn http_closed(&mut self, event: &Event) {
-        if event.dir == Direction::ToClient {
-            self.conduits.remove(&event.conduit);
-        }
-    }
-
     fn mark(&mut self, event: &Event, mark: &SessionMark) {
-        if let SessionMark::Ended(_) = mark
-            && let Some(session) = self.sessions.remove((event.session, ConduitId(0)))
-        {
-            self.close_session(&session, true);
+        match mark {
+            SessionMark::Began(how) => {
+                let begins = how != "session id";
+                let session = self.session(event);
+                session.start_unknown &= !begins;
+                if how == "event stream" {
+                    self.legacy(event);
+                }
+            }
+            SessionMark::Ended(how) => {
+                let key = (event.session, ConduitId(0));
+                if let Some(mut session) = self.sessions.remove(key) {
+                    let moment = Moment {
+                        seq: event.seq,
+                        at: event.at,
+                    };
+                    session.ended = Some((moment, how.clone()));
+                    self.close_session(&session, true);
+                }
+            }
         }
     }
 
     /// The session of an event.
-    fn session(&mut self, event: &Event) -> &mut Session {
+    pub(super) fn session(&mut self, event: &Event) -> &mut Session {
         let http = self.facts.transport == Transport::Http
             || !self.conduits.is_empty() && self.conduits.contains_key(&event.conduit);
         let sort = match (http, event.session) {
@@ -182,6 +191,7 @@ impl Checker {
             results.entry(key).or_insert_with(Results::new);
             let mut session = Session::new(key, sort, facts);
             session.gap = gap;
+            session.start_unknown = sort == Sort::Http;
             session
         })
     }
@@ -192,6 +202,9 @@ impl Checker {
         session.last = session.last.max(event.at);
         let era = session.era(event.era, &message);
         message.revisions = session.possible(era, &message);
+        if !self.conduits.is_empty() {
+            self.exchange_message(event, &message);
+        }
         let (Some(session), Some(results)) = (
             self.sessions.last_mut(),
             self.results.get_mut(&event.session),
@@ -224,7 +237,7 @@ impl Checker {
         });
     }
 
-    fn close_session(&mut self, session: &Session, whole: bool) {
+    pub(super) fn close_session(&mut self, session: &Session, whole: bool) {
         let Some(results) = self.results.get_mut(&session.key) else {
             return;
         };
@@ -331,6 +344,7 @@ impl Turn<'_> {
             answer,
             status: self.conduit.and_then(Conduit::status),
             resumes: self.conduit.is_some_and(Conduit::resumes),
+            posted: self.conduit.is_some_and(Conduit::is_post),
         };
         for entry in checks {
             if !entry.revisions.covers(message.revisions) || !fits(entry.transports, session.sort) {
@@ -356,7 +370,7 @@ impl Turn<'_> {
 }
 
 /// Whether messages of such a session can break a rule of these transports.
-fn fits(transports: Transports, sort: Sort) -> bool {
+pub(super) fn fits(transports: Transports, sort: Sort) -> bool {
     match transports {
         Transports::Any => true,
         Transports::Http => matches!(sort, Sort::Exchange | Sort::Http),
@@ -382,11 +396,11 @@ impl Sessions {
     }
 
     /// The session that was used last.
-    fn last_mut(&mut self) -> Option<&mut Session> {
+    pub(super) fn last_mut(&mut self) -> Option<&mut Session> {
         self.last.as_mut().map(|(_, session)| &mut **session)
     }
 
-    fn remove(&mut self, key: (SessionKey, ConduitId)) -> Option<Box<Session>> {
+    pub(super) fn remove(&mut self, key: (SessionKey, ConduitId)) -> Option<Box<Session>> {
         match self.last.take() {
             Some((last, session)) if last == key => return Some(session),
             other => self.last = other,

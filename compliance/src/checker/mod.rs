@@ -14,6 +14,7 @@
 mod case;
 mod dispatch;
 mod drive;
+mod exchange;
 mod out;
 mod results;
 mod selection;
@@ -31,6 +32,7 @@ pub use self::selection::{Selection, SelectionError};
 use crate::facts::Facts;
 use crate::finding::{Doubts, Finding};
 use crate::http::conduit::Conduit;
+use crate::http::session::World;
 use crate::session::Session;
 
 /// Judges one recording.
@@ -41,6 +43,7 @@ pub struct Checker {
     dispatch: Dispatch,
     sessions: Sessions,
     conduits: HashMap<ConduitId, Conduit>,
+    world: World,
     results: BTreeMap<SessionKey, Results>,
     found: VecDeque<Finding>,
     // The names of the tools that each session offers.
@@ -69,6 +72,7 @@ impl Checker {
             selection,
             sessions: Sessions::default(),
             conduits: HashMap::new(),
+            world: World::default(),
             results: BTreeMap::new(),
             found: VecDeque::new(),
             offers: BTreeMap::new(),

@@ -140,7 +140,8 @@ impl Out<'_> {
         if severity < self.mildest {
             return self.pass();
         }
-        let misled = self.rule.basis == Basis::Session && self.session.misled(fault.side);
+        let received = matches!(self.rule.basis, Basis::Conduit | Basis::Session);
+        let misled = received && self.session.misled(fault.side);
         let side = if fault.ours || misled {
             Side::Recorder
         } else {

@@ -1,25 +1,153 @@
 //! One HTTP exchange.
 
-use tapewright_schemas::event::{RequestHead, ResponseHead};
+use tapewright_schemas::envelope::Kind;
+use tapewright_schemas::event::{CloseReason, RequestHead, ResponseHead};
+
+use crate::id::Key;
+use crate::message::Message;
+use crate::method::Method;
+use crate::session::Moment;
 
 /// One HTTP exchange: a request and its response, as far as they have come.
 #[derive(Debug, Default)]
 pub(crate) struct Conduit {
+    /// Its number.
+    pub(crate) number: u32,
     /// Number of the client's connection.
     pub(crate) connection: u64,
-    pub(crate) request: Option<(u64, RequestHead)>,
-    pub(crate) response: Option<(u64, ResponseHead)>,
+    pub(crate) request: Option<(Moment, RequestHead)>,
+    pub(crate) response: Option<(Moment, ResponseHead)>,
+    /// The messages of the request, no more than a few.
+    pub(crate) sent: Vec<Sent>,
+    /// How many messages the request had.
+    pub(crate) sent_count: usize,
+    /// How many responses, and how many messages in all, came back.
+    pub(crate) answers: usize,
+    pub(crate) received: usize,
+    /// How many bytes came back that are no message.
+    pub(crate) other_bytes: u64,
+    /// What the response's errors said, as code.
+    pub(crate) error: Option<(i64, u64)>,
+    /// The request's headers and its body do not agree.
+    pub(crate) mismatch: Option<u64>,
+    /// How the response ended.
+    pub(crate) closed: Option<(Moment, CloseReason)>,
+    /// The stream that its events belong to.
+    pub(crate) stream: Option<u32>,
+    /// The number of its last event that was sent before.
+    pub(crate) replayed: Option<u64>,
 }
 
+/// A message of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) seq: u64,
+    pub(crate) kind: Sort,
+    pub(crate) method: Method,
+    pub(crate) id: Key,
+}
+
+/// What a message of a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Request,
+    Other,
+}
+
+/// How many messages of one request are remembered.
+const SENT: usize = 128;
+
 impl Conduit {
+    /// The field of the request.
+    pub(crate) fn asked_field(&self, name: &str) -> Option<&str> {
+        self.request.as_ref()?.1.fields.get(name)
+    }
+
+    /// The field of the response.
+    pub(crate) fn answered_field(&self, name: &str) -> Option<&str> {
+        self.response.as_ref()?.1.fields.get(name)
+    }
+
+    /// The HTTP method.
+    pub(crate) fn verb(&self) -> &str {
+        let head = self.request.as_ref();
+        head.map_or("", |(_, head)| head.method.as_str())
+    }
+
     /// The status of the response, once it is known.
     pub(crate) fn status(&self) -> Option<u16> {
         self.response.as_ref().map(|(_, head)| head.status)
     }
 
+    /// Whether the answer is ours and not the server's.
+    pub(crate) fn is_ours(&self) -> bool {
+        let head = self.response.as_ref();
+        head.is_some_and(|(_, head)| head.ours.is_some())
+    }
+
     /// Whether the request resumes a stream.
     pub(crate) fn resumes(&self) -> bool {
-        let head = self.request.as_ref().map(|(_, head)| head);
-        head.is_some_and(|head| head.fields.get("last-event-id").is_some())
+        self.asked_field("last-event-id").is_some()
+    }
+
+    /// Whether it is a POST.
+    pub(crate) fn is_post(&self) -> bool {
+        self.verb() == "POST"
+    }
+
+    /// Whether the request carries this method.
+    pub(crate) fn carries(&self, method: Method) -> bool {
+        self.sent.iter().any(|one| one.method == method)
+    }
+
+    /// Whether the request has a request among its messages.
+    pub(crate) fn asks(&self) -> bool {
+        self.sent.iter().any(|one| one.kind == Sort::Request)
+    }
+
+    /// The type of the response's body, without parameters.
+    pub(crate) fn content_type(&self) -> String {
+        let value = self.answered_field("content-type").unwrap_or_default();
+        let kind = value.split(';').next().unwrap_or_default();
+        kind.trim().to_ascii_lowercase()
+    }
+
+    /// Where the request's head stands.
+    pub(crate) fn asked_at(&self) -> u64 {
+        self.request.as_ref().map_or(0, |(moment, _)| moment.seq)
+    }
+
+    /// Where the response's head stands.
+    pub(crate) fn answered_at(&self) -> u64 {
+        self.response.as_ref().map_or(0, |(moment, _)| moment.seq)
+    }
+
+    /// Takes a message of the request.
+    pub(crate) fn send(&mut self, message: &Message<'_>) {
+        self.sent_count += 1;
+        if self.sent.len() >= SENT {
+            return;
+        }
+        let kind = match message.envelope.kind {
+            Kind::Request { .. } => Sort::Request,
+            _ => Sort::Other,
+        };
+        self.sent.push(Sent {
+            seq: message.seq,
+            kind,
+            method: message.method,
+            id: message.id().map_or(Key::Null, Key::of),
+        });
+    }
+
+    /// Takes a message of the response.
+    pub(crate) fn receive(&mut self, message: &Message<'_>) {
+        self.received += 1;
+        if let Kind::Response { .. } = message.envelope.kind {
+            self.answers += 1;
+            if let Some(code) = message.error_code() {
+                self.error.get_or_insert((code, message.seq));
+            }
+        }
     }
 }

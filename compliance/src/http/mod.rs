@@ -3,17 +3,25 @@
 pub(crate) mod conduit;
 pub(crate) mod session;
 
-use tapewright_schemas::event::Event;
+use tapewright_schemas::event::SseNote;
 
 use self::conduit::Conduit;
+use self::session::World;
+use crate::message::Message;
 use crate::revision::Revisions;
-use crate::session::Session;
+use crate::session::{Moment, Session};
 
 /// One HTTP exchange at the moment when a rule looks at it.
 pub(crate) struct HttpCase<'a> {
-    pub(crate) event: &'a Event,
+    pub(crate) moment: Moment,
     pub(crate) conduit: &'a Conduit,
     pub(crate) session: &'a Session,
+    /// What is known beyond this session.
+    pub(crate) world: &'a World,
+    /// The message of the request, where it is the first one.
+    pub(crate) message: Option<&'a Message<'a>>,
+    /// The event of a stream.
+    pub(crate) note: Option<&'a SseNote>,
     /// The revisions that the exchange may be of.
     pub(crate) revisions: Revisions,
 }

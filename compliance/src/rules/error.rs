@@ -23,6 +23,7 @@ pub(crate) static ENVELOPE: Invariant = Invariant {
     why: "A client that cannot read the code cannot tell an unknown method from a broken server. The code must be an \
           integer in the text too: `-32600.0` is none. Bodies of refused HTTP requests count as well.",
     holds: r#"
+        handshake 2025-06-18
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}
     "#,
@@ -88,6 +89,7 @@ pub(crate) static UNKNOWN_METHOD: Invariant = Invariant {
           `experimental` capabilities or `extensions` may be its own. In a capture of another tool only the message \
           counts.",
     holds: r#"
+        handshake 2025-06-18
         > {"jsonrpc":"2.0","id":1,"method":"no/such"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}
     "#,

@@ -22,8 +22,11 @@ pub(crate) static FIRST: Invariant = Invariant {
           it speaks to. A capture of another tool is judged by the letter: there a `ping` counts as a request, and a \
           session without any request fails.",
     holds: r#"
-        > {"jsonrpc":"2.0","id":1,"method":"initialize"}
-        < {"jsonrpc":"2.0","id":1,"result":{}}
+        > {"jsonrpc":"2.0","id":0,"method":"ping"}
+        < {"jsonrpc":"2.0","id":0,"result":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
+        > {"jsonrpc":"2.0","method":"notifications/initialized"}
     "#,
     breaks: r#"
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
@@ -83,8 +86,8 @@ pub(crate) static INITIALIZED: Invariant = Invariant {
           of another tool may leave notifications out: there only a notification in the wrong place fails, and a \
           response of any kind completes the handshake.",
     holds: r#"
-        > {"jsonrpc":"2.0","id":1,"method":"initialize"}
-        < {"jsonrpc":"2.0","id":1,"result":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
         > {"jsonrpc":"2.0","method":"notifications/initialized"}
     "#,
     breaks: r#"

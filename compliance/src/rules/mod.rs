@@ -3,10 +3,30 @@
 //! A rule is one static item with its examples. It looks at one message, and at the
 //! session as it stands before it, and says what it found.
 
+mod batch;
+mod cancel;
 mod capability;
+mod declared;
+mod envelope;
 mod error;
+mod handshake;
+mod http_message;
+pub(crate) mod http_modern;
+mod http_session;
+mod ids;
 mod initialize;
+mod modern;
+mod notify;
+mod output;
+mod prelude;
+mod process;
+mod progress;
+mod resource;
+pub(crate) mod stream;
+mod tasks;
 mod tool_result;
+mod tools;
+mod walk;
 
 use crate::invariant::Invariant;
 
@@ -19,4 +39,80 @@ pub(crate) const ALL: &[&Invariant] = &[
     &tool_result::SHAPE,
     &error::ENVELOPE,
     &error::UNKNOWN_METHOD,
+    &envelope::VERSION,
+    &envelope::ID_TYPE,
+    &ids::REUSED,
+    &ids::IN_FLIGHT,
+    &ids::ANSWERS_SOMETHING,
+    &ids::ANSWERED_ONCE,
+    &envelope::RESULT_OR_ERROR,
+    &envelope::NOTIFICATION_ID,
+    &ids::ALL_ANSWERED,
+    &batch::NONE,
+    &batch::SHAPE,
+    &modern::CODES,
+    &envelope::PARAMS,
+    &handshake::RESULT,
+    &handshake::QUIET_CLIENT,
+    &handshake::QUIET_SERVER,
+    &handshake::ONCE,
+    &handshake::AS_AGREED,
+    &process::EXITS,
+    &declared::BY_SERVER,
+    &declared::BY_CLIENT,
+    &declared::CHANGES,
+    &declared::LOGS,
+    &notify::UPDATED,
+    &notify::LEVEL,
+    &notify::ROOTS,
+    &progress::KNOWN,
+    &progress::INCREASES,
+    &progress::ENDS,
+    &progress::TOKEN,
+    &cancel::OWN_REQUEST,
+    &cancel::HEEDED,
+    &cancel::STATELESS,
+    &tools::NAMES,
+    &tools::ABSENT,
+    &output::CONFORMS,
+    &output::AS_TEXT,
+    &tools::UNKNOWN,
+    &resource::MISSING,
+    &tools::SCHEMAS,
+    &walk::ISSUED,
+    &walk::ENDS,
+    &walk::REFUSED,
+    &walk::COMPLETIONS,
+    &process::STDOUT,
+    &process::STDIN,
+    &http_session::KEPT,
+    &http_session::HONOURED,
+    &http_session::STARTS_OVER,
+    &http_message::VERSION_SENT,
+    &http_message::VERSION_REFUSED,
+    &http_message::ACCEPTED,
+    &http_message::CONTENT,
+    &http_message::ACCEPT,
+    &stream::NO_ANSWERS,
+    &stream::UNIQUE,
+    &stream::REPLAY,
+    &stream::ONE_STREAM,
+    &stream::RELATED,
+    &stream::PATIENT,
+    &http_modern::MIRRORED,
+    &http_modern::STATUS,
+    &http_modern::NO_SESSION,
+    &http_message::ORIGIN,
+    &modern::META,
+    &modern::RESULT_TYPE,
+    &modern::ONE_WAY,
+    &modern::INPUT,
+    &modern::RETRY,
+    &modern::LISTEN,
+    &modern::CACHE,
+    &modern::REMOVED,
+    &tasks::STATES,
+    &tasks::ALLOWED,
+    &tasks::RESULTS,
+    &tasks::URL_ELICITATION,
 ];

@@ -59,6 +59,7 @@ impl Session {
         let method = message.method;
         let life = &mut self.lifecycle;
         if method == Method::Initialize {
+            self.start_unknown &= life.first.is_some();
             life.asked.get_or_insert(message.moment());
         }
         if method != Method::Ping {
@@ -188,8 +189,15 @@ impl Session {
             (Method::Cancelled, dir) => {
                 let id = message.param("requestId").map(|id| Key::of_source(id.0));
                 let moment = message.moment();
-                if let Some(asked) = id.and_then(|id| self.requests_mut(dir).find_mut(id)) {
-                    asked.cancelled.get_or_insert(moment);
+                let requests = self.requests_mut(dir);
+                let Some(asked) = id.and_then(|id| requests.find_mut(id)) else {
+                    return;
+                };
+                asked.cancelled.get_or_insert(moment);
+                let token = asked.token;
+                requests.any_cancelled = true;
+                if let Some(token) = token {
+                    self.tokens_mut(dir).cancel(token, moment);
                 }
             }
             (Method::Progress, dir) => {
@@ -320,8 +328,9 @@ impl Session {
         let Some(one) = self.uses.of(method) else {
             return;
         };
-        // Arguments that are wrong say nothing about the capability.
-        if error && !letter && message.error_code() == Some(-32_602) {
+        // Wrong arguments, missing resources and a user who must sign in say nothing about the capability.
+        let wrong = matches!(message.error_code(), Some(-32_602 | -32_042 | -32_002));
+        if error && !letter && wrong {
             return;
         }
         one.answered += 1;

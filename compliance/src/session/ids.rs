@@ -16,6 +16,8 @@ pub(crate) struct Requests {
     doubled: Vec<(Key, Asked)>,
     used: Used,
     forgotten: bool,
+    /// A request was cancelled while it was in flight.
+    pub(crate) any_cancelled: bool,
 }
 
 /// How many requests are followed in flight.
@@ -117,6 +119,16 @@ impl Requests {
         let mut all: Vec<&Asked> = window.chain(self.others.values()).chain(doubled).collect();
         all.sort_by_key(|asked| asked.seq);
         all
+    }
+
+    /// How many may be in flight at most.
+    pub(crate) fn in_flight_count(&self) -> usize {
+        self.window.slots.len() + self.others.len() + self.doubled.len()
+    }
+
+    /// Whether there ever was a request.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.used.runs.is_empty() || !self.used.order.is_empty()
     }
 
     /// Whether nothing is in flight.

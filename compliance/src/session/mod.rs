@@ -20,6 +20,7 @@ use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey
 
 use self::asked::Asked;
 use self::capabilities::Capabilities;
+pub(crate) use self::enter::{CLIENT_CAPABILITIES_KEY, subscription};
 use self::ids::Requests;
 use self::lifecycle::Lifecycle;
 use self::lists::{Cursors, Logging, Subscriptions, Uses};
@@ -94,8 +95,10 @@ pub(crate) struct Session {
     pub(crate) modern: Modern,
     pub(crate) http: HttpSession,
     /// How each direction ended.
-    pub(crate) closed: [Option<(Offset, CloseReason)>; 2],
-    pub(crate) exited: Option<(Offset, Exit)>,
+    pub(crate) closed: [Option<(Moment, CloseReason)>; 2],
+    pub(crate) exited: Option<(Moment, Exit)>,
+    /// When the session was ended as such, in words.
+    pub(crate) ended: Option<(Moment, String)>,
     pub(crate) last: Offset,
     /// In a capture the response stands beside its request: the id of that request.
     pub(crate) beside: Option<Option<Key>>,
@@ -157,6 +160,7 @@ impl Session {
             http: HttpSession::default(),
             closed: [None; 2],
             exited: None,
+            ended: None,
             last: Offset::default(),
             beside: None,
             eras: EraTracker::default(),
@@ -228,8 +232,20 @@ impl Session {
     }
 
     /// How this direction ended.
-    pub(crate) fn closing(&self, dir: Direction) -> Option<(Offset, CloseReason)> {
+    pub(crate) fn closing(&self, dir: Direction) -> Option<(Moment, CloseReason)> {
         pick(self.closed, dir)
+    }
+
+    /// When the session ended, if it ended as it should: the client closed the server's
+    /// input, or deleted the session, and the server went by itself.
+    pub(crate) fn ended_in_order(&self) -> Option<Moment> {
+        if let Some((moment, how)) = &self.ended {
+            return (how == "deleted").then_some(*moment);
+        }
+        let (closed, reason) = self.closing(Direction::ToServer)?;
+        let (exited, how) = self.exited?;
+        let orderly = reason == CloseReason::EndOfInput && how == Exit::Code(0);
+        (orderly && exited.seq > closed.seq).then_some(closed)
     }
 
     /// Whether the receiver of an earlier message certainly knew it at `now`: it has
@@ -313,13 +329,13 @@ impl Session {
     }
 
     /// A direction ended.
-    pub(crate) fn close(&mut self, dir: Direction, at: Offset, reason: CloseReason) {
+    pub(crate) fn close(&mut self, dir: Direction, moment: Moment, reason: CloseReason) {
         let [to_server, to_client] = &mut self.closed;
         let end = match dir {
             Direction::ToServer => to_server,
             Direction::ToClient => to_client,
         };
-        end.get_or_insert((at, reason));
+        end.get_or_insert((moment, reason));
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Token {
     pub(crate) answered: Option<Moment>,
     /// Which conduit the answer came on.
     pub(crate) answered_on: u32,
+    /// When the request was given up.
+    pub(crate) cancelled: Option<Moment>,
     /// It belongs to a task, and so lives on behind the answer.
     pub(crate) task: bool,
 }
@@ -80,6 +82,7 @@ impl Tokens {
                 progress: None,
                 answered: None,
                 answered_on: 0,
+                cancelled: None,
                 task,
             },
         );
@@ -93,6 +96,13 @@ impl Tokens {
             .or_else(|| self.done.get_mut(&key));
         if let Some(token) = token {
             token.progress = Some((progress, seq));
+        }
+    }
+
+    /// The request that handed it out was given up.
+    pub(crate) fn cancel(&mut self, key: Key, moment: Moment) {
+        if let Some(token) = self.active.get_mut(&key) {
+            token.cancelled.get_or_insert(moment);
         }
     }
 

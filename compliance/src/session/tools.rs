@@ -1,9 +1,9 @@
 //! The tools that a server lists.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::id::hash;
+use crate::schema::OutputSchema;
 use crate::value::Value;
 
 /// What `tools/list` told.
@@ -20,10 +20,10 @@ pub(crate) struct Tools {
 }
 
 /// One tool, as far as rules ask for it.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Tool {
-    /// Source text of `outputSchema`.
-    pub(crate) output_schema: Option<Arc<[u8]>>,
+    /// `outputSchema`.
+    pub(crate) output_schema: Option<OutputSchema>,
     /// `execution.taskSupport`.
     pub(crate) tasks: TaskSupport,
     /// Arguments that travel in headers too: name of the argument, name of the header.
@@ -135,7 +135,7 @@ impl Tools {
             _ => TaskSupport::Forbidden,
         };
         let entry = Tool {
-            output_schema: schema.map(|one| one.0.into()),
+            output_schema: schema.map(|one| OutputSchema::new(one.0)),
             tasks,
             headers: headers(tool),
         };

@@ -1,0 +1,284 @@
+//! Taking what happens over HTTP beside the messages.
+
+use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Event, Head, SseNote};
+
+use super::dispatch::{Entry, HttpCheck};
+use super::drive::fits;
+use super::{Checker, Out};
+use crate::finding::Doubt;
+use crate::http::HttpCase;
+use crate::http::conduit::Conduit;
+use crate::http::session::{SESSION_ID, VERSION};
+use crate::message::Message;
+use crate::method::Method;
+use crate::revision::{R1, R5, Revisions};
+use crate::session::{Moment, Session, Sort};
+
+/// How many exchanges are followed at once.
+const CONDUITS: usize = 65_536;
+
+/// When the rules look at an exchange.
+#[derive(Clone, Copy)]
+pub(super) enum Phase<'a> {
+    Request(Option<&'a Message<'a>>),
+    Response,
+    Stream(&'a SseNote),
+    End,
+}
+
+impl Checker {
+    /// A client's exchange begins.
+    pub(super) fn open(&mut self, conduit: ConduitId, connection: u64) {
+        if self.conduits.len() >= CONDUITS {
+            // The oldest has the smallest number; nobody waits for it any more.
+            if let Some(oldest) = self.conduits.keys().min().copied() {
+                self.conduits.remove(&oldest);
+            }
+        }
+        let fresh = Conduit {
+            number: conduit.0,
+            connection,
+            ..Conduit::default()
+        };
+        self.conduits.insert(conduit, fresh);
+    }
+
+    /// A head passed.
+    pub(super) fn head(&mut self, event: &Event, head: &Head) {
+        let moment = moment(event);
+        let session = self.session(event);
+        if let Head::Request(head) = head
+            && session.http.revisions.is_none()
+        {
+            session.http.revisions = head.fields.get(VERSION).and_then(Revisions::named);
+        }
+        let Some(conduit) = self.conduits.get_mut(&event.conduit) else {
+            return;
+        };
+        match head {
+            Head::Request(head) => {
+                conduit.request = Some((moment, head.clone()));
+                if !conduit.is_post() {
+                    self.judge_exchange(event, Phase::Request(None));
+                }
+            }
+            Head::Response(head) => {
+                conduit.response = Some((moment, head.clone()));
+                self.judge_exchange(event, Phase::Response);
+                self.enter_response_head(event, moment);
+            }
+        }
+    }
+
+    fn enter_response_head(&mut self, event: &Event, moment: Moment) {
+        let (Some(session), Some(conduit)) =
+            (self.sessions.last_mut(), self.conduits.get(&event.conduit))
+        else {
+            return;
+        };
+        let status = conduit.status().unwrap_or_default();
+        let success = (200..300).contains(&status);
+        if conduit.is_ours() {
+            return;
+        }
+        if let Some(id) = conduit.answered_field(SESSION_ID)
+            && success
+            && conduit.carries(Method::Initialize)
+        {
+            let key = crate::id::hash(id.as_bytes());
+            session.http.id.get_or_insert((key, moment.seq));
+            self.world.entry(id);
+            self.world.uses(conduit.connection, id);
+        }
+        if let Some(id) = conduit.asked_field(SESSION_ID) {
+            if status == 404 {
+                self.world.entry(id).refused.get_or_insert(moment);
+            }
+            if success && conduit.verb() == "DELETE" {
+                self.world.entry(id).deleted.get_or_insert(moment);
+            }
+            if success || status == 404 {
+                self.world.uses(conduit.connection, id);
+            }
+        }
+    }
+
+    /// An event of a stream passed.
+    pub(super) fn note(&mut self, event: &Event, note: &SseNote) {
+        self.session(event);
+        self.judge_exchange(event, Phase::Stream(note));
+        let (Some(session), Some(conduit)) = (
+            self.sessions.last_mut(),
+            self.conduits.get_mut(&event.conduit),
+        ) else {
+            return;
+        };
+        let events = &mut session.http.events;
+        let own = conduit.number;
+        let resumed = conduit
+            .asked_field("last-event-id")
+            .and_then(|id| events.find(id))
+            .map(|event| event.stream);
+        let stream = *conduit.stream.get_or_insert(resumed.unwrap_or(own));
+        if let Some(id) = note.id.as_deref().filter(|id| !id.is_empty()) {
+            match events.find(id) {
+                Some(before) if before.stream == stream => conduit.replayed = Some(before.number),
+                Some(_) => {}
+                None => events.enter(id, stream, event.seq),
+            }
+        }
+        if let Some(retry) = note.retry_ms
+            && let Some(stream) = events.stream_mut(stream)
+        {
+            stream.retry_ms = Some((retry, event.seq));
+        }
+    }
+
+    /// What is no message passed.
+    pub(super) fn body(&mut self, event: &Event, bytes: u64) {
+        if event.dir == Direction::ToClient
+            && let Some(conduit) = self.conduits.get_mut(&event.conduit)
+        {
+            conduit.other_bytes += bytes;
+        }
+    }
+
+    /// A message passed.
+    pub(super) fn exchange_message(&mut self, event: &Event, message: &Message<'_>) {
+        let Some(conduit) = self.conduits.get_mut(&event.conduit) else {
+            return;
+        };
+        if event.dir == Direction::ToClient {
+            conduit.receive(message);
+            return;
+        }
+        conduit.send(message);
+        if conduit.sent_count > 1 {
+            return;
+        }
+        if message.revisions == R5
+            && let Some(session) = self.sessions.last_mut()
+            && let crate::rules::http_modern::Mirror::Differs(_) =
+                crate::rules::http_modern::mismatch(conduit, message, session)
+        {
+            conduit.mismatch = Some(message.seq);
+        }
+        self.judge_exchange(event, Phase::Request(Some(message)));
+    }
+
+    /// A direction of an exchange ended.
+    pub(super) fn exchange_closed(&mut self, event: &Event, reason: CloseReason) {
+        if event.dir == Direction::ToServer || !self.conduits.contains_key(&event.conduit) {
+            return;
+        }
+        let moment = moment(event);
+        if let Some(conduit) = self.conduits.get_mut(&event.conduit) {
+            conduit.closed = Some((moment, reason));
+        }
+        self.judge_exchange(event, Phase::End);
+        let conduit = self.conduits.remove(&event.conduit);
+        let stream = conduit.and_then(|conduit| conduit.stream);
+        if let (Some(stream), Some(session)) = (stream, self.sessions.last_mut())
+            && let Some(stream) = session.http.events.stream_mut(stream)
+        {
+            stream.closed = Some(moment);
+        }
+        if event.session.0 == 0
+            && let Some(session) = self.sessions.remove((event.session, event.conduit))
+        {
+            self.close_session(&session, true);
+        }
+    }
+
+    /// Shows an exchange to the rules that look at this phase. The session of the event
+    /// must be at hand.
+    fn judge_exchange(&mut self, event: &Event, phase: Phase<'_>) {
+        let (Some(session), Some(conduit), Some(results)) = (
+            self.sessions.last_mut(),
+            self.conduits.get(&event.conduit),
+            self.results.get_mut(&event.session),
+        ) else {
+            return;
+        };
+        let answered = matches!(phase, Phase::Response | Phase::End | Phase::Stream(_));
+        if answered && conduit.is_ours() {
+            return;
+        }
+        let (message, note) = match phase {
+            Phase::Request(message) => (message, None),
+            Phase::Stream(note) => (None, Some(note)),
+            Phase::Response | Phase::End => (None, None),
+        };
+        let session: &Session = session;
+        let case = HttpCase {
+            moment: moment(event),
+            conduit,
+            session,
+            world: &self.world,
+            message,
+            note,
+            revisions: revisions(session, conduit),
+        };
+        let entries: &[Entry<HttpCheck>] = match phase {
+            Phase::Request(_) => &self.dispatch.http_request,
+            Phase::Response => &self.dispatch.http_response,
+            Phase::Stream(_) => &self.dispatch.sse,
+            Phase::End => &self.dispatch.http_end,
+        };
+        for entry in entries {
+            let applies = entry.revisions.covers(case.revisions);
+            if !applies || !fits(entry.transports, session.sort) {
+                continue;
+            }
+            if entry.in_session && session.sort == Sort::Exchange {
+                results.doubt(entry.index, Doubt::NoSession);
+                continue;
+            }
+            let mut out = Out {
+                index: entry.index,
+                rule: entry.rule,
+                session,
+                revisions: case.revisions,
+                mildest: self.selection.severity(),
+                at: event.at,
+                results,
+                found: &mut self.found,
+            };
+            (entry.check)(&case, &mut out);
+        }
+    }
+
+    /// A session over the transport of 2024-11-05 began.
+    pub(super) fn legacy(&mut self, event: &Event) {
+        self.session(event).http.revisions = Some(R1);
+    }
+}
+
+/// The revisions that an exchange may be of.
+fn revisions(session: &Session, conduit: &Conduit) -> Revisions {
+    let agreed = session.negotiated;
+    if let Some(version) = conduit.asked_field(VERSION) {
+        return match Revisions::named(version) {
+            Some(one) => one,
+            None if agreed == Revisions::HANDSHAKE => Revisions::FROM_R3,
+            None => agreed,
+        };
+    }
+    if agreed != Revisions::HANDSHAKE {
+        return agreed;
+    }
+    if session.stateless {
+        return R5;
+    }
+    session
+        .http
+        .revisions
+        .unwrap_or(Revisions::HANDSHAKE_FROM_R2)
+}
+
+fn moment(event: &Event) -> Moment {
+    Moment {
+        seq: event.seq,
+        at: event.at,
+    }
+}

@@ -1,0 +1,263 @@
+//! Ids: used once, and answered once.
+
+use super::prelude::*;
+use crate::id::Key;
+use crate::session::asked::Asked;
+
+pub(crate) static REUSED: Invariant = Invariant {
+    code: Code(10),
+    category: "envelope",
+    property: "a sender never uses a request id a second time in a session",
+    levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Sent,
+    source: "basic §Requests (2024-11-05)",
+    why: "A late response to the first request would be taken for the answer to the second. Client and server number on \
+          their own: both may begin with 0. `8` and `8.0` are the same id, `\"8\"` is another.",
+    holds: r#"
+        handshake 2025-06-18
+        < {"jsonrpc":"2.0","id":0,"method":"ping"}
+        > {"jsonrpc":"2.0","id":0,"result":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
+    "#,
+    checks: &[Check::Request(Way::Any, Methods::All, reused)],
+};
+
+fn key(case: &Case<'_>) -> Option<Key> {
+    let key = Key::of(case.message.id()?);
+    (key != Key::Null).then_some(key)
+}
+
+fn reused(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(key) = key(case) else { return };
+    let requests = case.session.requests(case.dir());
+    if requests.knows(key) {
+        let what = format!(
+            "{} has an id that was used before",
+            quoted(case.message.spelled())
+        );
+        let fault = Fault::new(case.sender(), what).at(case.message, "/id");
+        return out.fail(match requests.find(key) {
+            Some(first) => fault.seen(first.seq),
+            None => fault,
+        });
+    }
+    if requests.has_forgotten() {
+        out.doubt(Doubt::Evicted);
+    } else {
+        out.pass();
+    }
+}
+
+pub(crate) static IN_FLIGHT: Invariant = Invariant {
+    code: Code(11),
+    category: "envelope",
+    property: "a request id differs from every id that its sender has in flight",
+    levels: Levels::NOWHERE.must(R5),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Sent,
+    source: "basic §Requests (2026-07-28)",
+    why: "The stateless era lets ids come back once their request was answered, and no sooner. Over HTTP every exchange \
+          stands alone.",
+    holds: r#"
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"public"}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"public"}}
+    "#,
+    breaks: r#"
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+        > {"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+    "#,
+    checks: &[Check::Request(Way::Any, Methods::All, in_flight)],
+};
+
+fn in_flight(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(key) = key(case) else { return };
+    match case.session.requests(case.dir()).find(key) {
+        // Who gave a request up need not wait for an answer.
+        Some(first) if first.cancelled.is_none() => {
+            let what = format!(
+                "{} has the id of a `{}` that still waits for its answer",
+                quoted(case.message.spelled()),
+                first.method.name()
+            );
+            let fault = Fault::new(case.sender(), what).at(case.message, "/id");
+            out.fail(fault.seen(first.seq));
+        }
+        _ => out.pass(),
+    }
+}
+
+pub(crate) static ANSWERS_SOMETHING: Invariant = Invariant {
+    code: Code(12),
+    category: "envelope",
+    property: "every response answers a request that the other side has in flight",
+    levels: Levels::NOWHERE.must(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Conduit,
+    source: "basic §Responses (2024-11-05)",
+    why: "A response that answers nothing is dropped, and the request that it was meant for waits for ever. Errors \
+          without an id answer what could not be read, and bodies of refused HTTP requests need not name a request: both \
+          are left out.",
+    holds: r#"
+        handshake 2025-06-18
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
+        < {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}
+    "#,
+    breaks: r#"
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":"1","result":{}}
+    "#,
+    checks: &[Check::AnyResponse(answers_something)],
+};
+
+fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
+    if case.is_refusal() {
+        return;
+    }
+    if case.is_elsewhere() {
+        return out.doubt(Doubt::NoSession);
+    }
+    let fail = |what: &str| Fault::new(case.sender(), what).at(case.message, "/id");
+    match case.answer {
+        Answer::Pairs(asked) => beside(case, asked, out),
+        // What comes twice is counted elsewhere.
+        Answer::Again => {}
+        Answer::Forgotten => out.doubt(Doubt::Evicted),
+        Answer::Nameless if case.message.error().is_some() => {}
+        Answer::Nameless => {
+            let fault = Fault::new(case.sender(), "a result without an id answers nothing");
+            out.fail(fault.at(case.message, ""));
+        }
+        Answer::Nobody if case.resumes => out.doubt(Doubt::StartUnknown),
+        Answer::Nobody => out.fail(fail("no request with this id was in flight")),
+    }
+}
+
+/// In a capture a response stands beside its request, also when their ids differ.
+fn beside(case: &Case<'_>, asked: &Asked, out: &mut Out<'_>) {
+    let (Some(Some(request)), Some(id)) = (case.session.beside, case.message.id()) else {
+        return out.pass();
+    };
+    if Key::of(id) == request {
+        return out.pass();
+    }
+    let what = "the response has another id than the request that it stands beside";
+    let fault = Fault::new(case.sender(), what).at(case.message, "");
+    out.fail(fault.seen(asked.seq));
+}
+
+pub(crate) static ANSWERED_ONCE: Invariant = Invariant {
+    code: Code(13),
+    category: "envelope",
+    property: "a request is answered at most once",
+    levels: Levels::NOWHERE.must(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Conduit,
+    source: "JSON-RPC 2.0 §5 via basic §Responses (2024-11-05)",
+    why: "The second answer goes nowhere, or to a later request with the same id. A response that a stream repeats after \
+          it was resumed is the same answer and is left out.",
+    holds: r#"
+        handshake 2025-06-18
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
+    "#,
+    breaks: r#"
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
+        < {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"late"}}
+    "#,
+    checks: &[Check::AnyResponse(answered_once)],
+};
+
+fn answered_once(case: &Case<'_>, out: &mut Out<'_>) {
+    match case.answer {
+        Answer::Pairs(_) => out.pass(),
+        Answer::Again if case.resumes || case.is_refusal() => {}
+        Answer::Again => {
+            let what = "a request was answered a second time";
+            out.fail(Fault::new(case.sender(), what).at(case.message, "/id"));
+        }
+        _ => {}
+    }
+}
+
+pub(crate) static ALL_ANSWERED: Invariant = Invariant {
+    code: Code(16),
+    category: "envelope",
+    property: "when a session ends in order, every request has been answered",
+    levels: Levels::NOWHERE.should(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Session,
+    source: "basic/transports §Sending Messages (2025-03-26)",
+    why: "What was neither answered nor cancelled is a hang. Left out are requests that were cancelled, sessions that \
+          were broken off, subscriptions, and what was asked within a second before the end.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+        < {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
+        close >
+        exit 0
+        close <
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+        wait 5000
+        close >
+        exit 0
+        close <
+    "#,
+    checks: &[Check::End(all_answered)],
+};
+
+fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
+    let session = closing.session;
+    if closing.facts.keeps == crate::facts::Keeps::Selection {
+        // Whoever wrote the file may have left answers out.
+        for way in [Direction::ToServer, Direction::ToClient] {
+            if !session.requests(way).is_idle() {
+                out.doubt(Doubt::NotKept);
+            }
+        }
+        return;
+    }
+    let Some(ended) = session.ended_in_order() else {
+        return;
+    };
+    for way in [Direction::ToServer, Direction::ToClient] {
+        let requests = session.requests(way);
+        if requests.is_idle() {
+            if requests.has_any() {
+                out.pass();
+            }
+            continue;
+        }
+        for asked in requests.in_flight() {
+            if asked.cancelled.is_some() || asked.method == Method::SubscriptionsListen {
+                continue;
+            }
+            let what = format!("`{}` was never answered", asked.method.name());
+            let fault = Fault::new(Side::sender(way.opposite()), what)
+                .seen(asked.seq)
+                .ours_if(asked.faulted);
+            let waited = session.facts.timed && ended.at.since(asked.at) > session.facts.grace;
+            out.fail_if_known(waited, fault);
+        }
+    }
+}

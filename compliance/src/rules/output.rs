@@ -1,0 +1,134 @@
+//! Structured results, and the schema that they promised to keep.
+
+use super::prelude::*;
+use crate::schema::{self, Validity};
+use crate::session::tools::Listed;
+
+const CALL: Methods = Methods::Of(&[Method::ToolsCall]);
+
+pub(crate) static CONFORMS: Invariant = Invariant {
+    code: Code(43),
+    category: "result-shape",
+    property: "the result of a tool with an `outputSchema` has `structuredContent` that conforms to it",
+    levels: Levels::NOWHERE.must(Revisions::FROM_R3),
+    transports: Transports::Any,
+    who: Who::Server,
+    basis: Basis::Session,
+    source: "server/tools §Output Schema (2025-06-18)",
+    why: "Whoever wrote code against the schema relies on it. Errors, and results that are only a step on the way, are \
+          left out. Schemas are of the dialect that `$schema` names, or of 2020-12; references to other documents are \
+          never fetched.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+        < {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"sum","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]}}]}}
+        > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sum"}}
+        < {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"sum\":3}"}],"structuredContent":{"sum":3}}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+        < {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"sum","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]}}]}}
+        > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sum"}}
+        < {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}],"structuredContent":{"sum":"3"}}}
+    "#,
+    checks: &[Check::Response(Way::ToServer, CALL, conforms)],
+};
+
+/// The result of a call that succeeded and is final.
+fn finished<'a>(case: &Case<'a>) -> Option<Value<'a>> {
+    let result = case
+        .message
+        .result()
+        .filter(|_| case.message.error().is_none())?;
+    let failed = result.get("isError").and_then(Value::boolean) == Some(true);
+    let interim = case.message.revisions == R5
+        && result
+            .get("resultType")
+            .is_some_and(|kind| !kind.is("complete"));
+    let created = case.message.revisions.meets(R4) && result.get("task").is_some();
+    (!failed && !interim && !created).then_some(result)
+}
+
+fn conforms(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(Listed::Known(key)) = case.asked().map(|asked| asked.tool) else {
+        return;
+    };
+    let tool = case.session.tools.get(key);
+    let Some(schema) = tool.and_then(|tool| tool.output_schema.as_ref()) else {
+        return;
+    };
+    let (Some(result), Some(asked)) = (finished(case), case.asked()) else {
+        return;
+    };
+    let fail = |what: String, pointer: &str| {
+        let fault = Fault::new(Side::Server, what).at(case.message, pointer);
+        fault.seen(asked.seq).ours_if(asked.faulted)
+    };
+    let Some(content) = result.get("structuredContent") else {
+        let what =
+            "the tool has an `outputSchema` and the result no `structuredContent`".to_owned();
+        return out.fail(fail(what, "/result"));
+    };
+    match schema.validate(content.0) {
+        Validity::Valid => out.pass(),
+        Validity::Unknown => out.doubt(Doubt::TooCostly),
+        Validity::Invalid(at) => {
+            let what =
+                "`structuredContent` does not conform to the tool's `outputSchema`".to_owned();
+            out.fail(fail(what, &format!("/result/structuredContent{at}")));
+        }
+    }
+}
+
+pub(crate) static AS_TEXT: Invariant = Invariant {
+    code: Code(44),
+    category: "result-shape",
+    property: "`structuredContent` also stands in the result as text",
+    levels: Levels::NOWHERE.should(Revisions::FROM_R3),
+    transports: Transports::Any,
+    who: Who::Server,
+    basis: Basis::Exchange,
+    source: "server/tools §Structured Content (2025-06-18)",
+    why: "Clients that do not know structured results show nothing otherwise. A text block counts when it is the same JSON \
+          value, or when the structure only wraps the text.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{ \"sum\": 3 }"}],"structuredContent":{"sum":3}}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"structuredContent":{"sum":3}}}
+    "#,
+    checks: &[Check::Response(Way::ToServer, CALL, as_text)],
+};
+
+fn as_text(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(result) = finished(case) else { return };
+    let Some(structured) = result.get("structuredContent") else {
+        return;
+    };
+    if structured.0.len() > TEXT_BYTES {
+        return out.doubt(Doubt::TooCostly);
+    }
+    let mut texts = Vec::new();
+    if let Some(content) = result.get("content") {
+        content.elements(|block| {
+            if texts.len() < BLOCKS
+                && let Some(text) = block.get("text").and_then(Value::string)
+            {
+                texts.push(text.into_owned());
+            }
+        });
+    }
+    if schema::is_told_by(structured.0, &texts) {
+        return out.pass();
+    }
+    let what = "`structuredContent` does not stand in the result as text";
+    out.fail(Fault::new(Side::Server, what).at(case.message, "/result/structuredContent"));
+}
+
+const TEXT_BYTES: usize = 1 << 20;
+const BLOCKS: usize = 1_000;

@@ -1,0 +1,210 @@
+//! Progress: for whom, how far, and until when.
+
+use super::prelude::*;
+use crate::id::Key;
+use crate::session::tokens::{Known, Progress};
+
+const PROGRESS: Methods = Methods::Of(&[Method::Progress]);
+
+pub(crate) static KNOWN: Invariant = Invariant {
+    code: Code(34),
+    category: "progress",
+    property: "a progress notification names a token that a request of the other side handed out",
+    levels: Levels::NOWHERE.must(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Conduit,
+    source: "basic/utilities/progress §Behavior Requirements 1 (2024-11-05)",
+    why: "Progress that nobody asked for is shown to nobody, or is taken for another request's. Progress for a request \
+          that was answered already is INV-036.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":"p"}}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+    "#,
+    checks: &[Check::Notification(Way::Any, PROGRESS, known)],
+};
+
+/// What is known of the token that a progress notification names.
+fn token(case: &Case<'_>) -> Option<Known> {
+    let token = case.message.param("progressToken")?;
+    let key = Key::of_source(token.0);
+    Some(case.session.tokens(case.dir().opposite()).find(key))
+}
+
+fn known(case: &Case<'_>, out: &mut Out<'_>) {
+    if case.is_elsewhere() {
+        return out.doubt(Doubt::NoSession);
+    }
+    match token(case) {
+        Some(Known::Active(_)) => out.pass(),
+        Some(Known::Done(_)) => {}
+        Some(Known::Perhaps) => out.doubt(Doubt::Evicted),
+        Some(Known::Never) => {
+            let what = "progress for a token that no request handed out";
+            let pointer = "/params/progressToken";
+            out.fail(Fault::new(case.sender(), what).at(case.message, pointer));
+        }
+        None => {
+            let what = "progress without a token";
+            out.fail(Fault::new(case.sender(), what).at(case.message, ""));
+        }
+    }
+}
+
+pub(crate) static INCREASES: Invariant = Invariant {
+    code: Code(35),
+    category: "progress",
+    property: "`progress` increases with every notification for the same token",
+    levels: Levels::NOWHERE.must(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Conduit,
+    source: "basic/utilities/progress §Progress Flow (2024-11-05)",
+    why: "A bar that moves backwards or stands still cannot be told from a hang.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0.5}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2.0}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+    "#,
+    checks: &[Check::Notification(Way::Any, PROGRESS, increases)],
+};
+
+fn increases(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(Known::Active(token) | Known::Done(token)) = token(case) else {
+        return;
+    };
+    let value = case.message.param("progress");
+    let Some(now) = value.and_then(|one| Progress::read(one.0)) else {
+        return;
+    };
+    let Some((before, seq)) = token.progress else {
+        return out.pass();
+    };
+    match now.exceeds(before) {
+        Some(true) => out.pass(),
+        None => out.doubt(Doubt::TooCostly),
+        Some(false) => {
+            let what = "`progress` is not greater than the time before";
+            let fault = Fault::new(case.sender(), what).at(case.message, "/params/progress");
+            out.fail(fault.seen(seq));
+        }
+    }
+}
+
+pub(crate) static ENDS: Invariant = Invariant {
+    code: Code(36),
+    category: "progress",
+    property: "there is no progress after the response to the request",
+    levels: Levels::NOWHERE.must(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Conduit,
+    source: "basic/utilities/progress §Behavior Requirements (2024-11-05)",
+    why: "By then the receiver has forgotten the token. The token of a request that became a task lives until the task is \
+          over. What counts is the order on the wire: a client that handles the response first is no fault of the server's.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+        < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+    "#,
+    checks: &[Check::Notification(Way::Any, PROGRESS, ends)],
+};
+
+fn ends(case: &Case<'_>, out: &mut Out<'_>) {
+    match token(case) {
+        Some(Known::Active(_)) => out.pass(),
+        Some(Known::Done(token)) => {
+            let Some(answered) = token.answered else {
+                return;
+            };
+            let what = "progress for a request that was answered before";
+            let pointer = "/params/progressToken";
+            let fault = Fault::new(case.sender(), what).at(case.message, pointer);
+            // Streams have no common order: only on one pipe is the sender's order known.
+            let ordered = token.answered_on == case.message.conduit.0;
+            let late = case.message.at.since(answered.at) > case.session.facts.grace;
+            let known = ordered || case.session.facts.timed && late;
+            out.fail_if_known(known, fault.seen(answered.seq).seen(token.request.seq));
+        }
+        _ => {}
+    }
+}
+
+pub(crate) static TOKEN: Invariant = Invariant {
+    code: Code(37),
+    category: "progress",
+    property: "a progress token is a string or an integer, and no other request in flight has it",
+    levels: Levels::NOWHERE.must(Revisions::ALL),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Sent,
+    source: "basic/utilities/progress §Progress Flow (2024-11-05)",
+    why: "With one token for two requests nobody can tell whose progress it is.",
+    holds: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+        > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":"1"}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+        < {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
+    "#,
+    breaks: r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+        > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
+    "#,
+    checks: &[Check::Request(Way::Any, Methods::All, unique)],
+};
+
+fn unique(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(params) = case.message.params() else {
+        return;
+    };
+    if memchr::memmem::find(params.0, b"progressToken").is_none() {
+        return;
+    }
+    let Some(token) = params.at(&["_meta", "progressToken"]) else {
+        return;
+    };
+    let pointer = "/params/_meta/progressToken";
+    if !token.is_string() && !token.is_integer() {
+        let what = format!("the progress token is {}", token.kind());
+        return out.fail(Fault::new(case.sender(), what).at(case.message, pointer));
+    }
+    match case
+        .session
+        .tokens(case.dir())
+        .find(Key::of_source(token.0))
+    {
+        Known::Active(other) => {
+            let what = "a request in flight has this progress token already";
+            let fault = Fault::new(case.sender(), what).at(case.message, pointer);
+            out.fail(fault.seen(other.request.seq));
+        }
+        Known::Perhaps => out.doubt(Doubt::Evicted),
+        _ => out.pass(),
+    }
+}
