@@ -98,6 +98,30 @@ CELLS = [
     ("inspector-read", "fastmcp", ["reverse"]),
 ]
 
+ENV = ["--env", f"TAPEWRIGHT_PEERS_DIR={common.PEERS}"]
+STDIO = {
+    "ts1": [*common.TS_CLIENT, *ENV],
+    "ts2-legacy": [*common.TS_CLIENT, "--sdk", "2", *ENV],
+    "ts2-pin": [*common.TS_CLIENT, "--sdk", "2", "--era", "2026-07-28", *ENV],
+    "py": [*common.PY_CLIENT, *ENV],
+    "py2": [*common.PY2_CLIENT, *ENV],
+}
+
+# client, server, the bridge between them: `to-http` has a stdio client in front of a server over HTTP, `to-stdio` HTTP
+# clients in front of a command. The other side of the comparison has the same client and no bridge, over HTTP.
+BRIDGES = [
+    ("ts1", "everything", "to-http"),
+    ("py", "everything", "to-http"),
+    ("ts1", "fastmcp", "to-http"),
+    ("py", "fastmcp", "to-http"),
+    ("ts2-legacy", "everything", "to-http"),
+    ("ts2-pin", "modern", "to-http"),
+    ("py2", "modern", "to-http"),
+    ("ts1", "everything", "to-stdio"),
+    ("py", "fastmcp", "to-stdio"),
+    ("ts2-pin", "modern", "to-stdio"),
+]
+
 
 def command(client, server, port):
     """What runs a client against the server at a port."""

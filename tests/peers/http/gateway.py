@@ -14,13 +14,15 @@ OPTIONS = os.environ.get("TAPEWRIGHT_PEERS_OPTIONS", "").split()
 class Gateway:
     """`tapewright record`, with its files in a folder of its own."""
 
-    def __init__(self, folder, upstream=None, options=()):
+    def __init__(self, folder, upstream=None, options=(), command=None):
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        way = ["--listen", "127.0.0.1:0", "--upstream", upstream] if upstream else ["--forward-proxy", "127.0.0.1:0"]
+        way = ["--listen", "127.0.0.1:0"] if upstream or command else ["--forward-proxy", "127.0.0.1:0"]
+        way += ["--upstream", upstream] if upstream else []
         self._errors = open(folder / "gateway.stderr", "wb")
         self.process = subprocess.Popen(
-            [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS],
+            [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS,
+             *(["--", *command] if command else [])],
             env=servers.plain_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -26,6 +26,9 @@ SERVERS = {
     "suite": ("/mcp", lambda port: [common.NODE, str(HERE / "http/suite_server.mjs"), port], False),
 }
 
+# The same servers over stdio.
+STDIO = {"everything": common.EVERYTHING, "fastmcp": common.FASTMCP, "modern": common.MODERN}
+
 PATIENCE = 60  # seconds for a server to listen, or a recorder to say where it does
 
 
