@@ -146,7 +146,6 @@ def requests():
               f"{value['rps'] / base['rps']:5.2f} (ours at least 0.6), p99 {value['p99_us'] / base['p99_us']:5.2f} (at most 1.5)"
               + (f"   {value['cpu_s'] / value['rps'] / seconds * 1e6:.0f} us of processor each" if "cpu_s" in value else "")
               + (f"   {value['lost']:,.0f} events lost" if value.get("lost") else ""))
-    return upstream
 
 
 def latency(upstream):
@@ -176,7 +175,7 @@ def head(port, target, session):
     return sock
 
 
-def sessions(upstream, requests_upstream):
+def sessions(upstream):
     with Gateway(upstream) as gateway:
         fresh = gateway.memory()[1]
         streams = [head(gateway.port, "/idle", f"idle-{number}") for number in range(idle_streams)]
@@ -218,13 +217,12 @@ try:
     missing = [tool for tool in ("nginx", "haproxy", "wrk") if not shutil.which(tool, path=path)]
     if missing:
         print(f"requests per second: not measured, {', '.join(missing)} missing (Debian: nginx-light haproxy wrk)")
-        fast = None
     else:
-        fast = requests()
+        requests()
     slow = free_port()
     started([work / "sse", "serve", str(slow), "100" if small else "2000", "1000"], slow)
     latency(slow)
-    sessions(slow, fast)
+    sessions(slow)
     large(slow)
 finally:
     for process in running:

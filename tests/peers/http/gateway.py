@@ -19,6 +19,7 @@ class Gateway:
         self.folder = folder
         way = ["--listen", "127.0.0.1:0"] if upstream or command else ["--forward-proxy", "127.0.0.1:0"]
         way += ["--upstream", upstream] if upstream else []
+        self._has_command = command is not None  # whose stderr is ours
         self._errors = open(folder / "gateway.stderr", "wb")
         self.process = subprocess.Popen(
             [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS,
@@ -50,7 +51,7 @@ class Gateway:
         # Ended by a signal it says so like any other program; a silent success would do as well.
         if status not in (0, -signal.SIGTERM, 128 + signal.SIGTERM):
             return f"exit {status}: {said[-400:]!r}"
-        return f"it said {said[-400:]!r}" if said else None
+        return f"it said {said[-400:]!r}" if said and not self._has_command else None
 
     def stderr(self):
         return (self.folder / "gateway.stderr").read_bytes()
