@@ -112,8 +112,14 @@ mod tests {
             (b"POST /mcp HTTP/1.1\r\nHost: a\r\n\r\n{}", Some(true)),
             (b"GET / HTTP/1.0\r\n\r\n", Some(true)),
             (b"M-SEARCH * HTTP/1.1\r\n\r\n", Some(false)),
-            (b"GET /ws HTTP/1.1\r\nuPgRaDe: websocket\r\n\r\n", Some(false)),
-            (b"GET / HTTP/1.1\r\nUpgrade-Insecure-Requests: 1\r\n\r\n", Some(true)),
+            (
+                b"GET /ws HTTP/1.1\r\nuPgRaDe: websocket\r\n\r\n",
+                Some(false),
+            ),
+            (
+                b"GET / HTTP/1.1\r\nUpgrade-Insecure-Requests: 1\r\n\r\n",
+                Some(true),
+            ),
             (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Some(false)),
             (b"CONNECT a:443 HTTP/1.1\r\n\r\n", Some(false)),
             (b"\x16\x03\x01", Some(false)),

@@ -47,13 +47,11 @@ impl Whole {
         if self.len <= self.limit as u64 {
             self.frames.push(bytes.clone());
         } else if before <= self.limit as u64 {
-            // What is let go is not copied first.
+            let head = self.joined();
             let room = HEAD_SIZE.min(self.limit);
-            let mut head = BytesMut::with_capacity(room);
-            for frame in self.frames.iter().chain([bytes]) {
-                let more = room.saturating_sub(head.len());
-                head.extend_from_slice(frame.get(..more).unwrap_or(frame));
-            }
+            let mut head = BytesMut::from(head.get(..room).unwrap_or(&head));
+            let more = room.saturating_sub(head.len());
+            head.extend_from_slice(bytes.get(..more).unwrap_or(bytes));
             self.frames = vec![head.freeze()];
         }
         if self.handed_out || !self.may_be_complete() {
