@@ -24,6 +24,7 @@ enum Between {
 
 /// One request of a recording.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 struct Call {
     text_id: bool,
     method: u8,
