@@ -19,7 +19,9 @@ pub(crate) fn of(
     };
     let is_folder = output.to_string_lossy().ends_with('/') || output.is_dir();
     if is_folder {
-        if output.exists() && !output.is_dir() {
+        // Without its slash: a file is no folder with one.
+        let plain: PathBuf = output.components().collect();
+        if plain.exists() && !plain.is_dir() {
             let what = format!("`{}` is not a folder", output.display());
             return Err(Mistake::new(what, "name a folder, such as `recordings/`").into());
         }

@@ -241,6 +241,7 @@ fn everything_that_a_stream_says_is_recorded() {
     }
     server.send("0\r\n\r\n");
     assert_eq!(client.chunk(), b"");
+    assert_eq!(client.trailers(), Vec::<String>::new());
     // It is resumed later.
     client.send(request(
         "GET /mcp",

@@ -110,9 +110,13 @@ impl Gateway {
     /// Waits for its proper end and reads its tape.
     pub(crate) fn ended(&mut self) -> Tape {
         let status = wait(&mut self.child, PATIENCE);
-        assert_eq!(status.code(), Some(0), "{}", self.errors());
         let tape = Tape::read(&self.tape());
-        assert!(tape.is_complete());
+        let gap = |event: &Event| matches!(event.body, EventBody::Gap(_));
+        // What could not be recorded is told by the tape and by the status.
+        let whole = !tape.events.iter().any(gap);
+        let wanted = if whole { 0 } else { 3 };
+        assert_eq!(status.code(), Some(wanted), "{}", self.errors());
+        assert_eq!(tape.is_complete(), whole);
         tape
     }
 

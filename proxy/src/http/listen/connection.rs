@@ -134,6 +134,8 @@ impl<H: Handler> Served<H> {
                 changed = phase.changed() => {
                     let now = if changed.is_ok() { *phase.borrow() } else { Phase::Stopping };
                     match now {
+                        // Nothing is under way, and nobody has to be asked.
+                        Phase::Draining if !asked.load(Ordering::Relaxed) => return,
                         Phase::Draining if !told => {
                             told = true;
                             served.as_mut().graceful_shutdown();
