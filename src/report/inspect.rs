@@ -90,6 +90,7 @@ fn facts(report: &Report, out: &mut Page) {
         ("stray", report.stray_responses),
         ("clipped", report.clipped),
         ("faults", report.faults),
+        ("findings", report.findings),
         ("stderr", report.stderr_lines),
     ] {
         let what = match name {
@@ -98,6 +99,7 @@ fn facts(report: &Report, out: &mut Page) {
             }
             "clipped" => "message over the recorder's limit|messages over the recorder's limit",
             "faults" => "fault injected|faults injected",
+            "findings" => "finding of a judge|findings of judges",
             _ => "line|lines",
         };
         let (one, many) = what.split_once('|').unwrap_or((what, what));

@@ -22,6 +22,11 @@
 //! server sends on its own has no place in this format and is on the tape. A recording of
 //! several sessions is an array of these objects, each with its number as `session`. What
 //! belongs to no session is one object with `"sessionless": true`.
+//!
+//! A capture of ours says so: `"recorded": {"by": "tapewright 0.1.0"}` promises that every
+//! request and notification of the client is there, and `incomplete` in it says what is
+//! missing if something is. A response that did not come at once carries beside it
+//! `answered_after`, how many entries of the session had been sent by then.
 
 mod project;
 mod read;

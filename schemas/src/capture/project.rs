@@ -20,6 +20,11 @@ use crate::tape::{Ending, Header};
 #[derive(Debug)]
 pub struct Projector<S: Write> {
     label: String,
+    // Who recorded, where that is known.
+    by: String,
+    gaps: bool,
+    // The place of each open request among the entries of its session.
+    places: BTreeMap<u64, u64>,
     ledger: Ledger<S>,
     pairing: Pairing,
     exchanges: Exchanges,
@@ -35,6 +40,8 @@ struct Session {
     sessionless: bool,
     // Source text, once an `initialize` was answered with a result.
     capabilities: Option<Vec<u8>>,
+    // How many requests and notifications it has so far.
+    entries: u64,
 }
 
 impl<S: Read + Write + Seek> Projector<S> {
@@ -43,6 +50,9 @@ impl<S: Read + Write + Seek> Projector<S> {
     pub fn new(header: &Header, spool: S, messages_spool: S) -> Self {
         Self {
             label: label(header),
+            by: header.by.clone(),
+            gaps: false,
+            places: BTreeMap::new(),
             ledger: Ledger::new(spool, messages_spool),
             pairing: Pairing::default(),
             exchanges: Exchanges::default(),
@@ -70,6 +80,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
         self.exchanges.observe(event);
+        self.gaps |= matches!(event.body, EventBody::Gap(_));
         self.event(event)?;
         while let Some((_, exchange)) = self.exchanges.poll_over() {
             // In a session the answer may still come on another stream.
@@ -77,6 +88,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 continue;
             }
             for ordinal in exchange.requests {
+                self.places.remove(&ordinal);
                 if self.pairing.take(ordinal).is_some() {
                     self.ledger.close(ordinal, Rest::default())?;
                 }
@@ -107,7 +119,8 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// Writes the capture.
-    pub fn finish(mut self, _ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+    pub fn finish(mut self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+        let recorded = self.recorded(ending);
         let mut unanswered = 0;
         while let Some((ordinal, _)) = self.pairing.pop_oldest() {
             unanswered += 1;
@@ -131,6 +144,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 text.extend_from_slice(b",\n  \"session\": ");
                 push_number((*key).into(), &mut text);
             }
+            text.extend_from_slice(&recorded);
             text.extend_from_slice(b",\n  \"server_capabilities\": ");
             text.extend_from_slice(session.capabilities.as_deref().unwrap_or(b"null"));
             text.extend_from_slice(b",\n  \"exchanges\": [");
@@ -163,8 +177,12 @@ impl<S: Read + Write + Seek> Projector<S> {
                 let mut open = Open::new(event.at, event.scope(), event.conduit, None);
                 open.handshake = method == "initialize";
                 self.pairing.ask(ordinal, open, id, None);
+                self.places.insert(ordinal, self.entries(session));
                 match self.pairing.pop_excess() {
-                    Some((oldest, _)) => self.ledger.close(oldest, Rest::default()),
+                    Some((oldest, _)) => {
+                        self.places.remove(&oldest);
+                        self.ledger.close(oldest, Rest::default())
+                    }
                     None => Ok(()),
                 }
             }
@@ -186,6 +204,36 @@ impl<S: Read + Write + Seek> Projector<S> {
     fn session(&mut self, event: &Event) {
         let session = self.sessions.entry(event.session.0).or_default();
         session.sessionless |= event.scope().is_lane();
+        session.entries += 1;
+    }
+
+    /// How many requests and notifications a session has so far.
+    fn entries(&self, session: u32) -> u64 {
+        let session = self.sessions.get(&session);
+        session.map_or(0, |session| session.entries)
+    }
+
+    /// The member that says whose recording it is, and what it lacks.
+    fn recorded(&self, ending: &Ending) -> Vec<u8> {
+        let mut text = Vec::new();
+        if self.by.is_empty() {
+            return text;
+        }
+        text.extend_from_slice(b",\n  \"recorded\": {\"by\": ");
+        push_string(&self.by, &mut text);
+        let why = match ending {
+            Ending::CutShort { .. } => Some("the recording was cut short"),
+            Ending::Footer(footer) if self.gaps || !footer.gaps.is_empty() => {
+                Some("messages are missing")
+            }
+            Ending::Footer(footer) => footer.why.as_deref(),
+        };
+        if let Some(why) = why {
+            text.extend_from_slice(b", \"incomplete\": ");
+            push_string(why, &mut text);
+        }
+        text.push(b'}');
+        text
     }
 
     /// Whether a response is one to the request that its id names. One that is sent again
@@ -219,7 +267,13 @@ impl<S: Read + Write + Seek> Projector<S> {
             }
         }
         let tail = [b",\n      \"response\": ", text, b""];
-        self.ledger.close(ordinal, Rest { tail, end: b"" })
+        let mut end = Vec::new();
+        let (place, sent) = (self.places.remove(&ordinal), self.entries(event.session.0));
+        if !self.by.is_empty() && place.is_some_and(|place| place < sent) {
+            end.extend_from_slice(b",\n      \"answered_after\": ");
+            push_number(sent, &mut end);
+        }
+        self.ledger.close(ordinal, Rest { tail, end: &end })
     }
 }
 

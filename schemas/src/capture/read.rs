@@ -1,5 +1,7 @@
 //! From a capture back to exchanges and events.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
 use crate::event::{ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey};
@@ -26,6 +28,10 @@ pub struct Session {
     pub session: Option<u32>,
     /// What belongs to no session: ids mean nothing beyond one exchange.
     pub sessionless: bool,
+    /// Who recorded it: then it holds everything that the client sent.
+    pub recorded_by: Option<String>,
+    /// What the recording lacks, if anything.
+    pub incomplete: Option<String>,
     /// Its exchanges, in order.
     pub exchanges: Vec<Exchange>,
 }
@@ -37,6 +43,9 @@ pub struct Exchange {
     pub request: Bytes,
     /// Source text of the response; `None` when it is absent or `null`.
     pub response: Option<Bytes>,
+    /// How many entries of the session had been sent when the response came, where it did
+    /// not come at once.
+    pub answered_after: Option<u64>,
 }
 
 impl Capture {
@@ -65,39 +74,44 @@ impl Capture {
         let mut lane = 0;
         for (place, session) in (0..).zip(&self.sessions) {
             let key = session.key(place);
-            for exchange in &session.exchanges {
-                lane += u32::from(session.sessionless);
-                let conduit = ConduitId(if session.sessionless { lane } else { key });
-                let mut push = |dir, text: &Bytes| {
-                    events.push(Event {
-                        conduit,
-                        seq: events.len() as u64 + 1,
-                        at: Offset(0),
-                        session: SessionKey(key),
-                        dir,
-                        era: None,
-                        body: EventBody::Message {
-                            payload: Payload::Whole(text.clone()),
-                            end: LineEnd::Lf,
-                        },
-                    });
+            for (index, dir, text) in session.messages() {
+                let conduit = if session.sessionless {
+                    lane + u32::try_from(index).unwrap_or(u32::MAX) + 1
+                } else {
+                    key
                 };
-                push(Direction::ToServer, &exchange.request);
-                if let Some(response) = &exchange.response {
-                    push(Direction::ToClient, response);
-                }
+                events.push(Event {
+                    conduit: ConduitId(conduit),
+                    seq: events.len() as u64 + 1,
+                    at: Offset(0),
+                    session: SessionKey(key),
+                    dir,
+                    era: None,
+                    body: EventBody::Message {
+                        payload: Payload::Whole(text.clone()),
+                        end: LineEnd::Lf,
+                    },
+                });
+            }
+            if session.sessionless {
+                lane += u32::try_from(session.exchanges.len()).unwrap_or(u32::MAX);
             }
         }
-        let label = self.sessions.first().map(|session| session.label.clone());
+        let first = self.sessions.first();
+        let label = first.map(|session| session.label.clone());
+        let by = first.and_then(|session| session.recorded_by.clone());
+        let incomplete = self.sessions.iter().find_map(|one| one.incomplete.clone());
         Recording {
             header: Header {
                 tape: VERSION.to_owned(),
                 label: label.unwrap_or_default(),
+                by: by.unwrap_or_default(),
                 ..Header::default()
             },
             ending: Ending::Footer(Footer {
                 events: events.len() as u64,
-                complete: true,
+                complete: incomplete.is_none(),
+                why: incomplete,
                 ..Footer::default()
             }),
             events,
@@ -116,8 +130,36 @@ impl Session {
         self.session.unwrap_or(place)
     }
 
+    /// Every message with the number of its entry, in the order in which they crossed the
+    /// wire as far as the file tells.
+    pub fn messages(&self) -> impl Iterator<Item = (usize, Direction, &Bytes)> {
+        let mut late: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        let mut order = Vec::new();
+        let count = self.exchanges.len() as u64;
+        for (sent, (index, exchange)) in (1..).zip(self.exchanges.iter().enumerate()) {
+            order.push((index, Direction::ToServer));
+            if exchange.response.is_some() {
+                let due = exchange.answered_after.unwrap_or(sent).clamp(sent, count);
+                late.entry(due).or_default().push(index);
+            }
+            for index in late.remove(&sent).unwrap_or_default() {
+                order.push((index, Direction::ToClient));
+            }
+        }
+        order.into_iter().filter_map(|(index, dir)| {
+            let exchange = self.exchanges.get(index)?;
+            let text = match dir {
+                Direction::ToServer => &exchange.request,
+                Direction::ToClient => exchange.response.as_ref()?,
+            };
+            Some((index, dir, text))
+        })
+    }
+
     fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
         let session = object(element)?;
+        let recorded = session.member("recorded");
+        let text = |name| recorded.as_ref().and_then(|one| one.member(name)?.string());
         let label = session.required("server_label")?;
         let capabilities = session.member("server_capabilities");
         let exchanges = elements(&session.required("exchanges")?)?;
@@ -127,6 +169,9 @@ impl Session {
             Ok(Exchange {
                 request: document.slice_ref(exchange.required("request")?.text),
                 response: response.map(|response| document.slice_ref(response.text)),
+                answered_after: exchange
+                    .member("answered_after")
+                    .and_then(|count| count.number()),
             })
         };
         Ok(Self {
@@ -138,6 +183,8 @@ impl Session {
             sessionless: session
                 .member("sessionless")
                 .is_some_and(|word| word.text == b"true"),
+            recorded_by: text("by"),
+            incomplete: text("incomplete"),
             exchanges: exchanges.into_iter().map(read).collect::<Result<_, _>>()?,
         })
     }

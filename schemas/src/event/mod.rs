@@ -8,6 +8,7 @@
 //! the lane of what belongs to no session: ids mean nothing there beyond their own
 //! conduit.
 
+mod finding;
 mod http;
 mod scope;
 
@@ -15,6 +16,7 @@ use bytes::Bytes;
 
 use crate::era::Era;
 
+pub use self::finding::{Finding, Judge, Place};
 pub use self::http::{Added, Edit, Fields, Head, RequestHead, ResponseHead, SessionMark, SseNote};
 pub use self::scope::Scope;
 
@@ -155,6 +157,8 @@ pub enum EventBody {
         /// What was done.
         effect: String,
     },
+    /// A judge that watched the recording found something.
+    Finding(Box<Finding>),
     /// Something was not recorded.
     Gap(Gap),
     /// An HTTP head passed.

@@ -43,6 +43,7 @@ pub struct Fold {
     clipped: u64,
     stderr_lines: u64,
     faults: u64,
+    findings: u64,
     gaps: GapTotal,
     exit: Option<Exit>,
     last: Offset,
@@ -102,6 +103,7 @@ impl Fold {
             }
             EventBody::Stderr { .. } => self.stderr_lines += 1,
             EventBody::Faulted { .. } => self.faults += 1,
+            EventBody::Finding(_) => self.findings += 1,
             EventBody::Gap(gap) => {
                 self.gaps.count += 1;
                 self.gaps.events = self.gaps.events.saturating_add(gap.events);
@@ -167,6 +169,7 @@ impl Fold {
             clipped: self.clipped,
             stderr_lines: self.stderr_lines,
             faults: self.faults,
+            findings: self.findings,
             redactions,
             gaps: Gaps {
                 count: gaps.count,

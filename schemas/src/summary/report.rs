@@ -52,6 +52,9 @@ pub struct Report {
     pub stderr_lines: u64,
     /// What policies did to messages.
     pub faults: u64,
+    /// How many findings judges left on the tape.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub findings: u64,
     /// Secrets that were replaced, by kind.
     pub redactions: BTreeMap<String, u64>,
     /// What was not recorded.
@@ -175,4 +178,9 @@ pub struct Ended {
     pub exit_code: Option<i32>,
     /// The signal that ended the server.
     pub exit_signal: Option<i32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -1,5 +1,6 @@
 //! From events to lines.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
@@ -7,13 +8,15 @@ use bytes::Bytes;
 use super::http::Conduits;
 use super::line::{
     NOT_JSON, SPACED, TOO_DEEP, TOO_LONG, fits_a_line, push_base64, push_bytes, push_clipped,
-    push_dir, push_era, push_exit, push_line_end, push_text,
+    push_dir, push_era, push_exit, push_line_end, push_text, push_value,
 };
+use super::watch::Watch;
 use super::{Footer, GapTotal};
 use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Payload, Peer, SessionKey,
+    CloseReason, ConduitId, Direction, Event, EventBody, Finding, LineEnd, Payload, Peer,
+    SessionKey,
 };
 use crate::json::{Invalid, push_number};
 use crate::pending::Pending;
@@ -34,6 +37,7 @@ pub struct Encoder {
     pub(super) http: Conduits,
     seq: u64,
     gaps: GapTotal,
+    pub(super) watch: Watch,
 }
 
 impl Encoder {
@@ -48,12 +52,15 @@ impl Encoder {
             http: Conduits::default(),
             seq: 0,
             gaps: GapTotal::default(),
+            watch: Watch::default(),
         }
     }
 
     /// Appends one event as one line.
     pub fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
         self.seq += 1;
+        self.watch.begin();
+        let start = out.len();
         out.extend_from_slice(b"{\"seq\":");
         push_number(self.seq, out);
         out.extend_from_slice(b",\"at_us\":");
@@ -69,7 +76,7 @@ impl Encoder {
         match &event.body {
             EventBody::Message { payload, end } => {
                 push_dir(event.dir, out);
-                self.message(event, payload, out);
+                self.message(event, payload, *end, out);
                 push_line_end(*end, out);
             }
             EventBody::Stderr { line, end } => {
@@ -91,6 +98,7 @@ impl Encoder {
                 push_dir(event.dir, out);
                 push_text("faulted", effect, out);
             }
+            EventBody::Finding(finding) => self.finding(finding, out),
             EventBody::Gap(gap) => {
                 self.gaps.count += 1;
                 self.gaps.events = self.gaps.events.saturating_add(gap.events);
@@ -122,6 +130,10 @@ impl Encoder {
             }
         }
         out.extend_from_slice(b"}\n");
+        if self.watch.is_on() {
+            let line = out.get(start..out.len() - 1).unwrap_or_default();
+            self.watch.line(event, line);
+        }
     }
 
     /// How many events were written.
@@ -161,14 +173,27 @@ impl Encoder {
         }
     }
 
-    fn message(&mut self, event: &Event, payload: &Payload, out: &mut Vec<u8>) {
+    /// Words of a judge may quote what a peer said.
+    fn finding(&mut self, finding: &Finding, out: &mut Vec<u8>) {
+        let mut text = Vec::new();
+        push_value("finding", finding, &mut text);
+        let (name, value) = text.split_at(NAME_OF_FINDING.min(text.len()));
+        out.extend_from_slice(name);
+        match self.redactor.json(value) {
+            Ok(redacted) => out.extend_from_slice(&redacted),
+            Err(_) => out.extend_from_slice(b"null"),
+        }
+    }
+
+    fn message(&mut self, event: &Event, payload: &Payload, end: LineEnd, out: &mut Vec<u8>) {
         let bytes = match payload {
             Payload::Whole(bytes) => bytes,
             Payload::Clipped { len, head } => return self.clipped(*len, head, out),
         };
         let why = match self.redactor.json(bytes) {
             Ok(redacted) => {
-                self.follow(event, bytes, out);
+                let as_it_came = matches!(redacted, Cow::Borrowed(_)) && fits_a_line(bytes);
+                self.follow(event, bytes, (end, as_it_came), out);
                 if fits_a_line(&redacted) {
                     out.extend_from_slice(b",\"message\":");
                     out.extend_from_slice(&redacted);
@@ -188,7 +213,13 @@ impl Encoder {
     }
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
-    fn follow(&mut self, event: &Event, bytes: &Bytes, out: &mut Vec<u8>) {
+    fn follow(
+        &mut self,
+        event: &Event,
+        bytes: &Bytes,
+        (end, as_it_came): (LineEnd, bool),
+        out: &mut Vec<u8>,
+    ) {
         let envelope = self.redactor.envelope(bytes);
         if let Kind::Batch { .. } = envelope.kind {
             let mut era = None;
@@ -199,6 +230,10 @@ impl Encoder {
         }
         let era = self.follow_one(event, &envelope);
         push_era(era, out);
+        if as_it_came && self.watch.is_on() {
+            let numbered = (self.seq, era);
+            self.watch.message(event, numbered, (bytes, end), &envelope);
+        }
     }
 
     fn follow_one(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {
@@ -228,6 +263,9 @@ impl Encoder {
         }
     }
 }
+
+/// Length of `,"finding":`.
+const NAME_OF_FINDING: usize = 11;
 
 /// The session and conduit of a recording that has but one.
 const FIRST: (SessionKey, ConduitId) = (SessionKey(0), ConduitId(0));

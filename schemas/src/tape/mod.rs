@@ -67,6 +67,7 @@ mod http;
 mod line;
 mod read;
 mod record;
+mod watch;
 
 pub use encode::Encoder;
 pub use footer::{Footer, GapTotal};

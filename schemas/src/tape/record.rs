@@ -140,6 +140,7 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
             let effect = of(name, value)?;
             EventBody::Faulted { effect }
         }
+        b"finding" => EventBody::Finding(of(name, value)?),
         b"gap" => {
             let GapLine { events, bytes, why } = of(name, value)?;
             EventBody::Gap(Gap { events, bytes, why })

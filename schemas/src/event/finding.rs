@@ -1,0 +1,53 @@
+//! What a judge found while it watched a recording.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Offset};
+use crate::envelope::Envelope;
+
+/// Something that a judge found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which rule: `INV-012`, or `HANG`.
+    pub code: String,
+    /// `fail`, `race`, and of a hang `open` or `closed`.
+    pub status: String,
+    /// Who is at fault: `client`, `server` or `recorder`.
+    pub side: String,
+    /// `must`, `should` or `derived`; empty for a hang.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub severity: String,
+    /// What is wrong, in words.
+    pub detail: String,
+    /// The events that prove it, the decisive one first.
+    #[serde(default)]
+    pub evidence: Vec<Place>,
+}
+
+/// A place on the tape.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The event.
+    pub seq: u64,
+    /// JSON pointer within its message; empty for the whole.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pointer: String,
+}
+
+/// Whoever judges a recording while it is written.
+///
+/// It sees every event as it stands on the tape: numbered, with its era, and without
+/// secrets.
+pub trait Judge: Send {
+    /// Takes the next event; `message` is its message taken apart, where that is known.
+    fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
+
+    /// It is `now`, and perhaps nothing has come for a while.
+    fn tick(&mut self, now: Offset);
+
+    /// The recording ends.
+    fn end(&mut self, now: Offset);
+
+    /// The next event that it wants on the tape.
+    fn poll(&mut self) -> Option<Event>;
+}

@@ -1,0 +1,113 @@
+//! Showing a judge what is written.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::Encoder;
+use super::record::{Record, parse};
+use crate::envelope::Envelope;
+use crate::era::Era;
+use crate::event::{Event, EventBody, Judge, LineEnd, Offset, Payload};
+
+/// The judge of a tape, if it has one.
+#[derive(Default)]
+pub(super) struct Watch {
+    judge: Option<Box<dyn Judge>>,
+    // The event at hand was shown.
+    shown: bool,
+}
+
+impl Encoder {
+    /// Has a judge look at everything that is written.
+    #[must_use]
+    pub fn with_judge(mut self, judge: Option<Box<dyn Judge>>) -> Self {
+        self.watch.judge = judge;
+        self
+    }
+
+    /// The next event that the judge wants on the tape.
+    pub fn poll_judge(&mut self) -> Option<Event> {
+        self.watch.judge.as_mut()?.poll()
+    }
+
+    /// Tells the judge what time it is.
+    pub fn tick_judge(&mut self, now: Offset) {
+        if let Some(judge) = &mut self.watch.judge {
+            judge.tick(now);
+        }
+    }
+
+    /// Tells the judge that the tape ends.
+    pub fn end_judge(&mut self, now: Offset) {
+        if let Some(judge) = &mut self.watch.judge {
+            judge.end(now);
+        }
+    }
+}
+
+impl Watch {
+    /// An event is about to be written.
+    pub(super) fn begin(&mut self) {
+        self.shown = false;
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.judge.is_some()
+    }
+
+    /// Shows a message that stands on the tape as it came.
+    pub(super) fn message(
+        &mut self,
+        event: &Event,
+        (seq, era): (u64, Option<Era>),
+        (bytes, end): (&Bytes, LineEnd),
+        envelope: &Envelope<'_>,
+    ) {
+        let Some(judge) = &mut self.judge else {
+            return;
+        };
+        self.shown = true;
+        let seen = Event {
+            conduit: event.conduit,
+            seq,
+            at: event.at,
+            session: event.session,
+            dir: event.dir,
+            era,
+            body: EventBody::Message {
+                payload: Payload::Whole(bytes.clone()),
+                end,
+            },
+        };
+        judge.observe(&seen, Some(envelope));
+    }
+
+    /// Shows what was written, unless it was shown already or says nothing to a judge.
+    pub(super) fn line(&mut self, event: &Event, line: &[u8]) {
+        let silent = matches!(
+            event.body,
+            EventBody::Added(_)
+                | EventBody::Edited(_)
+                | EventBody::Finding(_)
+                | EventBody::Part { .. }
+                | EventBody::Stderr { .. }
+                | EventBody::Trailers(_)
+        );
+        let Some(judge) = self.judge.as_mut().filter(|_| !silent && !self.shown) else {
+            return;
+        };
+        // Read back: what a judge sees later is what it sees now.
+        if let Ok(Record::Event(seen)) = parse(&Bytes::copy_from_slice(line)) {
+            judge.observe(&seen, None);
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Watch")
+            .field("on", &self.is_on())
+            .finish_non_exhaustive()
+    }
+}
