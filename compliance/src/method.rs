@@ -2,13 +2,12 @@
 
 use tapewright_schemas::event::Direction;
 
-use crate::revision::{R1, R2, R3, R4, R5, Revisions};
+use crate::revision::{R3, R4, R5, Revisions};
 
 /// A method of a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "the names of the methods say it")]
-pub enum Method {
+pub(crate) enum Method {
     CompletionComplete,
     ElicitationCreate,
     Initialize,
@@ -174,11 +173,11 @@ const TABLE: [Entry; Method::COUNT - 1] = [
 
 impl Method {
     /// How many there are, [`Other`](Self::Other) included.
-    pub const COUNT: usize = Self::Other as usize + 1;
+    pub(crate) const COUNT: usize = Self::Other as usize + 1;
 
     /// The method of this name.
     #[must_use]
-    pub fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         // The length first: it tells most of them apart without a look at the letters.
         let mut known = TABLE.iter();
         known
@@ -188,31 +187,20 @@ impl Method {
 
     /// Its name; a word for what has none.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         TABLE.get(self as usize).map_or("(other)", |one| one.name)
     }
 
     /// The revisions in which it may travel this way.
     #[must_use]
-    pub fn defined(self, dir: Direction) -> Revisions {
+    pub(crate) fn defined(self, dir: Direction) -> Revisions {
         let entry = TABLE.get(self as usize);
         entry.map_or(NONE, |one| match dir {
             Direction::ToServer => one.to_server,
             Direction::ToClient => one.to_client,
         })
     }
-
-    /// Whether it is a notification by its name.
-    #[must_use]
-    pub fn is_notification(self) -> bool {
-        self.name().starts_with("notifications/")
-    }
 }
-
-/// The revisions of the handshake era in which completions are a capability.
-pub(crate) const COMPLETIONS: Revisions = R2.and(R3_R4);
-/// The only revision in which a resource may be asked for without a session.
-pub(crate) const FIRST: Revisions = R1;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! Every item of the table, by its own examples.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::BTreeSet;
 
 use tapewright_compliance::finding::Status;

@@ -85,7 +85,7 @@ impl Checker {
     /// A session of a document begins.
     pub(crate) fn begin(&mut self, key: SessionKey) {
         self.document(key);
-        self.results.entry(key).or_insert_with(Results::new);
+        self.results.entry(key).or_default();
     }
 
     /// In a capture the response stands beside its request: the next response answers
@@ -188,7 +188,7 @@ impl Checker {
         let (key, facts, gap) = (event.session, self.facts, !self.doubts.is_empty());
         let results = &mut self.results;
         self.sessions.get((key, conduit), || {
-            results.entry(key).or_insert_with(Results::new);
+            results.entry(key).or_default();
             let mut session = Session::new(key, sort, facts);
             session.gap = gap;
             session.start_unknown = sort == Sort::Http;
@@ -417,9 +417,9 @@ impl Sessions {
     }
 
     /// All sessions, in the order of their keys.
-    fn drain(&mut self) -> Vec<Box<Session>> {
+    fn drain(&mut self) -> impl Iterator<Item = Box<Session>> + use<> {
         let mut all: Vec<_> = self.all.drain().chain(self.last.take()).collect();
         all.sort_by_key(|(key, _)| *key);
-        all.into_iter().map(|(_, session)| session).collect()
+        all.into_iter().map(|(_, session)| session)
     }
 }

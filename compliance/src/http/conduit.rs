@@ -3,7 +3,6 @@
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{CloseReason, RequestHead, ResponseHead};
 
-use crate::id::Key;
 use crate::message::Message;
 use crate::method::Method;
 use crate::session::Moment;
@@ -41,10 +40,8 @@ pub(crate) struct Conduit {
 /// A message of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
-    pub(crate) seq: u64,
     pub(crate) kind: Sort,
     pub(crate) method: Method,
-    pub(crate) id: Key,
 }
 
 /// What a message of a request is.
@@ -133,10 +130,8 @@ impl Conduit {
             _ => Sort::Other,
         };
         self.sent.push(Sent {
-            seq: message.seq,
             kind,
             method: message.method,
-            id: message.id().map_or(Key::Null, Key::of),
         });
     }
 

@@ -55,10 +55,10 @@ pub(crate) static SHAPE: Invariant = Invariant {
         > [{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}]
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
-    breaks: r#"
+    breaks: r"
         handshake 2025-03-26
         > []
-    "#,
+    ",
     checks: &[Check::Payload(shape)],
 };
 

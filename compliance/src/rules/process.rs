@@ -17,19 +17,19 @@ pub(crate) static EXITS: Invariant = Invariant {
     source: "basic/transports §stdio Shutdown (2026-07-28)",
     why: "The end of input is the one way to ask a process to end that works everywhere. A server that does not heed it \
           is killed, and takes what it had not saved with it. Clients wait for two seconds, this recorder for one.",
-    holds: r#"
+    holds: r"
         handshake 2025-06-18
         close >
         exit 0
         close <
-    "#,
-    breaks: r#"
+    ",
+    breaks: r"
         handshake 2025-06-18
         close >
         wait 1000
         exit signal 15
         close <
-    "#,
+    ",
     checks: &[Check::End(exits)],
 };
 
@@ -90,12 +90,12 @@ pub(crate) static STDOUT: Invariant = Invariant {
     why: "Banners, log lines and progress bars on standard output break clients that are stricter than the one at hand. \
           They belong on standard error. Blank lines, a byte order mark, bytes that are no UTF-8 and a last line that was \
           cut off count as well.",
-    holds: r#"
+    holds: r"
         handshake 2025-06-18
-    "#,
-    breaks: r#"
+    ",
+    breaks: r"
         < Server listening on stdio
-    "#,
+    ",
     checks: &[Check::Payload(stdout)],
 };
 
@@ -115,9 +115,9 @@ pub(crate) static STDIN: Invariant = Invariant {
     basis: Basis::Message,
     source: "basic/transports §stdio (2024-11-05)",
     why: "A server may answer such a line with an error, log it, or stop. A bare line end counts as well.",
-    holds: r#"
+    holds: r"
         handshake 2025-06-18
-    "#,
+    ",
     breaks: r#"
         > {"jsonrpc":"2.0","id":1,"method":"ping"
     "#,

@@ -21,8 +21,6 @@ pub(crate) struct Asked {
     pub(crate) cancelled: Option<Moment>,
     /// We tampered with it.
     pub(crate) faulted: bool,
-    /// It came in a batch.
-    pub(crate) batch: bool,
     /// It asked for a task.
     pub(crate) task: bool,
     /// The progress token that it hands out.

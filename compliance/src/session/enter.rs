@@ -1,7 +1,5 @@
 //! Entering a message into the session, after the rules have looked at it.
 
-use std::borrow::Cow;
-
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 use tapewright_schemas::event::Direction;
@@ -45,9 +43,8 @@ impl Session {
         }
         let asked = self.asked(message);
         if let Some(token) = asked.token {
-            let (moment, conduit, task) = (asked.moment(), asked.conduit.0, asked.task);
-            self.tokens_mut(message.dir)
-                .begin(token, moment, conduit, task);
+            let (moment, task) = (asked.moment(), asked.task);
+            self.tokens_mut(message.dir).begin(token, moment, task);
         }
         *pick_mut(&mut self.latest, message.dir) = Latest::Request(key);
         if key != Key::Null || self.beside.is_some() {
@@ -81,7 +78,6 @@ impl Session {
             revisions: message.revisions,
             cancelled: None,
             faulted: false,
-            batch: message.within.is_some(),
             task: false,
             token: None,
             tool: Listed::Unknown,
@@ -105,7 +101,7 @@ impl Session {
                 let capabilities = params.get("capabilities").map(Capabilities::read);
                 self.client = self.client.or(capabilities);
                 let version = params.get("protocolVersion").and_then(Value::string);
-                asked.more_mut().version = version.map(bounded);
+                asked.more_mut().version = version.as_deref().map(bounded);
             }
             Method::ToolsCall => {
                 if self.tools.is_current()
@@ -391,7 +387,7 @@ fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
     more.version = meta
         .and_then(|meta| meta.get(PROTOCOL_VERSION_KEY))
         .and_then(Value::string)
-        .map(bounded);
+        .map(|name| bounded(&name));
     more.capabilities = meta
         .and_then(|meta| meta.get(CLIENT_CAPABILITIES_KEY))
         .map(Capabilities::read);
@@ -409,7 +405,7 @@ fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
 }
 
 /// The name of a revision, which is never long.
-fn bounded(name: Cow<'_, str>) -> String {
+fn bounded(name: &str) -> String {
     name.chars().take(VERSION_CHARS).collect()
 }
 

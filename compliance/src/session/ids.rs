@@ -175,7 +175,6 @@ impl Window {
     }
 
     /// Gives the request back when its number is out of line.
-    #[expect(clippy::result_large_err, reason = "it is handed on, not an error")]
     fn put(&mut self, id: i64, asked: Asked) -> Result<(), Asked> {
         if self.slots.is_empty() {
             self.first = id;
@@ -300,7 +299,6 @@ mod tests {
             revisions: Revisions::ALL,
             cancelled: None,
             faulted: false,
-            batch: false,
             task: false,
             token: None,
             tool: Listed::Unknown,

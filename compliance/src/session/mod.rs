@@ -57,6 +57,11 @@ pub(crate) struct Moment {
 
 /// One session.
 #[derive(Debug)]
+#[expect(
+    clippy::option_option,
+    clippy::struct_excessive_bools,
+    reason = "facts that hold in any combination; and what a capture says may be nothing"
+)]
 pub(crate) struct Session {
     pub(crate) key: SessionKey,
     pub(crate) sort: Sort,

@@ -20,8 +20,6 @@ pub(crate) struct Tokens {
 pub(crate) struct Token {
     /// The request that handed it out.
     pub(crate) request: Moment,
-    /// On which conduit it came.
-    pub(crate) conduit: u32,
     /// The last progress, and where it stands.
     pub(crate) progress: Option<(Progress, u64)>,
     /// When the request was answered.
@@ -68,7 +66,7 @@ impl Tokens {
     }
 
     /// A request hands out a token.
-    pub(crate) fn begin(&mut self, key: Key, request: Moment, conduit: u32, task: bool) {
+    pub(crate) fn begin(&mut self, key: Key, request: Moment, task: bool) {
         self.done.remove(&key);
         if self.active.len() >= ACTIVE && !self.active.contains_key(&key) {
             self.forgotten = true;
@@ -78,7 +76,6 @@ impl Tokens {
             key,
             Token {
                 request,
-                conduit,
                 progress: None,
                 answered: None,
                 answered_on: 0,
@@ -191,7 +188,7 @@ mod tests {
             at: tapewright_schemas::event::Offset(0),
         };
         for number in 0..10_000 {
-            tokens.begin(Key::Integer(number), moment, 0, false);
+            tokens.begin(Key::Integer(number), moment, false);
             tokens.end(Key::Integer(number), moment, 0);
         }
         assert!(matches!(tokens.find(Key::Integer(9_999)), Known::Done(_)));

@@ -89,7 +89,7 @@ fn elements(scanner: &mut Scanner<'_>, text: &[u8], pointer: &str) -> Option<(St
             Ok(Some(Token::Open { object: false, .. })) => {
                 elements(scanner, text, &format!("{pointer}/{number}"))
             }
-            Ok(Some(Token::Close { .. })) | Ok(None) | Err(_) => return None,
+            Ok(Some(Token::Close { .. }) | None) | Err(_) => return None,
             Ok(Some(_)) => None,
         };
         if found.is_some() {

@@ -1,5 +1,10 @@
 //! rmcp, the official Rust SDK, over streamable HTTP on both sides of the gateway.
 
+#![expect(
+    deprecated,
+    reason = "sampling is deprecated, and has to pass all the same"
+)]
+
 mod client;
 mod server;
 

@@ -33,12 +33,12 @@ impl Strict {
         let upstream = Upstream::start();
         let address = upstream.address();
         let notes = Notes::default();
-        let noted = notes.clone();
+        let handle = notes.clone();
         let answer = Arc::new(answer);
         let listener = upstream.into_listener();
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
-                let (notes, answer) = (noted.clone(), Arc::clone(&answer));
+                let (notes, answer) = (handle.clone(), Arc::clone(&answer));
                 thread::spawn(move || serve(Wire::of(socket), &notes, answer.as_ref()));
             }
         });
