@@ -3,11 +3,18 @@
 //! One program, so that it links once. A new test goes into the module of its subject.
 
 #![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
+    clippy::float_cmp,
     clippy::indexing_slicing,
+    clippy::items_after_statements,
+    clippy::large_stack_arrays,
     clippy::string_slice,
+    clippy::too_many_lines,
+    clippy::type_complexity,
     clippy::unwrap_used,
-    reason = "a test may fail, and measures how long it waits"
+    reason = "a test may fail, measures how long it waits, and keeps its table in one place"
 )]
 
 #[path = "../support/mod.rs"]

@@ -38,7 +38,6 @@ pub(crate) struct Verdicts {
 pub(crate) struct Server {
     pub(crate) label: String,
     pub(crate) path: PathBuf,
-    pub(crate) kind: FileKind,
     pub(crate) session: SessionKey,
     pub(crate) outcomes: Vec<Outcome>,
     /// Of a capture: where each event stands in the file.
@@ -126,28 +125,25 @@ fn one(
     verdicts.recordings += 1;
     let facts = Facts::of(recording.kind(), &recording.header(), recording.timed());
     let mut checker = Checker::new(facts, question.selection.clone());
-    let (kind, path) = (recording.kind(), recording.path.clone());
+    let path = recording.path.clone();
     let (mut labels, mut origins) = (BTreeMap::new(), Vec::new());
     let (fallback, ending);
-    match &recording.contents {
-        Contents::Document(Document::Capture(capture), whole) => {
-            origins = capture::judge(capture, facts.keeps, &mut checker);
-            for (key, session) in (0..).zip(&capture.sessions) {
-                labels.insert(SessionKey(key), session.label.clone());
-            }
-            let declared = capture.array && facts.keeps == Keeps::Selection;
-            if declared || question.shared_transport {
-                composition.shared_capture(capture);
-            }
-            (fallback, ending) = (label(&whole.header), whole.ending.clone());
+    if let Contents::Document(Document::Capture(capture), whole) = &recording.contents {
+        origins = capture::judge(capture, facts.keeps, &mut checker);
+        for (key, session) in (0..).zip(&capture.sessions) {
+            labels.insert(SessionKey(key), session.label.clone());
         }
-        _ => {
-            let frame = recording.events(|event| {
-                checker.record(event);
-                Ok(())
-            })?;
-            (fallback, ending) = (label(&frame.header), frame.ending);
+        let declared = capture.array && facts.keeps == Keeps::Selection;
+        if declared || question.shared_transport {
+            composition.shared_capture(capture);
         }
+        (fallback, ending) = (label(&whole.header), whole.ending.clone());
+    } else {
+        let frame = recording.events(|event| {
+            checker.record(event);
+            Ok(())
+        })?;
+        (fallback, ending) = (label(&frame.header), frame.ending);
     }
     checker.end(Some(&ending));
     let label_of = |key: SessionKey| labels.get(&key).unwrap_or(&fallback).clone();
@@ -158,7 +154,6 @@ fn one(
         verdicts.servers.push(Server {
             label: label_of(judged.session),
             path: path.clone(),
-            kind,
             session: judged.session,
             outcomes: judged.outcomes,
             origins: origins.clone(),

@@ -22,7 +22,7 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     };
     let before = text.get(..at).unwrap_or_default();
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = before.split(|byte| *byte == b'\n').count();
     let start = before
         .iter()
         .rposition(|byte| *byte == b'\n')

@@ -50,7 +50,11 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
             .collect(),
         _ => Vec::new(),
     };
-    let doubts: Vec<&str> = outcome.doubts.each().map(|one| one.words()).collect();
+    let doubts: Vec<&str> = outcome
+        .doubts
+        .each()
+        .map(tapewright_compliance::finding::Doubt::words)
+        .collect();
     let findings: Vec<Value> = outcome
         .findings
         .iter()

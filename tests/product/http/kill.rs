@@ -38,7 +38,7 @@ fn answer(seen: &Seen) -> Vec<u8> {
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"to\":\"{of}\",\"pad\":\"{}\"}}}}",
         "y".repeat(id * 31 % 300)
     );
-    if id % 3 != 0 {
+    if !id.is_multiple_of(3) {
         return json("200 OK", "", &result).into_bytes();
     }
     let head =
@@ -119,7 +119,7 @@ fn kill_after(durability: &str, round: usize) -> Truth {
         })
         .collect();
     // Different instants: some while it begins, most amid the load.
-    if round % 4 != 0 {
+    if !round.is_multiple_of(4) {
         assert!(eventually(PATIENCE, || begun.load(Ordering::Relaxed) > round % 23));
     }
     thread::sleep(Duration::from_micros((round as u64 * 7_919) % 20_000));

@@ -145,10 +145,11 @@ fn a_session_ends_when_it_is_deleted_or_not_found() {
 #[test]
 fn what_has_no_session_is_in_the_lane() {
     let server = Strict::start(|seen| {
-        let id = String::from_utf8_lossy(&seen.body)
-            .contains("initialize")
-            .then_some(0)
-            .unwrap_or(7);
+        let id = if String::from_utf8_lossy(&seen.body).contains("initialize") {
+            0
+        } else {
+            7
+        };
         json("200 OK", "", &result(id)).into_bytes()
     });
     let gateway = crate::support::http::Gateway::to(server.address(), &[]);

@@ -73,7 +73,6 @@ const ALL: [Speaks; 3] = [Speaks::Http1, Speaks::Http2, Speaks::Http2OverTls];
 fn in_every_combination(test: impl Fn(Between)) {
     for client in ALL {
         for server in ALL {
-            println!("{client:?} to {server:?}");
             test(Between::new(client, server));
         }
     }

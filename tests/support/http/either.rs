@@ -87,7 +87,9 @@ impl Exchange {
             let mut wire = Wire::connect(gateway);
             let mut text = String::new();
             for (name, value) in fields {
-                text += &format!("{name}: {value}\r\n");
+                for part in [name, ": ", value, "\r\n"] {
+                    text.push_str(part);
+                }
             }
             text += "Transfer-Encoding: chunked\r\n";
             wire.send(super::request("POST /mcp?q", gateway, &text));
@@ -161,7 +163,9 @@ impl Exchange {
             Side::Http1(wire) => {
                 let mut text = String::from("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n");
                 for (name, value) in fields {
-                    text += &format!("{name}: {value}\r\n");
+                    for part in [name, ": ", value, "\r\n"] {
+                        text.push_str(part);
+                    }
                 }
                 wire.send(text + "\r\n");
             }
