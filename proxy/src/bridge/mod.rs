@@ -6,7 +6,7 @@
 //! resumption, the older HTTP+SSE transport and the head of the stateless era are ours to
 //! handle. `docs/bridges.md` lists what cannot cross.
 //!
-//! What to do is decided in [`client`], which knows no socket and no clock.
+//! What to do is decided in `client`, which knows no socket and no clock.
 
 pub(crate) mod client;
 mod driver;

@@ -5,11 +5,11 @@
 //! All revisions at one address, the era decided per message:
 //!
 //! - 2025-03-26 to 2025-11-25 at `/mcp`: a link of its own for each session;
-//! - from 2026-07-28 on at `/mcp`: links from a [pool], none for a client alone;
+//! - from 2026-07-28 on at `/mcp`: links from a pool, none for a client alone;
 //! - 2024-11-05 at `/sse` and `/messages`: a link of its own for each event stream.
 //!
 //! Lines are carried as they are, ids included. Which stream a line goes to is decided by
-//! the [switchboard], which knows no socket and no clock. `docs/bridges.md` lists what
+//! the switchboard, which knows no socket and no clock. `docs/bridges.md` lists what
 //! cannot cross.
 
 mod answer;
