@@ -70,7 +70,7 @@ impl Checker {
     pub fn end(&mut self, ending: Option<&Ending>) {
         let whole = !matches!(ending, Some(Ending::CutShort { .. }));
         if self.results.is_empty() {
-            self.results.insert(SessionKey(0), Results::new());
+            self.results.insert(SessionKey(0), Results::empty());
         }
         if let Some(Ending::Footer(footer)) = ending
             && !footer.gaps.is_empty()
@@ -85,7 +85,7 @@ impl Checker {
     /// A session of a document begins.
     pub(crate) fn begin(&mut self, key: SessionKey) {
         self.document(key);
-        self.results.entry(key).or_default();
+        self.results.entry(key).or_insert_with(Results::empty);
     }
 
     /// In a capture the response stands beside its request: the next response answers
@@ -188,7 +188,7 @@ impl Checker {
         let (key, facts, gap) = (event.session, self.facts, !self.doubts.is_empty());
         let results = &mut self.results;
         self.sessions.get((key, conduit), || {
-            results.entry(key).or_default();
+            results.entry(key).or_insert_with(Results::empty);
             let mut session = Session::new(key, sort, facts);
             session.gap = gap;
             session.start_unknown = sort == Sort::Http;

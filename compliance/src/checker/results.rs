@@ -53,7 +53,7 @@ struct Tally {
 const LISTED: usize = 100;
 
 impl Results {
-    pub(super) fn new() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             tallies: vec![Tally::default(); TABLE.len()],
         }

