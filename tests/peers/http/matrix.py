@@ -143,14 +143,16 @@ class Transcript:
         )
         self.took = time.monotonic() - started
         text = ADDRESS.sub("<address>", run.stdout.decode("utf-8", "backslashreplace"))
-        self.lines, self.status, self.stderr = [normal(line) for line in text.splitlines()], run.returncode, run.stderr
+        lines = (normal(line) for line in text.splitlines())
+        self.lines = [line for line in lines if line is not None]
+        self.status, self.stderr = run.returncode, run.stderr
 
 
 def normal(line):
     """Without what differs from one run to the next with nobody in between."""
     # A server that says it before the client's GET stream is open says it to nobody: how often it arrives is a race.
     if re.match(r'\{"arrived": ?"notifications/\w+/list_changed"', line):
-        return line.partition(",")[0]
+        return None
     # The log of mcp-remote, with its process number and in the order of its tasks.
     return "stderr" if line.startswith('{"stderr":') else line
 
