@@ -15,8 +15,8 @@ use crate::report::{self, Mistake};
 ///
 /// FILE is a capture, a cassette or a tape. Of a folder all recordings in it are judged
 /// together, which shows what goes wrong only when their servers stand behind one client.
-/// Without further options the seven documented invariants are judged; `tapewright explain`
-/// tells what each one means.
+/// Without further options the seven documented invariants are judged, with
+/// `--all` every one there is.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -91,7 +91,7 @@ impl Arguments {
         let unknown = |error| {
             anyhow::Error::new(error).context(Mistake::new(
                 "the selection cannot be made",
-                "`tapewright explain` lists every invariant",
+                "`--all --format json` lists every invariant with its description",
             ))
         };
         for code in &self.select {
