@@ -74,6 +74,7 @@ mod note;
 mod pairing;
 mod project;
 mod read;
+mod record;
 mod sides;
 mod spool;
 pub(crate) mod text;
@@ -81,8 +82,9 @@ mod timeline;
 
 pub(crate) use assemble::Assembly;
 pub use exchange::{Http, Via};
-pub(crate) use ledger::{Ledger, Rest};
+pub(crate) use ledger::Ledger;
 pub(crate) use pairing::{Answer, Open, Pairing};
 pub(crate) use project::incomplete;
 pub use project::{Projector, Summary};
 pub use read::{Aside, Cassette, Entry, Exchange, Session, Unanswered};
+pub(crate) use record::Rest;
