@@ -109,8 +109,9 @@ fn kill_after(durability: &str, round: usize) -> Truth {
     let clients: Vec<_> = (0..CLIENTS)
         .map(|number| {
             let (begun, all) = (Arc::clone(&begun), Arc::clone(&all));
+            // Here, so that no kill comes before it.
+            let mut client = Wire::connect(address);
             thread::spawn(move || {
-                let mut client = Wire::connect(address);
                 let (mut sent, mut got) = (Vec::new(), Vec::new());
                 for id in 0..1_000_000 {
                     let call =
