@@ -19,6 +19,7 @@ mod stats;
 mod sync;
 mod tape_file;
 mod tapes;
+mod tapped;
 mod writer;
 
 use std::fmt;
@@ -42,6 +43,7 @@ use crate::clock::Clock;
 
 pub use self::finish::{Finished, Problem, SessionFiles};
 pub use self::names::Target;
+pub use self::tapped::Tapped;
 
 /// What is promised about a tape when the recorder is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,7 +83,7 @@ impl Place {
 /// Carries one conversation between our standard streams and `upstream`, until its end.
 ///
 /// The recorder is left running: the caller finishes it.
-pub fn run<U: Upstream, P: Policy + Clone + 'static>(
+pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
     upstream: &U,
     policy: P,
     recorder: &Arc<Recorder>,
@@ -275,7 +275,7 @@ impl Session {
                 None => {
                     let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
                     let situation = Situation {
-                        owed: (client.owed)(),
+                        owed: (client.owed)() + life.owed(),
                         writing: gauge.is_writing(),
                         client_gone: (client.is_gone)(),
                         moved: moves != before,
