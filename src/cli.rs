@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, compliance, demo, export, inspect, record, replay, scrub};
+use crate::command::{
+    completions, compliance, demo, export, inspect, record, replay, schema, scrub, validate,
+};
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
 #[derive(Debug, Parser)]
@@ -25,6 +27,8 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),
+    Validate(validate::Arguments),
+    Schema(schema::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

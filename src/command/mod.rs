@@ -8,7 +8,10 @@ pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
+pub(crate) mod schema;
 pub(crate) mod scrub;
+pub(crate) mod validate;
+pub(crate) mod variables;
 
 use crate::cli::{Arguments, Command};
 use crate::exit::Exit;
@@ -22,6 +25,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),
+        Command::Validate(arguments) => validate::run(arguments),
+        Command::Schema(arguments) => schema::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }
