@@ -49,7 +49,7 @@ fn server(check: &Check<'_>, node: &CompositionNode) {
                 .collect();
             let message = format!("the node `{}` does not say which server it calls", node.id);
             let help = format!("add `server:`; there are {}", crate::near::listed(&names));
-            check.error(&node.place, "/id", Code::MissingKey, message, help);
+            check.error(&node.place, "/id", Code::Reference, message, help);
         }
         None => {}
     }

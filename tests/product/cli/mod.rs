@@ -5,3 +5,4 @@ mod golden;
 mod inspect;
 mod record;
 mod scrub;
+mod validate;
