@@ -14,6 +14,7 @@ pub mod json;
 pub mod pending;
 pub mod recording;
 pub mod redact;
+pub mod schema_cost;
 pub mod scrub;
 pub mod summary;
 pub mod tape;
