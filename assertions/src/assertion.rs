@@ -10,6 +10,7 @@ use crate::matcher::{self, Judged, Matcher};
 use crate::near::did_you_mean;
 use crate::target::{Found, Target};
 use crate::verdict::{Evidence, Verdict};
+use crate::world::Phase;
 
 /// An assertion that was read and checked.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Assertion {
         let found = self.target.resolve(evidence.envelope);
         let found = match (&self.transform, found) {
             (Some(command), Found::Value(value)) => {
-                match evidence.world.transform(command, &value) {
+                match evidence.world.transform(Phase::Assertion, command, &value) {
                     Ok(value) => Found::Value(Cow::Owned(value)),
                     Err(why) => {
                         let failure = Failure::note("transform", why);

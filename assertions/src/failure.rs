@@ -6,6 +6,9 @@ use crate::target::Stop;
 /// A failed assertion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failure {
+    /// Its place among the assertions of the test, from 0 on; none for what stands beside
+    /// them.
+    pub index: Option<usize>,
     /// Where it looked, as written.
     pub target: String,
     /// The name of the matcher, or of the rule beside the assertions.

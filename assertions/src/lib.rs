@@ -35,4 +35,4 @@ pub use matcher::names as matcher_names;
 pub use near::{did_you_mean, nearest};
 pub use test::{Ask, Test};
 pub use verdict::{Evidence, Verdict};
-pub use world::{NoWorld, Snapshot, World};
+pub use world::{NoWorld, Phase, Snapshot, World};

@@ -125,7 +125,10 @@ impl Expectation {
         for (index, assertion) in self.assertions.iter().enumerate() {
             match assertion.judge(&evidence) {
                 Verdict::Passed => outcome.passed += 1,
-                Verdict::Failed(failure) => outcome.failures.push(*failure),
+                Verdict::Failed(failure) => outcome.failures.push(Failure {
+                    index: Some(index),
+                    ..*failure
+                }),
                 Verdict::Unjudged(error) => outcome.errors.push(Unjudged {
                     index,
                     target: assertion.target().to_string(),

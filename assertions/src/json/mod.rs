@@ -3,6 +3,7 @@
 //! `serde_json::Value` would round integers beyond 64 bits, and two ids that differ in the
 //! last digit would be equal.
 
+mod canon;
 mod convert;
 mod equal;
 mod read;

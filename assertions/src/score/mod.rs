@@ -7,31 +7,44 @@
 
 mod calls;
 mod coverage;
+mod index;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use tapewright_schemas::event::{Event, EventBody};
 
 use self::calls::{Calls, Exchange, Reply};
 pub use self::coverage::{Coverage, ToolUse};
+use self::index::Index;
 use crate::expectation::{Answer, Headers, Outcome};
 use crate::json::Json;
 use crate::test::{Ask, Test};
-use crate::world::World;
+use crate::world::{Phase, World};
+
+/// The world of a test, by its number.
+pub type Worlds<'w> = dyn Fn(usize) -> &'w (dyn World + 'w) + 'w;
 
 /// Judges the exchanges of recordings by the tests of a suite.
 #[derive(Debug)]
 pub struct Scorer<'t> {
-    tests: Vec<&'t Test>,
+    questions: Vec<Question<'t>>,
     scored: Vec<Scored>,
-    // By server and method, the numbers of the tests.
-    index: HashMap<(&'t str, &'t str), Vec<usize>>,
+    index: Index,
     calls: Calls,
     coverage: Coverage,
     label: Option<String>,
     // Everything that may hide an exchange.
     gaps: u64,
     timed: bool,
+}
+
+/// A test, and the question that it is judged for.
+#[derive(Clone, Debug)]
+pub struct Question<'t> {
+    /// The question; that of the test, unless a transform rewrites it.
+    pub ask: Cow<'t, Ask>,
+    /// The test.
+    pub test: &'t Test,
 }
 
 /// How a test came out over all exchanges that asked what it asks.
@@ -66,16 +79,11 @@ const INSTANCES: usize = 16;
 impl<'t> Scorer<'t> {
     /// A scorer before the first recording.
     #[must_use]
-    pub fn new(tests: Vec<&'t Test>) -> Self {
-        let mut index: HashMap<_, Vec<usize>> = HashMap::new();
-        for (number, test) in tests.iter().enumerate() {
-            let key = (test.server.as_str(), test.ask.method());
-            index.entry(key).or_default().push(number);
-        }
+    pub fn new(questions: Vec<Question<'t>>) -> Self {
         Self {
-            scored: vec![Scored::default(); tests.len()],
-            tests,
-            index,
+            scored: vec![Scored::default(); questions.len()],
+            index: Index::new(&questions),
+            questions,
             calls: Calls::default(),
             coverage: Coverage::default(),
             label: None,
@@ -86,43 +94,43 @@ impl<'t> Scorer<'t> {
 
     /// What follows is a session with this server, by its name in the suite. `timed` says
     /// whether its events have times.
-    pub fn enter(&mut self, server: Option<&str>, timed: bool, world: &dyn World) {
-        self.leave(world);
+    pub fn enter(&mut self, server: Option<&str>, timed: bool, worlds: &Worlds<'_>) {
+        self.leave(worlds);
         self.label = server.map(str::to_owned);
         self.timed = timed;
     }
 
     /// Takes the next event.
-    pub fn observe(&mut self, event: &Event, world: &dyn World) {
+    pub fn observe(&mut self, event: &Event, worlds: &Worlds<'_>) {
         if let EventBody::Gap(_) = event.body {
             self.gaps += 1;
         }
         self.calls.observe(event);
-        self.judge_all(world);
+        self.judge_all(worlds);
     }
 
     /// The session is over: what was never answered will not be.
-    pub fn leave(&mut self, world: &dyn World) {
+    pub fn leave(&mut self, worlds: &Worlds<'_>) {
         self.calls.finish();
-        self.judge_all(world);
+        self.judge_all(worlds);
         self.gaps += std::mem::take(&mut self.calls.clipped);
     }
 
     /// Everything that was found out, in the order of the tests.
     #[must_use]
-    pub fn finish(mut self, world: &dyn World) -> (Vec<Scored>, Coverage) {
-        self.leave(world);
+    pub fn finish(mut self, worlds: &Worlds<'_>) -> (Vec<Scored>, Coverage) {
+        self.leave(worlds);
         self.coverage.gaps = self.gaps;
         (self.scored, self.coverage)
     }
 
-    fn judge_all(&mut self, world: &dyn World) {
+    fn judge_all(&mut self, worlds: &Worlds<'_>) {
         while let Some(exchange) = self.calls.poll() {
-            self.exchange(&exchange, world);
+            self.exchange(&exchange, worlds);
         }
     }
 
-    fn exchange(&mut self, exchange: &Exchange, world: &dyn World) {
+    fn exchange(&mut self, exchange: &Exchange, worlds: &Worlds<'_>) {
         let Some(label) = self.label.clone() else {
             return;
         };
@@ -132,20 +140,15 @@ impl<'t> Scorer<'t> {
             Some(Ok(params)) => params,
             Some(Err(_)) => return,
         };
-        let numbers = self
-            .index
-            .get(&(label.as_str(), exchange.method.as_str()))
-            .cloned()
-            .unwrap_or_default();
         let mut met = Vec::new();
-        for number in numbers {
-            let Some(test) = self.tests.get(number).copied() else {
+        for number in self.index.candidates(&label, &exchange.method, &params) {
+            let Some(Question { ask, test }) = self.questions.get(number).cloned() else {
                 continue;
             };
-            let is_handshake = matches!(&test.ask, Ask::Check { method } if method == "initialize");
-            if is_handshake || test.ask.is_asked_by(&params) {
+            let is_handshake = matches!(&*ask, Ask::Check { method } if method == "initialize");
+            if is_handshake || ask.is_asked_by(&params) {
                 met.push(number);
-                let outcome = judge(test, exchange, self.timed, world);
+                let outcome = judge(test, exchange, self.timed, worlds(number));
                 self.note(number, exchange, outcome);
             }
         }
@@ -194,7 +197,7 @@ fn judge(test: &Test, exchange: &Exchange, timed: bool, world: &dyn World) -> Ou
         Err(error) => return doubt(format!("the answer cannot be read: {error}")),
     };
     if let Some(command) = &test.response_transform {
-        match world.transform(command, &envelope) {
+        match world.transform(Phase::Response, command, &envelope) {
             Ok(other) => envelope = other,
             Err(why) => {
                 return Outcome {

@@ -1,9 +1,11 @@
 //! Sessions in the notation of the invariants' examples, scored by tests.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tapewright_assertions::score::{Scored, Scorer};
-use tapewright_assertions::{Ask, Expectation, Json, Test, compile};
+use tapewright_assertions::score::{Question, Scored, Scorer};
+use tapewright_assertions::{Ask, Expectation, Json, Test, World, compile};
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
 };
@@ -94,14 +96,25 @@ impl Session {
     }
 }
 
+fn questions(tests: &[Test]) -> Vec<Question<'_>> {
+    tests
+        .iter()
+        .map(|test| Question {
+            ask: Cow::Borrowed(&test.ask),
+            test,
+        })
+        .collect()
+}
+
 fn score(session: &Session, tests: &[Test]) -> Vec<Scored> {
     let desk = Desk::default();
-    let mut scorer = Scorer::new(tests.iter().collect());
-    scorer.enter(Some("s"), true, &desk);
+    let worlds = |_| &desk as &dyn World;
+    let mut scorer = Scorer::new(questions(tests));
+    scorer.enter(Some("s"), true, &worlds);
     for event in &session.events {
-        scorer.observe(event, &desk);
+        scorer.observe(event, &worlds);
     }
-    scorer.finish(&desk).0
+    scorer.finish(&worlds).0
 }
 
 #[test]
@@ -237,6 +250,7 @@ fn the_handshake_and_lists_answer_checks() {
 #[test]
 fn the_coverage_says_what_was_used_and_what_hides() {
     let desk = Desk::default();
+    let worlds = |_| &desk as &dyn World;
     let mut session = Session::new();
     session.ask(1, "tools/list", json!({}));
     session.answer(1, &json!({"tools": [{"name": "echo"}, {"name": "idle"}]}));
@@ -261,12 +275,12 @@ fn the_coverage_says_what_was_used_and_what_hides() {
         },
     );
     let tests = [echo(Some(json!({})), "x"), echo(Some(json!({"b": 1})), "x")];
-    let mut scorer = Scorer::new(tests.iter().collect());
-    scorer.enter(Some("s"), true, &desk);
+    let mut scorer = Scorer::new(questions(&tests));
+    scorer.enter(Some("s"), true, &worlds);
     for event in &session.events {
-        scorer.observe(event, &desk);
+        scorer.observe(event, &worlds);
     }
-    let (_, coverage) = scorer.finish(&desk);
+    let (_, coverage) = scorer.finish(&worlds);
     let tool = |name: &str| coverage.tools[&("s".to_owned(), name.to_owned())].clone();
     assert_eq!(
         (
@@ -284,13 +298,14 @@ fn the_coverage_says_what_was_used_and_what_hides() {
 #[test]
 fn a_session_with_another_server_is_none_of_ours() {
     let desk = Desk::default();
+    let worlds = |_| &desk as &dyn World;
     let mut session = Session::new();
     session.call(1, &json!({}), "x");
     let tests = [echo(None, "x")];
-    let mut scorer = Scorer::new(tests.iter().collect());
-    scorer.enter(Some("elsewhere"), true, &desk);
+    let mut scorer = Scorer::new(questions(&tests));
+    scorer.enter(Some("elsewhere"), true, &worlds);
     for event in &session.events {
-        scorer.observe(event, &desk);
+        scorer.observe(event, &worlds);
     }
-    assert_eq!(scorer.finish(&desk).0[0].exercised, 0);
+    assert_eq!(scorer.finish(&worlds).0[0].exercised, 0);
 }

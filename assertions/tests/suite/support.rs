@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tapewright_assertions::{
-    Answer, EvalError, Evidence, Failure, Json, Snapshot, Verdict, World, compile,
+    Answer, EvalError, Evidence, Failure, Json, Phase, Snapshot, Verdict, World, compile,
 };
 
 /// How an assertion came out.
@@ -26,7 +26,7 @@ pub(crate) struct Desk {
 }
 
 impl World for Desk {
-    fn transform(&self, command: &[String], value: &Json) -> Result<Json, String> {
+    fn transform(&self, _: Phase, command: &[String], value: &Json) -> Result<Json, String> {
         match command.first().map(String::as_str) {
             Some("upcase") => Ok(value.stringified().to_uppercase().into()),
             Some(other) => Err(format!("`{other}` could not be started")),
