@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, compliance, demo, export, inspect, record, replay, scrub};
+use crate::command::{
+    completions, compliance, demo, export, inspect, record, replay, scrub, verify,
+};
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
 #[derive(Debug, Parser)]
@@ -21,6 +23,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Record(Box<record::Arguments>),
     Replay(Box<replay::Arguments>),
+    Verify(Box<verify::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),

@@ -14,6 +14,8 @@ pub(crate) mod compliance;
 pub(crate) mod inspect;
 pub(crate) mod replay;
 mod terminal;
+pub(crate) mod verify;
+mod workflow;
 
 pub(crate) use terminal::safe;
 

@@ -24,6 +24,15 @@ pub enum ClientError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The HTTP server behind the bridge could not be reached, or answered with no message
+    /// of MCP.
+    #[error("{why}")]
+    Bridge {
+        /// What the bridge says, which holds no secret.
+        why: String,
+        /// The HTTP status of the server's answer, when there was one.
+        status: Option<u16>,
+    },
     /// The output of the server ended before the answer.
     #[error("the server ended before it answered `{what}`{}", Last { exit: *exit, log })]
     Ended {

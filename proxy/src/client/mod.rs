@@ -190,12 +190,16 @@ impl Client {
             match self.next(until) {
                 Taken::Line(passed) => {
                     if let Some(message) = self.hear(&passed, Some(&key))? {
-                        return Ok(Reply {
+                        let reply = Reply {
                             sent,
                             at: passed.at,
                             message,
                             between: self.take_passed(),
-                        });
+                        };
+                        return match reply.failure_of_bridge(&self.peer) {
+                            Some(failure) => Err(failure),
+                            None => Ok(reply),
+                        };
                     }
                 }
                 Taken::TimedOut => {

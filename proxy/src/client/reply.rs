@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{Direction, Offset};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
+use tapewright_schemas::event::{Direction, Offset, Peer};
+use tapewright_schemas::json;
+
+use super::error::ClientError;
 
 /// A message that crossed beside a request and its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +50,26 @@ impl Reply {
     pub fn error(&self) -> Option<&[u8]> {
         match Envelope::of_json(&self.message).kind {
             Kind::Response { error, .. } => error,
+            _ => None,
+        }
+    }
+
+    /// The failure that a bridge tells in the place of its server; `None` for an answer of
+    /// the server's own.
+    pub(super) fn failure_of_bridge(&self, peer: &Peer) -> Option<ClientError> {
+        let Peer::Server { .. } = peer else {
+            return None;
+        };
+        let error = self.error()?;
+        let ours = json::find(error, &["data", "origin"])? == b"\"tapewright\"";
+        let why = RequestId::of_source(json::find(error, &["message"])?);
+        let status = json::find(error, &["data", "status"]);
+        let status = status.and_then(|status| std::str::from_utf8(status).ok()?.parse().ok());
+        match why {
+            RequestId::Text(why) if ours => {
+                let why = why.strip_prefix("tapewright: ").unwrap_or(&why).to_owned();
+                Some(ClientError::Bridge { why, status })
+            }
             _ => None,
         }
     }

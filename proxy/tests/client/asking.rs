@@ -5,7 +5,7 @@ use std::time::Duration;
 use tapewright_proxy::client::{Answer, Asked, ClientError, Passed, Reply};
 use tapewright_schemas::event::Direction;
 
-use crate::server::{LIMIT, Server, id_of};
+use crate::server::{LIMIT, Server, Voice, id_of};
 
 fn text(message: &[u8]) -> String {
     String::from_utf8(message.to_vec()).unwrap()
@@ -156,7 +156,7 @@ fn a_request_that_gets_no_answer_is_cancelled() {
 
 #[test]
 fn an_envelope_is_sent_as_it_stands() {
-    let server = Server::new(|voice, line| voice.answer(line));
+    let server = Server::new(Voice::answer);
     let mut client = server.client();
     let strange = b"{\"id\":\"a\\u0062\",\n \"method\":\"x\", \"extra\":null}";
     let reply = client.exchange(strange, LIMIT).unwrap();

@@ -11,12 +11,12 @@ use crate::server::{LIMIT, Server, settings};
 
 #[test]
 fn an_orderly_end_is_the_end_of_input() {
-    let server = Server::with_end(|voice, line| match line {
-        Some(line) => voice.answer(line),
-        None => {
+    let server = Server::with_end(|voice, line| {
+        let Some(line) = line else {
             voice.log("goodbye\n");
-            voice.exit(3);
-        }
+            return voice.exit(3);
+        };
+        voice.answer(line);
     });
     let mut client = server.client();
     client.request("x", None, LIMIT).unwrap();

@@ -3,7 +3,7 @@
 use tapewright_proxy::client::{ClientError, Opening, Revision};
 use tapewright_schemas::era::Era;
 
-use crate::server::{LIMIT, Server, id_of};
+use crate::server::{LIMIT, Server, Voice, id_of};
 
 fn of(revision: Revision) -> Opening {
     Opening {
@@ -149,7 +149,7 @@ fn a_refusal_is_told_without_secrets() {
 
 #[test]
 fn an_answer_that_is_no_opening_is_refused() {
-    let server = Server::new(|voice, line| voice.answer(line));
+    let server = Server::new(Voice::answer);
     let error = server
         .client()
         .greet(&Opening::default(), LIMIT)
