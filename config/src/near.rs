@@ -3,8 +3,9 @@
 /// The candidate that is closest to a word, when one is close enough to be meant.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A word as long as a page was not mistyped, and comparing it would take long.
-    if word.chars().count() > LONGEST_WORD {
+    // Every short word is close to every other one. One as long as a page was not mistyped,
+    // and comparing it would take long.
+    if !(SHORTEST_WORD..=LONGEST_WORD).contains(&word.chars().count()) {
         return None;
     }
     let plain = |word: &str| word.to_lowercase().replace(['_', ' '], "-");
@@ -64,6 +65,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
+const SHORTEST_WORD: usize = 3;
 const LONGEST_WORD: usize = 64;
 const MOST_LISTED: usize = 24;
 

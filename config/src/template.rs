@@ -63,18 +63,32 @@ impl Template {
         }
     }
 
-    /// Every reference.
-    pub fn references(&self, each: &mut impl FnMut(&Reference)) {
+    /// Every reference, with the JSON pointer of the string that it stands in.
+    pub fn references(&self, each: &mut impl FnMut(&str, &Reference)) {
+        self.walk("", each);
+    }
+
+    fn walk(&self, pointer: &str, each: &mut impl FnMut(&str, &Reference)) {
         match self {
             Self::Value(_) => {}
-            Self::Output(reference) => each(reference),
-            Self::Text(pieces) => pieces.iter().for_each(|piece| {
-                if let Piece::Output(reference) = piece {
-                    each(reference);
+            Self::Output(reference) => each(pointer, reference),
+            Self::Text(pieces) => {
+                for piece in pieces {
+                    if let Piece::Output(reference) = piece {
+                        each(pointer, reference);
+                    }
                 }
-            }),
-            Self::Array(items) => items.iter().for_each(|item| item.references(each)),
-            Self::Object(members) => members.iter().for_each(|(_, value)| value.references(each)),
+            }
+            Self::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    item.walk(&format!("{pointer}/{index}"), each);
+                }
+            }
+            Self::Object(members) => {
+                for (key, value) in members {
+                    value.walk(&format!("{pointer}/{}", crate::yaml::escape(key)), each);
+                }
+            }
         }
     }
 

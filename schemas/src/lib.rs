@@ -12,6 +12,7 @@ pub mod event;
 pub mod exchange;
 pub mod json;
 pub mod pending;
+pub mod published;
 pub mod recording;
 pub mod redact;
 pub mod schema_cost;

@@ -58,7 +58,7 @@ fn server(check: &Check<'_>, node: &CompositionNode) {
 /// A reference waits for its node only if `needs` says so.
 fn references(check: &Check<'_>, node: &CompositionNode, ids: &[&str]) {
     let mut noted: Vec<String> = Vec::new();
-    node.args.references(&mut |reference| {
+    node.args.references(&mut |pointer, reference| {
         let id = &reference.id;
         if node.needs.contains(id) || noted.contains(id) {
             return;
@@ -80,7 +80,13 @@ fn references(check: &Check<'_>, node: &CompositionNode, ids: &[&str]) {
                 suggestion(id, "nodes", ids),
             )
         };
-        check.error(&node.place, "/args", Code::Graph, message, help);
+        check.error(
+            &node.place,
+            &format!("/args{pointer}"),
+            Code::Graph,
+            message,
+            help,
+        );
     });
 }
 

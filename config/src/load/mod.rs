@@ -56,6 +56,30 @@ impl Loaded {
     pub fn is_valid(&self) -> bool {
         self.suite.is_some()
     }
+
+    /// Takes in what was found afterwards. After an error there is no suite any more.
+    pub fn add(&mut self, issues: Vec<Issue>) {
+        self.issues.extend(issues);
+        self.settle();
+    }
+
+    /// Orders the issues, and takes the suite away when it cannot be used.
+    fn settle(&mut self) {
+        let at = |issue: &Issue| {
+            issue
+                .place
+                .as_ref()
+                .map(|place| (place.file, place.span.start))
+        };
+        self.issues.sort_by_key(at);
+        if self
+            .issues
+            .iter()
+            .any(|issue| issue.severity == Severity::Error)
+        {
+            self.suite = None;
+        }
+    }
 }
 
 /// The largest file that is read.
@@ -77,20 +101,16 @@ pub fn load(
         sources: &mut sources,
     }
     .load(path, environment, env_files);
-    let (mut issues, dropped) = issues.finish();
-    let has_errors = issues.iter().any(|issue| issue.severity == Severity::Error);
-    issues.sort_by_key(|issue| {
-        issue
-            .place
-            .as_ref()
-            .map(|place| (place.file, place.span.start))
-    });
-    Loaded {
-        suite: suite.filter(|_| !has_errors),
+    let errors = issues.errors();
+    let (issues, dropped) = issues.finish();
+    let mut loaded = Loaded {
+        suite: suite.filter(|_| errors == 0),
         issues,
         dropped,
         sources,
-    }
+    };
+    loaded.settle();
+    loaded
 }
 
 struct Loader<'a> {
@@ -108,10 +128,7 @@ impl Loader<'_> {
     ) -> Option<Suite> {
         let mut documents = self.documents(path);
         let values = self.env_files(path, env_files);
-        let environment = Environment {
-            files: values,
-            ..environment.clone()
-        };
+        let environment = environment.clone().with_files(values);
 
         let written = Issues::default();
         let mut draft = Suite::default();

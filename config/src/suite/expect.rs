@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::matcher;
 use crate::issue::Code;
-use crate::read::{Cursor, Fields};
+use crate::read::{Cursor, is_header_name};
 use crate::source::Place;
 
 /// What must hold.
@@ -17,9 +17,10 @@ pub struct Expect {
     /// The longest that the call may take.
     pub max_duration: Option<Duration>,
     /// The longest that the answer may be.
-    pub max_response_tokens: Option<TokenBudget>,
-    /// Headers that the response must have.
-    pub response_headers: Vec<HeaderCheck>,
+    pub max_response_tokens: Option<Written>,
+    /// Headers that the response must have: names, whose case does not matter, and what
+    /// their values must be.
+    pub response_headers: Vec<(String, Written)>,
     /// Headers that it must not have.
     pub response_headers_absent: Vec<String>,
 }
@@ -35,45 +36,13 @@ pub struct Assertion {
     pub place: Place,
 }
 
-/// The longest that an answer may be, in tokens of a model.
+/// A value whose meaning is the business of `assertions`, as it was written.
 #[derive(Clone, Debug)]
-pub struct TokenBudget {
-    /// So many at most.
-    pub budget: u64,
-    /// How they are counted.
-    pub tokenizer: &'static str,
-    /// Whether to warn only.
-    pub warn_only: bool,
-    /// What an image counts.
-    pub image_cost: u64,
+pub struct Written {
+    /// The value, with variables replaced.
+    pub value: Value,
     /// Where it stands.
     pub place: Place,
-}
-
-/// A header that the response must have.
-#[derive(Clone, Debug)]
-pub struct HeaderCheck {
-    /// Its name; case does not matter.
-    pub name: String,
-    /// What its value must be.
-    pub value: HeaderMatch,
-    /// Where it stands.
-    pub place: Place,
-}
-
-/// What the value of a header must be.
-#[derive(Clone, Debug)]
-pub enum HeaderMatch {
-    /// This, case aside.
-    Literal(String),
-    /// It contains this.
-    Contains(String),
-    /// It matches this regular expression.
-    Regex(String),
-    /// It fits this JSON Schema, as a string.
-    Schema(Value),
-    /// Anything.
-    Exists,
 }
 
 /// How tokens can be counted, the default first.
@@ -110,9 +79,7 @@ impl Expect {
             max_duration: fields
                 .optional("max_duration_ms")
                 .map(|at| at.milliseconds()),
-            max_response_tokens: fields
-                .optional("max_response_tokens")
-                .map(|at| TokenBudget::read(&at)),
+            max_response_tokens: fields.optional("max_response_tokens").map(|at| tokens(&at)),
             response_headers: fields
                 .optional("response_headers")
                 .map(|at| headers(&at))
@@ -160,74 +127,68 @@ impl Assertion {
     }
 }
 
-impl TokenBudget {
-    fn read(at: &Cursor<'_>) -> Self {
-        let mut found = Self {
-            budget: 1,
-            tokenizer: TOKENIZERS.first().copied().unwrap_or_default(),
-            warn_only: false,
-            image_cost: 1000,
+impl Written {
+    fn of(at: &Cursor<'_>) -> Self {
+        Self {
+            value: at.node().to_value(),
             place: at.place(),
-        };
-        if !at.is_object() {
-            found.budget = at.integer(1);
-            return found;
         }
+    }
+}
+
+/// Reads a budget of tokens: a number, or an object with `budget`.
+fn tokens(at: &Cursor<'_>) -> Written {
+    if at.is_object() {
         let mut fields = at.fields();
         if let Some(budget) = fields.required("budget") {
-            found.budget = budget.integer(1);
+            budget.integer(1);
         }
         if let Some(name) = fields.optional("tokenizer") {
-            found.tokenizer = name.word(TOKENIZERS).unwrap_or_default();
+            name.word(TOKENIZERS);
         }
         if let Some(mode) = fields.optional("mode") {
-            found.warn_only = mode.word(&["fail", "warn"]) == Some("warn");
+            mode.word(&["fail", "warn"]);
         }
         if let Some(cost) = fields.optional("image_cost") {
-            found.image_cost = cost.integer(0);
+            cost.integer(0);
         }
         fields.finish();
-        found
+    } else {
+        at.integer(1);
     }
+    Written::of(at)
 }
 
-fn headers(at: &Cursor<'_>) -> Vec<HeaderCheck> {
-    let check = |(name, value): (&str, Cursor<'_>)| HeaderCheck {
-        name: name.to_owned(),
-        value: HeaderMatch::read(&value),
-        place: value.place(),
+fn headers(at: &Cursor<'_>) -> Vec<(String, Written)> {
+    let header = |(name, value): (&str, Cursor<'_>)| {
+        header_rule(name, &value);
+        (name.to_owned(), Written::of(&value))
     };
-    at.entries().into_iter().map(check).collect()
+    at.entries().into_iter().map(header).collect()
 }
 
-impl HeaderMatch {
-    fn read(at: &Cursor<'_>) -> Self {
-        if at.is_text() {
-            return Self::Literal(at.text());
-        }
-        if !at.is_object() {
-            at.wrong_type("a string or an object");
-            return Self::Exists;
-        }
-        let mut fields = at.fields();
-        let found = fields.exactly_one(&["regex", "schema", "exists", "contains"]);
-        let found = found.map_or(Self::Exists, |(key, at)| Self::operator(key, &at));
-        Fields::finish(fields);
-        found
+/// Checks what the value of a header must be: a string, or an object with one operator.
+fn header_rule(name: &str, at: &Cursor<'_>) {
+    if !is_header_name(name) {
+        let message = format!("`{}` is not the name of a header", name.escape_debug());
+        at.error_at_key(Code::Value, message, None);
     }
-
-    fn operator(key: &str, at: &Cursor<'_>) -> Self {
-        match key {
-            "regex" => Self::Regex(at.text()),
-            "contains" => Self::Contains(at.text()),
-            "schema" => Self::Schema(Value::Object(at.object())),
-            _ => {
-                if !at.boolean() && at.is_boolean() {
-                    let help = "list the header in `response_headers_absent`".to_owned();
-                    at.error(Code::Value, "`exists` can only be `true`", help);
-                }
-                Self::Exists
-            }
-        }
+    if at.is_text() {
+        return;
     }
+    if !at.is_object() {
+        at.wrong_type("a string or an object with a rule");
+        return;
+    }
+    let mut fields = at.fields();
+    match fields.exactly_one(&["regex", "schema", "exists", "contains"]) {
+        Some(("regex" | "contains", text)) => drop(text.text()),
+        Some(("schema", schema)) => drop(schema.object()),
+        Some((_, exists)) if !exists.boolean() && exists.is_boolean() => {
+            let help = "list the header in `response_headers_absent`".to_owned();
+            exists.error(Code::Value, "`exists` can only be `true`", help);
+        }
+        _ => {}
+    }
+    fields.finish();
 }

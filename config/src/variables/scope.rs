@@ -16,11 +16,11 @@ use crate::suite::variable::{Origin, Variable};
 #[derive(Clone, Default)]
 pub struct Environment {
     /// Given on the command line. They win over everything.
-    pub given: HashMap<String, String>,
+    given: HashMap<String, String>,
     /// The environment of the process.
-    pub process: HashMap<String, String>,
+    process: HashMap<String, String>,
     /// From `.env`, or from the files that were named instead.
-    pub(crate) files: HashMap<String, String>,
+    files: HashMap<String, String>,
 }
 
 impl fmt::Debug for Environment {
@@ -30,6 +30,21 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
+    /// What was given on the command line, and the environment of the process.
+    #[must_use]
+    pub fn new(given: HashMap<String, String>, process: HashMap<String, String>) -> Self {
+        Self {
+            given,
+            process,
+            files: HashMap::new(),
+        }
+    }
+
+    /// The same with what files say, which has the lowest rank.
+    pub(crate) fn with_files(self, files: HashMap<String, String>) -> Self {
+        Self { files, ..self }
+    }
+
     /// The value of a variable of the environment: the process, then files.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
