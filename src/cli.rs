@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compliance, demo, export, inspect, record, replay, schema, scrub, validate,
+    completions, compliance, demo, export, inspect, record, replay, schema, scrub, validate, verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -23,6 +23,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Record(Box<record::Arguments>),
     Replay(Box<replay::Arguments>),
+    Verify(Box<verify::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),

@@ -11,6 +11,7 @@
 compile_error!("tapewright speaks to processes over pipes and process groups: it needs a Unix");
 
 pub mod bridge;
+pub mod client;
 pub mod clock;
 pub mod front;
 pub mod guard;

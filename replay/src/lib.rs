@@ -10,12 +10,14 @@
 //!   response) and asides (what belongs to no request).
 //! - [`Index`]: hash tables from requests to takes, from exact to loose.
 //! - [`Player`]: one session, without IO or clock.
+//! - [`verify`]: the recording against a live server.
 //! - [`CassetteUpstream`]: the player behind the seam of `proxy`, so that the same code
 //!   carries and records a replay that carries and records a live server.
 //!
 //! Nothing is invented: what is said was recorded, but for the errors that answer a
 //! request without a recording.
 
+mod era;
 mod index;
 mod json;
 mod load;
@@ -25,6 +27,7 @@ mod player;
 mod script;
 mod tally;
 mod upstream;
+pub mod verify;
 
 pub use index::Index;
 pub use json::{Difference, Ignore, IgnoreError};

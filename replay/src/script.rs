@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
+use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::Direction;
-use tapewright_schemas::json::Span;
+use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::recording::FileKind;
 
 /// A loaded recording. Immutable, and shared by all sessions that play it.
@@ -200,6 +201,26 @@ impl Script {
 
     pub(crate) fn cues(&self, take: &Take) -> &[Cue] {
         self.cues.get(take.cues.clone()).unwrap_or_default()
+    }
+
+    /// The method of a take, as text.
+    pub(crate) fn method_of(&self, take: &Take) -> String {
+        String::from_utf8_lossy(self.method_name(take.method)).into_owned()
+    }
+
+    /// What a take asks for, where its method has such a thing: a tool, a prompt, a URI.
+    pub(crate) fn target_of(&self, take: &Take) -> Option<String> {
+        let params = self.source(take.params?);
+        let name = json::find(params, &["name"]).or_else(|| json::find(params, &["uri"]))?;
+        match RequestId::of_source(name) {
+            RequestId::Text(name) => Some(name.into_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether [`verify`](crate::verify) can bring it up to date.
+    pub fn check_update(&self) -> Result<(), crate::verify::UpdateError> {
+        crate::verify::can_update(self)
     }
 
     /// The name of a method; empty for none.

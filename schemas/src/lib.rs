@@ -15,6 +15,7 @@ pub mod pending;
 pub mod published;
 pub mod recording;
 pub mod redact;
+pub mod schema_cost;
 pub mod scrub;
 pub mod summary;
 pub mod tape;

@@ -10,8 +10,10 @@ pub(crate) mod redaction;
 pub(crate) mod replay;
 pub(crate) mod schema;
 pub(crate) mod scrub;
+pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;
+pub(crate) mod verify;
 
 use crate::cli::{Arguments, Command};
 use crate::exit::Exit;
@@ -21,6 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Record(arguments) => record::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),

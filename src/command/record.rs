@@ -237,14 +237,7 @@ fn settings(
 /// the start-up path, when not.
 fn rules(arguments: &Arguments) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
     let mut settings = arguments.redaction.settings();
-    for (name, value) in arguments.http.fields()? {
-        // What we send in the user's name is a secret wherever it comes back.
-        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let secret = value
-            .split_once(' ')
-            .map_or(value.as_str(), |(_, rest)| rest);
-        settings.values.push((name.to_string(), secret.to_owned()));
-    }
+    settings.values.extend(arguments.http.server.secrets()?);
     if arguments.redaction.has_patterns() {
         let rules = Arc::new(redaction::rules(&settings)?);
         return Ok(Box::new(move || rules));

@@ -15,6 +15,8 @@ pub(crate) mod inspect;
 pub(crate) mod issues;
 pub(crate) mod replay;
 mod terminal;
+pub(crate) mod verify;
+mod workflow;
 
 pub(crate) use terminal::safe;
 

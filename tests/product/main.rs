@@ -28,5 +28,7 @@ mod http_rmcp;
 mod kill;
 mod law;
 mod manners;
+mod replay;
 mod rmcp;
 mod secrets;
+mod verify;

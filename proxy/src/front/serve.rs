@@ -1,5 +1,6 @@
 //! A front from its start to its end.
 
+use std::cell::OnceCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,8 +52,11 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
             phases.clone(),
         );
         listening(&format!("{}://{address}", listener.scheme()));
+        let ended_by = OnceCell::new();
         let shutdown = async {
-            let signal = signals.recv().await;
+            if let Some(signal) = signals.recv().await {
+                ended_by.set(signal).ok();
+            }
             phase.send_replace(Phase::Draining);
             tokio::select! {
                 () = tokio::time::sleep(drain) => {}
@@ -60,20 +64,19 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
                 _ = signals.recv() => {}
             }
             phase.send_replace(Phase::Stopping);
-            signal
         };
         let mut shutdown = std::pin::pin!(shutdown);
         let ticks = tick(Arc::clone(recorder), clock, phases.clone());
         let served = async { tokio::join!(serve(listener, &front, phases), ticks) };
         let mut served = std::pin::pin!(served);
-        let signal = tokio::select! {
-            signal = &mut shutdown => {
+        tokio::select! {
+            () = &mut shutdown => {
                 served.await;
-                signal
             }
             // Everything that was under way came to its end before the deadline.
-            _ = &mut served => None,
-        };
+            _ = &mut served => {}
+        }
+        let signal = ended_by.get().copied();
         Ok(Outcome {
             signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
         })

@@ -19,9 +19,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tapewright_schemas::era::own_version;
 use tapewright_schemas::json;
 use tapewright_schemas::redact::Redactor;
 
+use crate::era::Eras;
 use crate::json::{Aliases, Canon, Detail, Tree, pattern_places, write_canon};
 use crate::options::{MatchMode, Options, Unanswered};
 use crate::script::{MethodId, Script, Take, TakePlace};
@@ -59,6 +61,7 @@ pub struct Index {
     /// All takes of a method, by [`method_key`].
     pub(crate) by_method: Chains,
     pub(crate) asides: Vec<AsideKind>,
+    eras: OnceLock<Eras>,
     loose: OnceLock<Loose>,
     claims: Mutex<BTreeSet<u32>>,
 }
@@ -88,6 +91,7 @@ impl Index {
             asides: aside::kinds(&script),
             exact: Chains::default(),
             by_method: Chains::with_capacity(0),
+            eras: OnceLock::new(),
             loose: OnceLock::new(),
             claims: Mutex::default(),
             script,
@@ -190,6 +194,11 @@ impl Index {
             Ok(tree) => write_canon(&tree, &canon, out),
             Err(_) => out.extend_from_slice(params),
         }
+        // Where both eras are on a recording their answers differ, however alike the
+        // requests are.
+        if self.eras().are_both() && own_version(params).is_some() {
+            out.push(0xff);
+        }
     }
 
     /// The form of a take at a level.
@@ -219,6 +228,11 @@ impl Index {
             );
         }
         form
+    }
+
+    /// The eras that are on the recording.
+    pub(crate) fn eras(&self) -> &Eras {
+        self.eras.get_or_init(|| Eras::of(&self.script))
     }
 
     /// The levels below the first, made when they are first needed.

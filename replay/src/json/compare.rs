@@ -276,7 +276,7 @@ fn path(trail: &Trail<'_>) -> String {
 }
 
 /// A value as a person wants to see it.
-fn shown(source: &[u8]) -> String {
+pub(crate) fn shown(source: &[u8]) -> String {
     let text: Cow<'_, [u8]> = compact(source);
     let text = String::from_utf8_lossy(&text);
     if text.chars().count() <= SHOWN_CHARS {

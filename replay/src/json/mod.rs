@@ -4,16 +4,17 @@ mod canon;
 mod compact;
 mod compare;
 mod ignore;
-mod number;
 pub(crate) mod placeholder;
 pub(crate) mod tree;
 pub(crate) mod volatile;
 
+use tapewright_schemas::json::number;
+
 pub(crate) use canon::{Aliases, Canon, Detail, pattern_places, write_canon};
 pub(crate) use compact::compact;
-pub(crate) use compare::{Comparison, compare};
+pub(crate) use compare::{Comparison, compare, shown};
 pub(crate) use placeholder::is_likely as is_likely_redacted;
-pub(crate) use tree::Tree;
+pub(crate) use tree::{Place, Tree};
 
 pub use compare::Difference;
 pub use ignore::{Ignore, IgnoreError};

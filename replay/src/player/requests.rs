@@ -8,6 +8,7 @@ use tapewright_schemas::json;
 use super::names::key_of;
 use super::scene::Scene;
 use super::{Output, Player};
+use crate::era;
 use crate::matcher::{Found, Live, MISS_CODE, Miss, Reason};
 use crate::options::Unanswered;
 
@@ -21,12 +22,15 @@ impl Player {
         method: &str,
         params: Option<&[u8]>,
     ) {
+        if let Some(refusal) = era::refusal(self.index.eras(), method, params) {
+            return self.refuse_era(now, id, method, refusal);
+        }
         let asked = Live {
             line,
             method,
             params,
         };
-        let mut found = if is_stateless(method, params) {
+        let mut found = if era::is_stateless(method, params) {
             self.lane.lock().find(asked, &self.names.aliases)
         } else {
             self.matcher.find(asked, &self.names.aliases)
@@ -39,11 +43,23 @@ impl Player {
         match found {
             Ok(found) => self.start(now, found, id, method, params),
             // A ping is answered by whoever is there (2025-11-25, basic/utilities/ping).
-            Err(_) if method == "ping" && !is_stateless(method, params) => {
+            Err(_) if method == "ping" && !era::is_stateless(method, params) => {
                 self.ready
                     .push_back(Output::response(id, "result", "{}", None));
             }
             Err(miss) => self.miss(now, id, *miss),
+        }
+    }
+
+    /// Answers a request of an era that the recording does not speak, as a server of the
+    /// recorded era would. A probe is no miss: a client that speaks both eras begins so.
+    fn refuse_era(&mut self, now: Duration, id: &[u8], method: &str, refusal: era::Refusal) {
+        let error = refusal.error().to_string();
+        let output = Output::response(id, "error", &error, Some(refusal.code));
+        self.say_now(now, output);
+        if !refusal.is_probe {
+            let reason = Reason::Era { why: refusal.why };
+            self.tally.missed(Miss::plain(method, reason));
         }
     }
 
@@ -115,10 +131,4 @@ impl Player {
         self.asides.reset();
         self.reached = None;
     }
-}
-
-/// Whether a request is of revision 2026-07-28 or later, where nobody pings.
-fn is_stateless(method: &str, params: Option<&[u8]>) -> bool {
-    method == "server/discover"
-        || params.is_some_and(|params| tapewright_schemas::era::own_version(params).is_some())
 }

@@ -7,6 +7,7 @@
     reason = "a test may fail"
 )]
 
+mod eras;
 mod files;
 mod law;
 mod matching;

@@ -75,7 +75,8 @@ fn only_that_request_is_answered_and_the_rest_goes_on() {
 fn a_ping_is_answered_though_nobody_recorded_one() {
     assert_eq!(stage().result("ping", ""), "{}");
     let stateless = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
-    stage().missed("ping", stateless);
+    let refused = stage().ask("1", "ping", stateless);
+    assert_eq!(refused["error"]["code"], -32022, "{refused}");
 }
 
 #[test]

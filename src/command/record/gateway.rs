@@ -21,7 +21,7 @@ pub(super) fn run(
     let served = gateway::run(settings, recorder, clock, |origin, figures| {
         announce(origin, path, figures);
     });
-    conclude(served, recorder)
+    conclude(served, recorder, "nothing was recorded")
 }
 
 /// Says where clients can connect, as one line of JSON.
@@ -35,15 +35,17 @@ pub(crate) fn announce(origin: &str, path: &str, figures: Option<SocketAddr>) {
     drop(report::out(&format!("{line}\n")));
 }
 
-/// The status of a gateway that has ended.
+/// The status of a gateway that has ended; `failed` says what came of one that never
+/// began.
 pub(crate) fn conclude(
     served: Result<Outcome, ServeError>,
     recorder: &Recorder,
+    failed: &str,
 ) -> anyhow::Result<Exit> {
     let outcome = served
         .inspect_err(|_| recorder.abandon())
         .context(Mistake::new(
-            "nothing was recorded",
+            failed,
             "choose another address, or port 0 for a free one",
         ))?;
     // An interruption is told as one; SIGTERM is how a gateway is meant to be stopped.

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::listen::server_config;
 
-use super::http::seconds;
+use crate::command::upstream::seconds;
 use crate::report::Mistake;
 
 /// Clients on HTTP.

@@ -51,7 +51,7 @@ impl<'a> Way<'a> {
         if let Some(listen) = &http.forward_proxy {
             return Ok(Self::ForwardProxy { listen });
         }
-        match (&http.listening.listen, http.upstream()?, command) {
+        match (&http.listening.listen, http.server.url()?, command) {
             (None, None, [_, ..]) => Ok(Self::Process(command)),
             (None, Some(url), _) => Ok(Self::Remote(url)),
             (Some(listen), Some(url), _) => Ok(Self::Gateway { listen, url }),
@@ -106,7 +106,7 @@ impl<'a> Way<'a> {
             Self::Remote(url) => {
                 let remote = Remote::new(RemoteSettings {
                     origin: Origin::new(url, http.origin_settings()?),
-                    fields: http.fields()?,
+                    fields: http.server.fields()?,
                     limit_bytes,
                 });
                 let recorder = start()?;
@@ -147,7 +147,8 @@ impl<'a> Way<'a> {
                     (&recorder, clock),
                     |origin| gateway::announce(origin, &path, None),
                 );
-                Ok((End::Ours(gateway::conclude(served, &recorder)?), recorder))
+                let exit = gateway::conclude(served, &recorder, "nothing was recorded")?;
+                Ok((End::Ours(exit), recorder))
             }
         }
     }

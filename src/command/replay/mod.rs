@@ -128,7 +128,7 @@ fn serve_http(
         (recorder, clock),
         |origin| gateway::announce(origin, &path, None),
     );
-    gateway::conclude(served, recorder)
+    gateway::conclude(served, recorder, "nothing was served")
 }
 
 /// Reads a recording for replay.

@@ -39,7 +39,7 @@ pub(crate) struct Playing {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum MatchArgument {
+pub(crate) enum MatchArgument {
     /// The same parameters, however they are written
     Strict,
     /// The same, and values that are new in every session match others of their kind
@@ -78,6 +78,16 @@ enum UnansweredArgument {
     Skip,
 }
 
+impl From<MatchArgument> for MatchMode {
+    fn from(mode: MatchArgument) -> Self {
+        match mode {
+            MatchArgument::Strict => Self::Strict,
+            MatchArgument::Semantic => Self::Semantic,
+            MatchArgument::Structural => Self::Structural,
+        }
+    }
+}
+
 impl Playing {
     /// What is a secret.
     pub(crate) fn rules(&self) -> anyhow::Result<Arc<Rules>> {
@@ -91,11 +101,7 @@ impl Playing {
             anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
         })?;
         Ok(Options {
-            mode: match self.mode {
-                MatchArgument::Strict => MatchMode::Strict,
-                MatchArgument::Semantic => MatchMode::Semantic,
-                MatchArgument::Structural => MatchMode::Structural,
-            },
+            mode: MatchMode::from(self.mode),
             ordering: match self.ordering {
                 OrderingArgument::Recorded => Ordering::Recorded,
                 OrderingArgument::PerMethod => Ordering::PerMethod,

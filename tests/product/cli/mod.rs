@@ -1,7 +1,7 @@
 //! The commands as their users meet them: what they write, what they say, how they end.
 
 mod export;
-mod golden;
+pub(crate) mod golden;
 mod inspect;
 mod record;
 mod scrub;

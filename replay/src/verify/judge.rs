@@ -1,0 +1,75 @@
+//! Whether two answers to one request are the same.
+
+use bytes::Bytes;
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::redact::Redactor;
+
+use super::VerifyOptions;
+use crate::json::{Comparison, Difference, Tree, compare, shown};
+
+/// How many differences of one answer are told.
+const DIFFERENCES: usize = 100;
+
+/// What differs between a recorded answer and a live one. Both are redacted first: what is
+/// told holds no secret.
+pub(super) fn differences(
+    recorded: &[u8],
+    live: &[u8],
+    options: &VerifyOptions,
+    redactor: &mut Redactor,
+) -> Vec<Difference> {
+    let recorded = redacted(recorded, redactor);
+    let live = redacted(live, redactor);
+    let comparison = Comparison {
+        mode: options.mode,
+        ignore: &options.ignore,
+        aliases: None,
+        skip_incidental: true,
+        limit: DIFFERENCES,
+    };
+    let (root, ours, theirs) = match (part(&recorded), part(&live)) {
+        ((one, ours), (other, theirs)) if one == other => (one, ours, theirs),
+        ((_, ours), (_, theirs)) => {
+            return vec![Difference {
+                path: "$".to_owned(),
+                recorded: Some(shown(ours)),
+                live: Some(shown(theirs)),
+                redacted: false,
+            }];
+        }
+    };
+    let found = compare(ours, theirs, root, &comparison);
+    let unread = || Tree::read(ours).is_err() || Tree::read(theirs).is_err();
+    if found.is_empty() && ours != theirs && unread() {
+        return vec![Difference {
+            path: format!("$.{root}"),
+            recorded: Some(shown(ours)),
+            live: Some(shown(theirs)),
+            redacted: false,
+        }];
+    }
+    found
+}
+
+/// A message without its secrets.
+pub(super) fn redacted(message: &[u8], redactor: &mut Redactor) -> Bytes {
+    match redactor.json(message) {
+        Ok(text) => Bytes::copy_from_slice(&text),
+        Err(_) => Bytes::copy_from_slice(&redactor.text(message)),
+    }
+}
+
+/// What an answer says, and as what.
+fn part(message: &[u8]) -> (&'static str, &[u8]) {
+    match Envelope::parse(message).kind {
+        Kind::Response {
+            result: Some(result),
+            error: None,
+            ..
+        } => ("result", result),
+        Kind::Response {
+            error: Some(error), ..
+        } => ("error", error),
+        _ => ("message", message),
+    }
+}

@@ -1,0 +1,297 @@
+//! A recording against a live server: whether it still answers as it did.
+//!
+//! Every recorded request is sent again, in recorded order, one after the other, each
+//! recorded session over a link of its own; what comes back is compared with what was
+//! recorded. Requests of the server get the recorded answers.
+//!
+//! Two things cannot be sent as they stand. What the *server* had named, a cursor, a
+//! `requestState`, a task, any id that is new in every session, is replaced by what the
+//! live server calls it ([`names`]). What a redaction rule hid is not known: such a request
+//! is not sent, and that is said.
+
+mod answers;
+mod judge;
+mod names;
+mod request;
+mod update;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Serialize;
+use tapewright_proxy::client::{Client, ClientError, Opening, Settings};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::redact::{Redactor, Rules};
+
+use crate::json::{Difference, Ignore};
+use crate::options::MatchMode;
+use crate::script::{Script, Take, TakePlace};
+
+use self::answers::Recorded;
+use self::names::Names;
+use self::request::{Prepared, prepare};
+
+pub use self::update::UpdateError;
+pub(crate) use self::update::can_update;
+
+/// How a live server is verified.
+#[derive(Clone, Debug)]
+pub struct VerifyOptions {
+    /// When two answers are the same.
+    pub mode: MatchMode,
+    /// Places in answers that do not count, as pointers into the answer: `/result/…`,
+    /// `/error/…`.
+    pub ignore: Ignore,
+    /// What is a secret; both sides are redacted by these before they are compared.
+    pub rules: Arc<Rules>,
+    /// How long an answer may take.
+    pub timeout: Duration,
+}
+
+/// What became of one recorded request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// Where it stands in its file, as a JSON pointer.
+    pub place: String,
+    /// Its method.
+    pub method: String,
+    /// What was asked for, where the method has such a thing: a tool, a prompt, a URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// How long the live answer took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<f64>,
+    /// What it came to.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+/// What a check came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The live server answers otherwise.
+    Drift {
+        /// Where.
+        differences: Vec<Difference>,
+    },
+    /// The live server does not answer in time.
+    NoAnswer {
+        /// How long it was waited for, in milliseconds.
+        after_ms: u64,
+    },
+    /// The same answer.
+    Same,
+    /// It was not sent.
+    Skipped {
+        /// Why not.
+        why: String,
+    },
+}
+
+impl Check {
+    /// Whether the live server answers otherwise, or not at all.
+    #[must_use]
+    pub fn has_drifted(&self) -> bool {
+        matches!(
+            self.verdict,
+            Verdict::Drift { .. } | Verdict::NoAnswer { .. }
+        )
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The checks, in the order in which they were made.
+    pub checks: Vec<Check>,
+    // What the live server answers in place of a recorded answer, redacted, by take.
+    fresh: Vec<(usize, Bytes)>,
+}
+
+/// Why a server could not be verified to the end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// It could not be spoken with.
+    #[error("the server could not be verified beyond {place}")]
+    Client {
+        /// Where in the recording, as text.
+        place: String,
+        /// What went wrong.
+        #[source]
+        source: ClientError,
+    },
+}
+
+/// Sends every recorded request to `upstream`, and tells `each` what became of it.
+pub fn verify(
+    script: &Script,
+    upstream: &dyn Upstream,
+    options: &VerifyOptions,
+    clock: Clock,
+    mut each: impl FnMut(&Check),
+) -> Result<Findings, VerifyError> {
+    let mut findings = Findings::default();
+    let mut redactor = Redactor::new(Arc::clone(&options.rules));
+    // So that live secrets get numbers that no recorded one has.
+    redactor.adopt(&script.text);
+    for takes in sessions(script) {
+        let mut session = Session {
+            script,
+            options,
+            clock,
+            client: None,
+            answers: Recorded::default(),
+            names: Names::default(),
+            redactor: &mut redactor,
+        };
+        let greeted = session.greets_itself(&takes);
+        for ordinal in takes {
+            let Some(take) = script.take(ordinal) else {
+                continue;
+            };
+            let check = session
+                .check(upstream, take, ordinal, greeted, &mut findings.fresh)
+                .map_err(|source| VerifyError::Client {
+                    place: format!("{} ({})", take.place.pointer(), script.method_of(take)),
+                    source,
+                })?;
+            each(&check);
+            findings.checks.push(check);
+        }
+        if let Some(client) = session.client {
+            client.close();
+        }
+    }
+    Ok(findings)
+}
+
+/// The takes of each recorded session, in recorded order.
+fn sessions(script: &Script) -> Vec<Vec<usize>> {
+    let mut sessions: Vec<(u32, Vec<usize>)> = Vec::new();
+    for (ordinal, take) in script.takes.iter().enumerate() {
+        match sessions
+            .iter_mut()
+            .find(|(session, _)| *session == take.session)
+        {
+            Some((_, takes)) => takes.push(ordinal),
+            None => sessions.push((take.session, vec![ordinal])),
+        }
+    }
+    sessions.into_iter().map(|(_, takes)| takes).collect()
+}
+
+/// One recorded session, and the link that it is sent over.
+struct Session<'v> {
+    script: &'v Script,
+    options: &'v VerifyOptions,
+    clock: Clock,
+    client: Option<Client>,
+    answers: Recorded,
+    names: Names,
+    redactor: &'v mut Redactor,
+}
+
+impl Session<'_> {
+    /// Whether the recording brings its own opening, or needs none.
+    fn greets_itself(&self, takes: &[usize]) -> bool {
+        takes
+            .iter()
+            .filter_map(|take| self.script.take(*take))
+            .any(|take| {
+                let params = take.params.map(|span| self.script.source(span));
+                let method = self.script.method_of(take);
+                matches!(method.as_str(), "initialize" | "server/discover")
+                    || params.is_some_and(|params| {
+                        tapewright_schemas::era::own_version(params).is_some()
+                    })
+            })
+    }
+
+    fn check(
+        &mut self,
+        upstream: &dyn Upstream,
+        take: &Take,
+        ordinal: usize,
+        greeted: bool,
+        fresh: &mut Vec<(usize, Bytes)>,
+    ) -> Result<Check, ClientError> {
+        let mut check = Check {
+            place: take.place.pointer(),
+            method: self.script.method_of(take),
+            target: self.script.target_of(take),
+            took_ms: None,
+            verdict: Verdict::Same,
+        };
+        let Some(response) = take.response else {
+            let why = match &take.place {
+                TakePlace::Unanswered(_, why) => why.as_str(),
+                TakePlace::Exchange(_) | TakePlace::Probe(_) => "no answer",
+            };
+            let why = format!("it was recorded without an answer ({why})");
+            check.verdict = Verdict::Skipped { why };
+            return Ok(check);
+        };
+        let client = match &mut self.client {
+            Some(client) => client,
+            None => self.client.insert(self.begin(upstream, greeted)?),
+        };
+        let recorded = self.script.share(response.span);
+        let id = client.fresh_id();
+        let request = match prepare(self.script, take, id, &self.names) {
+            Prepared::Request(request) => request,
+            Prepared::Hidden { path } => {
+                let why = format!(
+                    "the recording holds a placeholder at {path}, and what stood there is not known"
+                );
+                check.verdict = Verdict::Skipped { why };
+                return Ok(check);
+            }
+            Prepared::Strange => {
+                let why = "it is no request that can be sent: it has no id".to_owned();
+                check.verdict = Verdict::Skipped { why };
+                return Ok(check);
+            }
+        };
+        self.answers.expect(self.script, take);
+        let reply = match client.exchange(&request, self.options.timeout) {
+            Ok(reply) => reply,
+            Err(ClientError::TimedOut { after, .. }) => {
+                let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                check.verdict = Verdict::NoAnswer { after_ms };
+                return Ok(check);
+            }
+            Err(error) => return Err(error),
+        };
+        if check.method == "initialize" && reply.result().is_some() {
+            client.notify("notifications/initialized", None)?;
+        }
+        check.took_ms = Some(reply.took().as_secs_f64() * 1_000.0);
+        self.names.learn(&recorded, &reply.message);
+        let differences =
+            judge::differences(&recorded, &reply.message, self.options, self.redactor);
+        if !differences.is_empty() {
+            fresh.push((ordinal, judge::redacted(&reply.message, self.redactor)));
+            check.verdict = Verdict::Drift { differences };
+        }
+        Ok(check)
+    }
+
+    fn begin(&self, upstream: &dyn Upstream, greeted: bool) -> Result<Client, ClientError> {
+        let settings = Settings::new(Arc::clone(&self.options.rules));
+        let mut client = Client::open(upstream, settings, self.clock)?;
+        client.answer_with(self.answers.clone());
+        if !greeted {
+            match client.greet(&Opening::default(), self.options.timeout) {
+                // Nobody recorded an opening: this server may do without.
+                Ok(_) | Err(ClientError::Refused { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(client)
+    }
+}

@@ -1,0 +1,76 @@
+//! A cassette with the live server's answers in place of those that have drifted.
+
+use tapewright_schemas::json::{self, Span};
+use tapewright_schemas::recording::FileKind;
+
+use super::Findings;
+use crate::script::Script;
+
+/// Why a recording cannot be brought up to date.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// A tape says what happened, and a capture is made from one.
+    #[error("a {kind} cannot be brought up to date, only a cassette can")]
+    NotACassette {
+        /// What it is.
+        kind: &'static str,
+    },
+}
+
+impl Findings {
+    /// How many answers would be replaced.
+    #[must_use]
+    pub fn replaced(&self) -> usize {
+        self.fresh.len()
+    }
+
+    /// The text of the cassette with every answer that has drifted replaced by the live
+    /// one, redacted, under the recorded id. All other text stays as it is.
+    pub fn updated(&self, script: &Script) -> Result<Vec<u8>, UpdateError> {
+        can_update(script)?;
+        let mut edits: Vec<(Span, Vec<u8>)> = Vec::new();
+        for (ordinal, live) in &self.fresh {
+            let take = script.take(*ordinal);
+            let Some((take, response)) = take.and_then(|take| Some((take, take.response?))) else {
+                continue;
+            };
+            let id = response.id.or(take.id).map(|span| script.source(span));
+            edits.push((response.span, with_id(live, id)));
+        }
+        edits.sort_by_key(|(span, _)| span.start);
+        let mut out = Vec::with_capacity(script.text.len());
+        let mut at = 0;
+        for (span, live) in edits {
+            out.extend_from_slice(script.text.get(at..span.start).unwrap_or_default());
+            out.extend_from_slice(&live);
+            at = span.end;
+        }
+        out.extend_from_slice(script.text.get(at..).unwrap_or_default());
+        // White space around the text was left out when it was read.
+        out.push(b'\n');
+        Ok(out)
+    }
+}
+
+/// Whether a recording can be brought up to date at all.
+pub(crate) fn can_update(script: &Script) -> Result<(), UpdateError> {
+    match script.kind {
+        FileKind::Cassette => Ok(()),
+        kind => Err(UpdateError::NotACassette { kind: kind.name() }),
+    }
+}
+
+/// A live answer under the recorded id.
+fn with_id(live: &[u8], id: Option<&[u8]>) -> Vec<u8> {
+    let place = json::find(live, &["id"]);
+    let (Some(place), Some(id)) = (place, id) else {
+        return live.to_vec();
+    };
+    let Some(start) = (place.as_ptr() as usize).checked_sub(live.as_ptr() as usize) else {
+        return live.to_vec();
+    };
+    let before = live.get(..start).unwrap_or_default();
+    let after = live.get(start + place.len()..).unwrap_or_default();
+    [before, id, after].concat()
+}

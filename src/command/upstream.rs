@@ -1,0 +1,146 @@
+//! The options that say which HTTP server is spoken to, and how: for every command that
+//! does.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use http::{HeaderName, HeaderValue};
+use tapewright_proxy::bridge::{Remote, RemoteSettings};
+use tapewright_proxy::http::origin::{
+    Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
+};
+
+use crate::report::{self, Mistake};
+
+/// A server on HTTP.
+#[derive(Debug, Args)]
+pub(crate) struct UpstreamArguments {
+    /// The server, as a client would name it
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    upstream: Option<String>,
+    /// Set this header on every request to the server; never recorded
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
+    /// The same, with the value of an environment variable
+    #[arg(long, value_name = "NAME=VARIABLE")]
+    header_env: Vec<String>,
+    /// Trust these certificates, in PEM, beside those of the system
+    #[arg(long, value_name = "FILE")]
+    ca_bundle: Option<PathBuf>,
+    /// Do not verify the server's certificate
+    #[arg(long)]
+    insecure_skip_verify: bool,
+    /// Speak HTTP/2 with a server that has no TLS
+    #[arg(long)]
+    upstream_http2: bool,
+    /// How long a connection to the server may take to come about, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    connect_timeout: f64,
+}
+
+/// A header that is added, and never recorded.
+pub(crate) type Field = (HeaderName, HeaderValue);
+
+impl UpstreamArguments {
+    /// The URL of the server.
+    pub(crate) fn url(&self) -> anyhow::Result<Option<OriginUrl>> {
+        let Some(text) = &self.upstream else {
+            return Ok(None);
+        };
+        let url = OriginUrl::parse(text).map_err(|why| {
+            // A bad URL may hold a secret: it is not repeated.
+            Mistake::new(
+                format!("the URL of `--upstream` cannot be used: {why}"),
+                "name the server as a client would, such as `http://localhost:3001/mcp`",
+            )
+        })?;
+        Ok(Some(url))
+    }
+
+    /// The fields that are set on every request to the server.
+    pub(crate) fn fields(&self) -> anyhow::Result<Vec<Field>> {
+        let mut fields = Vec::new();
+        for text in &self.header {
+            // The text may be a secret: it is not repeated.
+            let mistake = || {
+                Mistake::new(
+                    "a `--header` is not of the form `Name: value`",
+                    "write it like `--header 'Authorization: Bearer …'`",
+                )
+            };
+            let (name, value) = text.split_once(':').ok_or_else(mistake)?;
+            fields.push(field(name, value.trim()).ok_or_else(mistake)?);
+        }
+        for text in &self.header_env {
+            let mistake = |what: &str| {
+                let what = format!("`--header-env {text}` {what}");
+                Mistake::new(what, "write it like `--header-env Authorization=MY_TOKEN`")
+            };
+            let (name, variable) = text
+                .split_once('=')
+                .ok_or_else(|| mistake("is not of the form `Name=VARIABLE`"))?;
+            let value =
+                std::env::var(variable).map_err(|_| mistake("names a variable that is not set"))?;
+            fields.push(field(name, &value).ok_or_else(|| mistake("gives no valid header"))?);
+        }
+        Ok(fields)
+    }
+
+    /// What is sent in the user's name, which is a secret wherever it comes back: names and
+    /// values.
+    pub(crate) fn secrets(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let fields = self.fields()?;
+        let secret = |(name, value): &Field| {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let secret = value.split_once(' ').map(|(_, rest)| rest.to_owned());
+            (name.to_string(), secret.unwrap_or(value))
+        };
+        Ok(fields.iter().map(secret).collect())
+    }
+
+    /// How the server is reached.
+    pub(crate) fn origin_settings(&self, only_tls_1_3: bool) -> anyhow::Result<OriginSettings> {
+        if self.insecure_skip_verify {
+            report::note("--insecure-skip-verify: anybody may stand in for the server");
+        }
+        let tls = client_config(&TlsSettings {
+            ca_bundle: self.ca_bundle.clone(),
+            skip_verify: self.insecure_skip_verify,
+            only_1_3: only_tls_1_3,
+        })
+        .context(Mistake::new(
+            "the server cannot be verified",
+            "check the file of `--ca-bundle`, or the system's certificates",
+        ))?;
+        Ok(OriginSettings {
+            tls,
+            connect_timeout: seconds("--connect-timeout", self.connect_timeout)?,
+            http2_prior_knowledge: self.upstream_http2,
+        })
+    }
+
+    /// The server behind a bridge.
+    pub(crate) fn remote(&self, url: OriginUrl, limit_bytes: usize) -> anyhow::Result<Remote> {
+        Ok(Remote::new(RemoteSettings {
+            origin: Origin::new(url, self.origin_settings(false)?),
+            fields: self.fields()?,
+            limit_bytes,
+        }))
+    }
+}
+
+fn field(name: &str, value: &str) -> Option<Field> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some((HeaderName::try_from(name.trim()).ok()?, value))
+}
+
+/// A number of seconds that an option gives.
+pub(crate) fn seconds(option: &str, value: f64) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(value).map_err(|_| {
+        let what = format!("`{option} {value}` is no time");
+        Mistake::new(what, "give a number of seconds, such as 5 or 0.5").into()
+    })
+}

@@ -1,0 +1,50 @@
+//! Workflow commands of GitHub Actions.
+
+/// How grave an annotation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// A failure.
+    Error,
+}
+
+/// One annotation, as a line that the runner understands. Text of others cannot begin
+/// another command: line ends are escaped.
+pub(crate) fn annotation(level: Level, file: &str, title: &str, text: &str) -> String {
+    let word = match level {
+        Level::Error => "error",
+    };
+    format!(
+        "::{word} file={},title={}::{}\n",
+        property(file),
+        property(title),
+        data(text)
+    )
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_stays_in_its_place() {
+        assert_eq!(
+            annotation(
+                Level::Error,
+                "a,b:c",
+                "t\n::warning::",
+                "50 %\n::set-output::x"
+            ),
+            "::error file=a%2Cb%3Ac,title=t%0A%3A%3Awarning%3A%3A::50 %25%0A::set-output::x\n"
+        );
+    }
+}

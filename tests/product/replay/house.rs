@@ -1,0 +1,95 @@
+//! A replay over HTTP, and clients of it.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Child;
+use std::sync::Arc;
+
+use tapewright_proxy::bridge::{Remote, RemoteSettings};
+use tapewright_proxy::client::{Client, Settings};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::origin::{
+    Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
+};
+use tapewright_schemas::redact::{self, Rules};
+
+use super::{LIMIT, command};
+use crate::support::http::Wire;
+use crate::support::{signal, wait};
+
+/// A replay that serves clients.
+pub(crate) struct House {
+    child: Child,
+    url: String,
+    pub(crate) address: SocketAddr,
+}
+
+impl House {
+    /// Serves this recording.
+    pub(crate) fn start(folder: &Path, recording: &str, options: &[&str]) -> Self {
+        std::fs::write(folder.join("tape.json"), recording).unwrap();
+        let listen = [&["--listen", "127.0.0.1:0"], options].concat();
+        let mut child = command(folder, &listen).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let url = said["listening"].as_str().unwrap().to_owned();
+        let address = url.split('/').nth(2).unwrap().parse().unwrap();
+        Self {
+            child,
+            url,
+            address,
+        }
+    }
+
+    /// A client of streamable HTTP.
+    pub(crate) fn client(&self) -> Client {
+        client_at(&self.url)
+    }
+
+    /// A client that is given the address of the older transport.
+    pub(crate) fn legacy_client(&self) -> Client {
+        client_at(&self.url.replace("/mcp", "/sse"))
+    }
+
+    /// A connection on which a test writes HTTP by hand.
+    pub(crate) fn connect(&self) -> Wire {
+        Wire::connect(self.address)
+    }
+
+    /// Ends it; its exit status.
+    pub(crate) fn stop(mut self, name: &str) -> Option<i32> {
+        signal(self.child.id(), name);
+        wait(&mut self.child, LIMIT).code()
+    }
+}
+
+fn client_at(url: &str) -> Client {
+    let settings = OriginSettings {
+        tls: client_config(&TlsSettings {
+            ca_bundle: None,
+            skip_verify: false,
+            only_1_3: false,
+        })
+        .unwrap(),
+        connect_timeout: LIMIT,
+        http2_prior_knowledge: false,
+    };
+    let remote = Remote::new(RemoteSettings {
+        origin: Origin::new(OriginUrl::parse(url).unwrap(), settings),
+        fields: Vec::new(),
+        limit_bytes: 64 << 20,
+    });
+    let rules = Rules::new(&redact::Settings::default()).unwrap();
+    Client::open(&remote, Settings::new(Arc::new(rules)), Clock::start()).unwrap()
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

@@ -1,0 +1,90 @@
+//! `tapewright replay`: the program with a recording in the server's place.
+
+mod bad;
+pub(crate) mod house;
+mod http;
+mod policies;
+mod reports;
+mod roads;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::support::{Session, tapewright};
+
+/// Longer than any step takes on a busy machine.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// An exchange with this result.
+pub(crate) fn exchange(method: &str, params: &str, result: &str) -> String {
+    format!(
+        r#"{{"request":{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}},"response":{{"jsonrpc":"2.0","id":1,"result":{result}}}}}"#
+    )
+}
+
+/// The opening of a session of the handshake era.
+pub(crate) fn opening() -> String {
+    exchange(
+        "initialize",
+        r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#,
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}"#,
+    )
+}
+
+/// A call of a tool with this argument, and what it says.
+pub(crate) fn call(argument: &str, said: &str) -> String {
+    exchange(
+        "tools/call",
+        &format!(r#"{{"name":"echo","arguments":{{"text":{argument}}}}}"#),
+        &format!(r#"{{"content":[{{"type":"text","text":"{said}"}}]}}"#),
+    )
+}
+
+/// A cassette with these exchanges.
+pub(crate) fn cassette(exchanges: &[String]) -> String {
+    format!(r#"{{"version":"1","exchanges":[{}]}}"#, exchanges.join(","))
+}
+
+/// A replay of `tape.json` in a folder, with pipes on all three streams.
+pub(crate) fn command(folder: &Path, options: &[&str]) -> Command {
+    let mut command = tapewright();
+    command
+        .current_dir(folder)
+        .args(["replay", "tape.json"])
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// A session with a replay of this recording.
+pub(crate) fn session(folder: &Path, recording: &str, options: &[&str]) -> Session {
+    std::fs::write(folder.join("tape.json"), recording).unwrap();
+    Session::start(command(folder, options))
+}
+
+/// Asks for something; the answer.
+pub(crate) fn ask(session: &mut Session, id: u32, method: &str, params: &str) -> serde_json::Value {
+    session.send(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+    ));
+    let answer: serde_json::Value = serde_json::from_str(&session.line()).unwrap();
+    assert_eq!(answer["id"], id, "{answer}");
+    answer
+}
+
+/// Calls the tool; what it says, or the code and the message of its error.
+pub(crate) fn say(session: &mut Session, id: u32, argument: &str) -> String {
+    let params = format!(r#"{{"name":"echo","arguments":{{"text":{argument}}}}}"#);
+    let answer = ask(session, id, "tools/call", &params);
+    match answer["result"]["content"][0]["text"].as_str() {
+        Some(text) => text.to_owned(),
+        None => format!(
+            "{} {}",
+            answer["error"]["code"],
+            answer["error"]["message"].as_str().unwrap_or_default()
+        ),
+    }
+}

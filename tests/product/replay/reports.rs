@@ -1,0 +1,108 @@
+//! What is told of misses and of how a replay went.
+
+use std::io::Read as _;
+
+use super::{LIMIT, ask, call, cassette, command, opening, say, session};
+use crate::support::{Session, signal};
+
+#[test]
+fn a_miss_says_why_and_shows_what_was_nearest() {
+    let tape = cassette(&[
+        opening(),
+        call("\"Paris\"", "cold"),
+        call("\"Rome\"", "warm"),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &tape, &["-v"]);
+    let params = r#"{"name":"echo","arguments":{"text":"Pari","more":[1]}}"#;
+    let answer = ask(&mut session, 1, "tools/call", params);
+    let error = &answer["error"];
+    assert_eq!(error["code"], -32020);
+    assert_eq!(
+        error["message"],
+        "no recording answers `tools/call` of `echo`: it was never recorded with these parameters; the nearest, /exchanges/1, differs at $.params.arguments.more, $.params.arguments.text"
+    );
+    assert_eq!(error["data"]["reason"], "never_recorded");
+    assert_eq!(
+        error["data"]["nearest"][0]["differences"][1]["recorded"],
+        "\"Paris\""
+    );
+    let unknown = ask(&mut session, 2, "prompts/list", "{}");
+    assert_eq!(
+        unknown["error"]["message"],
+        "no recording answers `prompts/list`: the method was never recorded"
+    );
+    session.close_input();
+    let mut said = String::new();
+    let mut stderr = session.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    for part in [
+        "serving 3 requests of the cassette tape.json",
+        "/exchanges/1 $.params.arguments.text: recorded \"Paris\", asked \"Pari\"",
+        "0 served, 2 missed, 3 of 3 recorded requests never asked for",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(session.finish(LIMIT).code(), Some(0));
+}
+
+#[test]
+fn without_being_asked_nothing_is_said_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &cassette(&[call("1", "one")]), &[]);
+    say(&mut session, 1, "2");
+    session.close_input();
+    let mut said = String::new();
+    let mut stderr = session.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
+    session.finish(LIMIT);
+}
+
+#[test]
+fn strict_wants_every_request_recorded_and_every_recording_used() {
+    let tape = cassette(&[call("1", "one"), call("2", "two")]);
+    for (asked, status) in [(&["1", "2"][..], 0), (&["1"], 1), (&["1", "2", "3"], 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session(folder.path(), &tape, &["--strict"]);
+        for (id, argument) in (1..).zip(asked) {
+            say(&mut session, id, argument);
+        }
+        assert_eq!(session.finish(LIMIT).code(), Some(status), "{asked:?}");
+    }
+}
+
+#[test]
+fn the_report_lists_what_was_served_missed_and_never_asked_for() {
+    let tape = cassette(&[call("1", "one"), call("2", "two")]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &tape, &["--report", "report.json"]);
+    say(&mut session, 1, "1");
+    say(&mut session, 2, "9");
+    assert_eq!(session.finish(LIMIT).code(), Some(0));
+    let report = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let counts = ["sessions", "served", "missed", "unused"].map(|name| report[name].clone());
+    assert_eq!(counts, [1, 1, 1, 1]);
+    assert_eq!(report["requests"][0]["place"], "/exchanges/0");
+    assert_eq!(report["requests"][1]["times"], 0);
+    assert_eq!(report["misses"][0]["method"], "tools/call");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn a_signal_ends_it_with_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("tape.json"),
+        cassette(&[call("1", "one")]),
+    )
+    .unwrap();
+    let mut session = Session::start(command(folder.path(), &["--report", "report.json"]));
+    say(&mut session, 1, "1");
+    signal(session.child.id(), "TERM");
+    let status = crate::support::wait(&mut session.child, LIMIT);
+    assert_eq!(status.code(), Some(143));
+    assert!(folder.path().join("report.json").exists());
+}

@@ -1,0 +1,223 @@
+//! What counts as drift, and how it is reported.
+
+use std::fs;
+
+use super::{run, verify};
+use crate::replay::{call, cassette, exchange, opening};
+
+fn error(code: i32, message: &str) -> String {
+    format!(
+        r#"{{"request":{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":1}}}}}},"response":{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"{message}"}}}}}}"#
+    )
+}
+
+#[test]
+fn a_server_that_answers_as_recorded_has_not_drifted() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = cassette(&[
+        opening(),
+        call("1", "one"),
+        call("1", "two"),
+        error(-32000, "no"),
+    ]);
+    let done = verify(folder.path(), &tape, &tape, &[]);
+    assert_eq!(done.status, 0, "{}{}", done.out, done.error);
+    assert!(
+        done.out.ends_with("Result: 0 drifted, 4 the same\n"),
+        "{}",
+        done.out
+    );
+    assert_eq!(done.error, "");
+}
+
+#[test]
+fn drift_is_told_by_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = cassette(&[opening(), call("1", "one"), call("2", "two")]);
+    let live = cassette(&[opening(), call("1", "uno"), call("2", "two")]);
+    let done = verify(folder.path(), &recorded, &live, &[]);
+    assert_eq!(done.status, 1);
+    let expected = "\
+same   /exchanges/0  initialize
+DRIFT  /exchanges/1  tools/call echo
+         $.result.content[0].text: recorded \"one\", now \"uno\"
+same   /exchanges/2  tools/call echo
+
+Result: 1 drifted, 2 the same
+";
+    assert_eq!(done.out, expected);
+}
+
+#[test]
+fn what_is_new_in_every_session_is_no_drift_unless_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = "6fa459ea-ee8a-3ca4-894e-db77e160355e";
+    let other = "0190d5a2-7c1e-7b3a-9f00-ab12cd34ef56";
+    let (recorded, live) = (cassette(&[call("1", one)]), cassette(&[call("1", other)]));
+    for (options, status) in [
+        (&[][..], 0),
+        (&["--match", "strict"], 1),
+        (
+            &["--match", "strict", "--ignore", "/result/content/0/text"],
+            0,
+        ),
+        (&["--match", "strict", "--ignore", "/content/*/text"], 0),
+        (&["--match", "structural"], 0),
+    ] {
+        let done = verify(folder.path(), &recorded, &live, options);
+        assert_eq!(
+            done.status, status,
+            "{options:?}: {}{}",
+            done.out, done.error
+        );
+    }
+}
+
+#[test]
+fn codes_of_errors_are_compared_and_an_error_is_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    for (recorded, live, path) in [
+        (error(-32000, "no"), error(-32001, "no"), "$.error.code"),
+        (
+            error(-32000, "no"),
+            error(-32000, "never"),
+            "$.error.message",
+        ),
+        (error(-32000, "no"), call("1", "one"), "$"),
+        (call("1", "one"), error(-32000, "no"), "$"),
+    ] {
+        let done = verify(
+            folder.path(),
+            &cassette(&[recorded]),
+            &cassette(&[live]),
+            &["--format", "json"],
+        );
+        let report = done.json();
+        assert_eq!(done.status, 1, "{report}");
+        assert_eq!(
+            report["checks"][0]["differences"][0]["path"], path,
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn ids_that_a_server_gives_are_handed_back_as_the_live_one_gave_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = |cursor: &str| {
+        cassette(&[
+            exchange(
+                "tools/list",
+                "{}",
+                &format!(r#"{{"tools":[],"nextCursor":"{cursor}"}}"#),
+            ),
+            exchange(
+                "tools/list",
+                &format!(r#"{{"cursor":"{cursor}"}}"#),
+                r#"{"tools":[]}"#,
+            ),
+        ])
+    };
+    // The live server knows no cursor but its own.
+    let done = verify(
+        folder.path(),
+        &pages("page-2"),
+        &pages("seite-2"),
+        &["--ignore", "/nextCursor"],
+    );
+    assert_eq!(done.status, 0, "{}{}", done.out, done.error);
+}
+
+#[test]
+fn what_was_redacted_is_not_sent_and_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = cassette(&[opening(), call("\"key <REDACTED:token#1>\"", "one")]);
+    let done = verify(folder.path(), &recorded, &recorded, &["--format", "json"]);
+    let report = done.json();
+    assert_eq!(done.status, 0, "{report}");
+    assert_eq!(report["skipped"], 1);
+    let why = report["checks"][1]["why"].as_str().unwrap();
+    assert!(why.contains("$.params.arguments.text"), "{why}");
+    // Nothing at all that could be compared is no success.
+    let only = cassette(&[call("\"[REDACTED:length=40]\"", "one")]);
+    let done = verify(folder.path(), &only, &only, &[]);
+    assert_eq!(done.status, 3, "{}{}", done.out, done.error);
+}
+
+#[test]
+fn live_secrets_are_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = cassette(&[call("1", "one")]);
+    let live = cassette(&[call(
+        "1",
+        "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
+    )]);
+    for format in ["pretty", "json", "junit", "github"] {
+        let done = verify(folder.path(), &recorded, &live, &["--format", format]);
+        assert_eq!(done.status, 1);
+        assert!(
+            !done.out.contains("abcdefghij") && !done.error.contains("abcdefghij"),
+            "{}",
+            done.out
+        );
+        assert!(done.out.contains("ANTHROPIC_API_KEY"), "{}", done.out);
+    }
+}
+
+#[test]
+fn questions_of_the_server_get_the_recorded_answers() {
+    let asking = r#"{"version":"1","exchanges":[{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":1}}},"response":{"jsonrpc":"2.0","id":1,"result":{"content":[]}},"stream":[{"from":"server","message":{"jsonrpc":"2.0","id":0,"method":"roots/list"}},{"from":"client","message":{"jsonrpc":"2.0","id":0,"result":{"roots":[{"uri":"file:///x"}]}}}]}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("tape.json"), asking).unwrap();
+    fs::write(path.join("live.json"), asking).unwrap();
+    let binary = env!("CARGO_BIN_EXE_tapewright");
+    // The live server is recorded, to see what it got.
+    let server = ["--", binary, "replay", "live.json", "-o", "seen.json"];
+    let done = run(path, &[&["verify", "tape.json"][..], &server].concat(), &[]);
+    assert_eq!(done.status, 0, "{}{}", done.out, done.error);
+    let seen = fs::read_to_string(path.join("seen.json")).unwrap();
+    assert!(
+        seen.contains(r#""result":{"roots":[{"uri":"file:///x"}]}"#),
+        "{seen}"
+    );
+}
+
+#[test]
+fn junit_and_github_tell_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = cassette(&[opening(), call("1", "a<b")]);
+    let live = cassette(&[opening(), call("1", "x%y")]);
+    let junit = verify(folder.path(), &recorded, &live, &["--format", "junit"]).out;
+    for part in [
+        r#"tests="2""#,
+        r#"failures="1""#,
+        "a&lt;b",
+        "/exchanges/1 tools/call echo",
+    ] {
+        assert!(junit.contains(part), "{part}: {junit}");
+    }
+    let github = verify(folder.path(), &recorded, &live, &["--format", "github"]).out;
+    assert!(github.starts_with("::error file=tape.json,title=drift%3A tools/call echo::/exchanges/1%0A$.result.content[0].text"), "{github}");
+    assert!(github.contains("x%25y"), "{github}");
+}
+
+#[test]
+fn an_update_replaces_what_has_drifted_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let pretty = |said: &str| {
+        format!(
+            "{{\n  \"version\": \"1\",\n  \"note\": \"kept\",\n  \"exchanges\": [\n    {},\n    {}\n  ]\n}}\n",
+            call("1", said).replace("\"id\":1", "\"id\":\"a\""),
+            call("2", "two")
+        )
+    };
+    let done = verify(path, &pretty("one"), &pretty("uno"), &["--update"]);
+    assert_eq!(done.status, 0, "{}{}", done.out, done.error);
+    assert_eq!(done.error, "tapewright: replaced 1 answer in tape.json\n");
+    let updated = fs::read_to_string(path.join("tape.json")).unwrap();
+    assert_eq!(updated, pretty("uno"));
+    let again = verify(path, &updated, &pretty("uno"), &["--update"]);
+    assert_eq!((again.status, again.error.as_str()), (0, ""));
+}

@@ -1,0 +1,133 @@
+//! Mistakes, and servers that cannot be spoken with.
+
+use std::fs;
+
+use super::{run, verify};
+use crate::replay::{call, cassette, opening};
+
+#[test]
+fn an_update_is_refused_in_ci_unless_it_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (recorded, live) = (cassette(&[call("1", "one")]), cassette(&[call("1", "uno")]));
+    fs::write(path.join("tape.json"), &recorded).unwrap();
+    fs::write(path.join("live.json"), &live).unwrap();
+    let binary = env!("CARGO_BIN_EXE_tapewright");
+    let server = ["--", binary, "replay", "live.json"];
+    let ci = [("CI", "true")];
+    let done = run(
+        path,
+        &[&["verify", "tape.json", "--update"][..], &server].concat(),
+        &ci,
+    );
+    assert_eq!(done.status, 2);
+    assert!(
+        done.error.contains("the variable `CI` is true"),
+        "{}",
+        done.error
+    );
+    assert_eq!(
+        fs::read_to_string(path.join("tape.json")).unwrap(),
+        recorded
+    );
+    let allowed = ["verify", "tape.json", "--update", "--allow-update-in-ci"];
+    let done = run(path, &[&allowed[..], &server].concat(), &ci);
+    assert_eq!(done.status, 0, "{}", done.error);
+    assert!(
+        fs::read_to_string(path.join("tape.json"))
+            .unwrap()
+            .contains("uno")
+    );
+}
+
+#[test]
+fn a_server_that_ends_leaves_nothing_half_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(
+        path.join("tape.json"),
+        cassette(&[opening(), call("1", "one")]),
+    )
+    .unwrap();
+    let server = ["sh", "-c", "echo broken pipe in the cellar >&2; exit 4"];
+    let arguments = [&["verify", "tape.json", "--update", "--"][..], &server].concat();
+    let before = fs::read(path.join("tape.json")).unwrap();
+    let done = run(path, &arguments, &[("PATH", "/usr/bin:/bin")]);
+    assert_eq!(done.status, 2);
+    assert_eq!(done.out, "");
+    for part in [
+        "the verification was not finished",
+        "/exchanges/0 (initialize)",
+        "status 4",
+        "broken pipe in the cellar",
+        "hint: check the command after `--`",
+    ] {
+        assert!(done.error.contains(part), "{part}: {}", done.error);
+    }
+    assert_eq!(fs::read(path.join("tape.json")).unwrap(), before);
+}
+
+#[test]
+fn a_request_that_gets_no_answer_is_drift() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = cassette(&[call("1", "one")]);
+    let live = r#"{"version":"1","exchanges":[],"unanswered":[{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":1}}},"why":"still pending"}]}"#;
+    let done = verify(folder.path(), &recorded, live, &["--timeout", "0.2"]);
+    assert_eq!(done.status, 1, "{}", done.error);
+    assert!(done.out.contains("no answer within 200 ms"), "{}", done.out);
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("tape.json"), cassette(&[call("1", "one")])).unwrap();
+    fs::write(path.join("bad.json"), "{\"version\":\"1\"").unwrap();
+    let capture = r#"{"server_label":"s","server_capabilities":null,"exchanges":[]}"#;
+    fs::write(path.join("capture.json"), capture).unwrap();
+    for (arguments, part) in [
+        (&["verify", "tape.json"][..], "there is no server to verify"),
+        (
+            &["verify", "none.json", "--", "true"],
+            "there is no such file",
+        ),
+        (&["verify", "bad.json", "--", "true"], "line 1"),
+        (
+            &["verify", "tape.json", "--", "./nowhere"],
+            "could not be started",
+        ),
+        (
+            &["verify", "tape.json", "--upstream", "ftp://x"],
+            "`--upstream` cannot be used",
+        ),
+        (
+            &[
+                "verify",
+                "tape.json",
+                "--upstream",
+                "http://127.0.0.1:1/mcp",
+            ],
+            "/exchanges/0",
+        ),
+        (
+            &["verify", "tape.json", "--ignore", "result", "--", "true"],
+            "`--ignore` cannot be used",
+        ),
+        (
+            &["verify", "tape.json", "--timeout=-1", "--", "true"],
+            "--timeout",
+        ),
+        (
+            &["verify", "capture.json", "--update", "--", "true"],
+            "cannot be updated: a capture",
+        ),
+        (
+            &["verify", "tape.json", "--allow-update-in-ci", "--", "true"],
+            "--update",
+        ),
+    ] {
+        let done = run(path, arguments, &[]);
+        assert_eq!(done.status, 2, "{arguments:?}: {}{}", done.out, done.error);
+        assert!(done.error.contains(part), "{arguments:?}: {}", done.error);
+    }
+}
