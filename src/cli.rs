@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compliance, demo, export, inspect, record, replay, scrub, verify,
+    completions, compliance, demo, export, inspect, record, replay, schema, scrub, validate, verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),
+    Validate(validate::Arguments),
+    Schema(schema::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

@@ -2,6 +2,7 @@
 
 mod create;
 mod find;
+mod suite;
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
@@ -15,6 +16,7 @@ use crate::report::{self, Mistake};
 
 pub(crate) use create::{NewFile, spool};
 pub(crate) use find::same_file;
+pub(crate) use suite::Disk;
 
 /// A recording that was opened for reading.
 #[derive(Debug)]

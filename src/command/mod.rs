@@ -8,8 +8,11 @@ pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
+pub(crate) mod schema;
 pub(crate) mod scrub;
 pub(crate) mod upstream;
+pub(crate) mod validate;
+pub(crate) mod variables;
 pub(crate) mod verify;
 
 use crate::cli::{Arguments, Command};
@@ -25,6 +28,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),
+        Command::Validate(arguments) => validate::run(arguments),
+        Command::Schema(arguments) => schema::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

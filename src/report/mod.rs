@@ -12,6 +12,7 @@ use crate::exit::Exit;
 
 pub(crate) mod compliance;
 pub(crate) mod inspect;
+pub(crate) mod issues;
 pub(crate) mod replay;
 mod terminal;
 pub(crate) mod verify;
@@ -40,12 +41,17 @@ impl Mistake {
 /// Prints an error with its causes on one line, and the remedy below.
 pub(crate) fn error(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
+    if let Some(hint) = hint(error) {
+        eprintln!("\nhint: {hint}");
+    }
+}
+
+/// The remedy of a mistake.
+pub(crate) fn hint(error: &anyhow::Error) -> Option<&str> {
     // A mistake may be the error itself, a context of it, or one of its causes.
     let cause = || error.chain().find_map(|cause| cause.downcast_ref());
     let mistake: Option<&Mistake> = error.downcast_ref().or_else(cause);
-    if let Some(hint) = mistake.and_then(|mistake| mistake.hint.as_ref()) {
-        eprintln!("\nhint: {hint}");
-    }
+    mistake.and_then(|mistake| mistake.hint.as_deref())
 }
 
 /// Prints what clap found, or the help that was asked for.

@@ -1,12 +1,11 @@
 //! JSON Schema of a peer's making: bounded in time, and never fetched from elsewhere.
 
-mod cost;
-
 use std::fmt;
 use std::sync::OnceLock;
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
+use tapewright_schemas::schema_cost;
 
 /// A schema that is compiled when it is needed.
 pub(crate) struct OutputSchema {
@@ -53,7 +52,7 @@ impl OutputSchema {
         let (Some(compiled), Some(value)) = (compiled, value) else {
             return Validity::Unknown;
         };
-        if !cost::is_bearable(&compiled.schema, &value) {
+        if !schema_cost::is_bearable(&compiled.schema, &value) {
             return Validity::Unknown;
         }
         match compiled.validator.validate(&value) {

@@ -6,6 +6,7 @@
 //! move between a string's source text and what it means.
 
 mod nesting;
+pub mod number;
 mod path;
 mod scanner;
 mod skip;

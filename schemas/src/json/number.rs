@@ -3,7 +3,7 @@
 /// Appends a text that is equal for equal numbers and different for different ones.
 ///
 /// Exact for any number of digits. An exponent beyond 64 bits is compared by its text.
-pub(crate) fn write_value(source: &[u8], out: &mut Vec<u8>) {
+pub fn write_value(source: &[u8], out: &mut Vec<u8>) {
     if let Some(value) = Value::of(source) {
         value.write(out);
     } else {
@@ -12,13 +12,32 @@ pub(crate) fn write_value(source: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Whether two numbers are of one value.
-pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+#[must_use]
+pub fn is_same(one: &[u8], other: &[u8]) -> bool {
     let value = |source| {
         let mut out = Vec::new();
         write_value(source, &mut out);
         out
     };
     one == other || value(one) == value(other)
+}
+
+/// Whether a number is whole: `3`, `3.0` and `30e-1`.
+#[must_use]
+pub fn is_whole(source: &[u8]) -> bool {
+    Value::of(source).is_some_and(|value| value.exponent >= 0)
+}
+
+/// A whole number that is not negative, when 64 bits hold it.
+#[must_use]
+pub fn whole(source: &[u8]) -> Option<u64> {
+    let value = Value::of(source).filter(|value| !value.negative && value.exponent >= 0)?;
+    if value.digits.is_empty() {
+        return Some(0);
+    }
+    let digits: u64 = std::str::from_utf8(&value.digits).ok()?.parse().ok()?;
+    let power = 10_u64.checked_pow(u32::try_from(value.exponent).ok()?)?;
+    digits.checked_mul(power)
 }
 
 /// `digits` times ten to the power of `exponent`, without zeros at either end of the
@@ -83,7 +102,7 @@ impl Value {
 
 #[cfg(test)]
 mod tests {
-    use super::is_same;
+    use super::{is_same, is_whole, whole};
 
     #[test]
     fn spelling_has_no_meaning() {
@@ -115,5 +134,24 @@ mod tests {
         ] {
             assert!(!is_same(one.as_bytes(), other.as_bytes()), "{one} {other}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_known_by_value() {
+        for (source, expected) in [
+            ("3", Some(3)),
+            ("3.0", Some(3)),
+            ("30e-1", Some(3)),
+            ("-0", Some(0)),
+            ("1e3", Some(1000)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("1e99", None),
+            ("-1", None),
+            ("3.5", None),
+        ] {
+            assert_eq!(whole(source.as_bytes()), expected, "{source}");
+        }
+        assert!(is_whole(b"1e99") && is_whole(b"-7.0") && !is_whole(b"0.5"));
     }
 }

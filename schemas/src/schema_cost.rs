@@ -1,4 +1,4 @@
-//! How long a validation can take, before it is begun.
+//! How long a validation by JSON Schema can take, before it is begun.
 //!
 //! A validator that follows references may visit a small schema exponentially often: ten
 //! definitions, each of which refers twice to the next, are a thousand visits. The visits
@@ -29,8 +29,10 @@ const EACH: [&str; 7] = [
 /// Keywords whose targets cannot be told without the whole machinery.
 const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
 
-/// Whether a validation ends in good time.
-pub(super) fn is_bearable(schema: &Value, value: &Value) -> bool {
+/// Whether validating `value` by `schema` ends in good time. False also when that cannot be
+/// told, as with references that are resolved while validating.
+#[must_use]
+pub fn is_bearable(schema: &Value, value: &Value) -> bool {
     let mut count = Count {
         root: schema,
         known: HashMap::new(),
@@ -73,7 +75,11 @@ impl<'a> Count<'a> {
 
     fn keyword(&mut self, name: &str, inner: &'a Value, value: &'a Value) -> Option<u64> {
         if name == "$ref" {
-            let target = self.root.pointer(inner.as_str()?.strip_prefix('#')?)?;
+            let name = inner.as_str()?.strip_prefix('#')?;
+            let target = match self.root.pointer(name) {
+                Some(target) => target,
+                None => anchored(self.root, name)?,
+            };
             return self.visits(target, value);
         }
         if DYNAMIC.contains(&name) {
@@ -138,6 +144,19 @@ impl<'a> Count<'a> {
             sum = sum.saturating_add(self.visits(schema, value)?);
         }
         Some(sum)
+    }
+}
+
+/// The subschema that an anchor names.
+fn anchored<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    let is_named = schema.get("$anchor").and_then(Value::as_str) == Some(name);
+    if is_named {
+        return Some(schema);
+    }
+    match schema {
+        Value::Array(elements) => elements.iter().find_map(|one| anchored(one, name)),
+        Value::Object(members) => members.values().find_map(|one| anchored(one, name)),
+        _ => None,
     }
 }
 

@@ -1,0 +1,163 @@
+//! One assertion: where to look, and how to judge what is there.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::error::LoadError;
+use crate::failure::Failure;
+use crate::matcher::{self, Judged, Matcher};
+use crate::near::did_you_mean;
+use crate::target::{Found, Target};
+use crate::verdict::{Evidence, Verdict};
+use crate::world::Phase;
+
+/// An assertion that was read and checked.
+#[derive(Debug)]
+pub struct Assertion {
+    target: Target,
+    matcher: Box<dyn Matcher>,
+    name: &'static str,
+    message: Option<String>,
+    transform: Option<Vec<String>>,
+}
+
+/// The members of an assertion.
+const MEMBERS: [&str; 4] = ["target", "matcher", "message", "transform"];
+
+/// Reads an assertion as it stands in a suite.
+///
+/// Finds everything that can be found without an answer: unknown members and matchers,
+/// malformed targets, patterns, schemas and expressions.
+pub fn compile(value: &Value) -> Result<Assertion, LoadError> {
+    let Some(members) = value.as_object() else {
+        return Err(
+            LoadError::here(format!("an assertion is an object, not {}", kind(value)))
+                .help("write `- target: result.content[0].text` and below it `matcher:`"),
+        );
+    };
+    for name in members.keys() {
+        if !MEMBERS.contains(&name.as_str()) {
+            return Err(unknown(name, members));
+        }
+    }
+    let target = match string(members, "target")? {
+        Some(text) => Target::parse(text).map_err(|error| error.under("target"))?,
+        None => Target::parse("")?,
+    };
+    let Some(matcher) = members.get("matcher") else {
+        return Err(LoadError::here("the assertion has no `matcher`")
+            .help("add `matcher:` with one matcher, as in `matcher: { contains: \"hello\" }`"));
+    };
+    let (name, matcher) = matcher::compile(matcher).map_err(|error| error.under("matcher"))?;
+    let transform = string(members, "transform")?
+        .map(|command| argv(command).map_err(|error| error.under("transform")))
+        .transpose()?;
+    Ok(Assertion {
+        target,
+        matcher,
+        name,
+        message: string(members, "message")?.map(str::to_owned),
+        transform,
+    })
+}
+
+impl Assertion {
+    /// Where it looks.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The name of its matcher.
+    #[must_use]
+    pub fn matcher(&self) -> &'static str {
+        self.name
+    }
+
+    /// Judges an answer.
+    pub fn judge(&self, evidence: &Evidence<'_>) -> Verdict {
+        let found = self.target.resolve(evidence.envelope);
+        let found = match (&self.transform, found) {
+            (Some(command), Found::Value(value)) => {
+                match evidence.world.transform(Phase::Assertion, command, &value) {
+                    Ok(value) => Found::Value(Cow::Owned(value)),
+                    Err(why) => {
+                        let failure = Failure::note("transform", why);
+                        return Verdict::Failed(Box::new(self.told(failure, &Found::Value(value))));
+                    }
+                }
+            }
+            (_, found) => found,
+        };
+        match self.matcher.judge(found.value(), evidence.world) {
+            Judged::Holds => Verdict::Passed,
+            Judged::Unknown(error) => Verdict::Unjudged(error),
+            Judged::Fails(failure) => {
+                let mut failure = *failure;
+                self.name.clone_into(&mut failure.matcher);
+                Verdict::Failed(Box::new(self.told(failure, &found)))
+            }
+        }
+    }
+
+    /// Adds to a failure what every failure tells.
+    fn told(&self, mut failure: Failure, found: &Found<'_>) -> Failure {
+        failure.target = self.target.to_string();
+        failure.message.clone_from(&self.message);
+        match found {
+            Found::Value(value) => {
+                failure.actual.get_or_insert_with(|| value.as_ref().clone());
+            }
+            Found::Missing(stop) => failure.missing = Some(stop.clone()),
+        }
+        failure
+    }
+}
+
+/// The words of a command line by the rules of a POSIX shell, without its expansions.
+pub(crate) fn argv(command: &str) -> Result<Vec<String>, LoadError> {
+    let words = shell_words::split(command)
+        .map_err(|_| LoadError::here("the command has a quote that is not closed"))?;
+    if words.is_empty() {
+        return Err(LoadError::here("the command is empty"));
+    }
+    Ok(words)
+}
+
+fn string<'v>(members: &'v Map<String, Value>, name: &str) -> Result<Option<&'v str>, LoadError> {
+    match members.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => {
+            Err(LoadError::here(format!("`{name}` is a string, not {}", kind(other))).under(name))
+        }
+    }
+}
+
+fn unknown(name: &str, members: &Map<String, Value>) -> LoadError {
+    let error = LoadError::here(format!("an assertion has no member `{name}`")).under(name);
+    // A matcher that stands one level too high is the usual mistake.
+    if matcher::names().any(|one| one == name) && !members.contains_key("matcher") {
+        return error.help(format!("write `matcher: {{ {name}: … }}`"));
+    }
+    let help = did_you_mean(name, MEMBERS).unwrap_or_else(|| {
+        format!(
+            "an assertion has {}",
+            MEMBERS.map(|one| format!("`{one}`")).join(", ")
+        )
+    });
+    error.help(help)
+}
+
+/// What kind of value it is, with its article.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,54 @@
+//! What is wrong with a suite, as opposed to a server.
+
+/// A mistake that is found without running anything.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct LoadError {
+    /// JSON pointer to the offending value, relative to what was compiled.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl LoadError {
+    /// A mistake in the value itself.
+    pub(crate) fn here(message: impl Into<String>) -> Self {
+        Self {
+            pointer: String::new(),
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// A mistake with its remedy.
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same mistake, seen from the value around it.
+    #[must_use]
+    pub(crate) fn under(mut self, member: impl AsRef<str>) -> Self {
+        self.pointer = format!("/{}{}", escaped(member.as_ref()), self.pointer);
+        self
+    }
+}
+
+/// An assertion that could not be judged: a mistake of the suite, not of the server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct EvalError(pub String);
+
+impl EvalError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// A member's name as a token of a JSON pointer (RFC 6901, section 3).
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

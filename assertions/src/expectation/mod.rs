@@ -1,0 +1,204 @@
+//! What a test expects of one answer: its assertions, and what stands beside them.
+
+mod headers;
+mod tokens;
+
+use std::fmt;
+
+pub use headers::HeaderRule;
+pub use tokens::{TokenBudget, TokenMode};
+
+use crate::assertion::Assertion;
+use crate::error::EvalError;
+use crate::failure::Failure;
+use crate::json::Json;
+use crate::verdict::{Evidence, Verdict};
+use crate::world::World;
+
+/// Everything that one test expects.
+#[derive(Debug, Default)]
+pub struct Expectation {
+    /// In the order of the suite.
+    pub assertions: Vec<Assertion>,
+    /// The longest time from request to answer, in milliseconds.
+    pub max_duration_ms: Option<u64>,
+    /// The most tokens of the answer's content.
+    pub max_response_tokens: Option<TokenBudget>,
+    /// Headers of the HTTP response, and how they have to be.
+    pub response_headers: Vec<HeaderRule>,
+    /// Headers that may not be there.
+    pub response_headers_absent: Vec<String>,
+}
+
+/// An answer, and what is known of how it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// As targets see it; see [`envelope`](Answer::of_result).
+    pub envelope: &'a Json,
+    /// From request to answer, in microseconds; `None` where no call was made.
+    pub took_us: Option<u64>,
+    /// The headers of the HTTP response.
+    pub headers: Headers<'a>,
+}
+
+/// What is known of the headers of an answer.
+#[derive(Clone, Copy, Debug)]
+pub enum Headers<'a> {
+    /// Names and values, in order.
+    Known(&'a [(String, String)]),
+    /// It did not come over HTTP.
+    NotHttp,
+    /// It came over HTTP, or may have, and its headers were not kept.
+    NotKept,
+}
+
+/// How an answer came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What does not hold.
+    pub failures: Vec<Failure>,
+    /// What could not be judged, a mistake of the suite each.
+    pub errors: Vec<Unjudged>,
+    /// What could not be judged because the answer lacks it.
+    pub doubts: Vec<String>,
+    /// What is said without making the test fail.
+    pub warnings: Vec<String>,
+    /// How many assertions hold.
+    pub passed: usize,
+}
+
+/// An assertion that could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unjudged {
+    /// Its place among the assertions, from 0 on.
+    pub index: usize,
+    /// Where it looks.
+    pub target: String,
+    /// Its matcher.
+    pub matcher: &'static str,
+    /// Why.
+    pub error: EvalError,
+}
+
+impl Answer<'_> {
+    /// The envelope of a result: `{"result": …}`.
+    #[must_use]
+    pub fn of_result(result: Json) -> Json {
+        Json::object([("result", result)])
+    }
+
+    /// The envelope of a JSON-RPC error, sent by a server or made of a fixture:
+    /// `{"result": {"jsonrpc": "2.0", "error": …}}`.
+    #[must_use]
+    pub fn of_error(error: Json) -> Json {
+        Self::of_result(Json::object([("jsonrpc", "2.0".into()), ("error", error)]))
+    }
+
+    fn error(&self) -> Option<&Json> {
+        let result = self.envelope.get("result")?;
+        let is_wrapper = result.as_object()?.len() == 2 && result.get("jsonrpc").is_some();
+        result.get("error").filter(|_| is_wrapper)
+    }
+}
+
+impl Expectation {
+    /// Whether some assertion looks at an error, so that one is no failure by itself.
+    #[must_use]
+    pub fn expects_error(&self) -> bool {
+        self.assertions.iter().any(|one| {
+            let target = one.target();
+            target.starts_with(&["result", "error"]) || target.starts_with(&["error"])
+        })
+    }
+
+    /// Judges an answer by everything.
+    pub fn judge(&self, answer: &Answer<'_>, world: &dyn World) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Some(error) = answer.error().filter(|_| !self.expects_error()) {
+            outcome.failures.push(refused(error));
+            return outcome;
+        }
+        let evidence = Evidence {
+            envelope: answer.envelope,
+            world,
+        };
+        for (index, assertion) in self.assertions.iter().enumerate() {
+            match assertion.judge(&evidence) {
+                Verdict::Passed => outcome.passed += 1,
+                Verdict::Failed(failure) => outcome.failures.push(Failure {
+                    index: Some(index),
+                    ..*failure
+                }),
+                Verdict::Unjudged(error) => outcome.errors.push(Unjudged {
+                    index,
+                    target: assertion.target().to_string(),
+                    matcher: assertion.matcher(),
+                    error,
+                }),
+            }
+        }
+        self.duration(answer, &mut outcome);
+        if let Some(budget) = &self.max_response_tokens {
+            budget.judge(answer.envelope, &mut outcome);
+        }
+        headers::judge(self, answer, &mut outcome);
+        outcome
+    }
+
+    fn duration(&self, answer: &Answer<'_>, outcome: &mut Outcome) {
+        let (Some(budget), Some(took)) = (self.max_duration_ms, answer.took_us) else {
+            return;
+        };
+        let over = took.saturating_sub(budget.saturating_mul(1_000));
+        if over > 0 {
+            outcome.failures.push(Failure {
+                expected: Some(budget.into()),
+                actual: Some(took.div_ceil(1_000).into()),
+                ..Failure::note(
+                    "max_duration_ms",
+                    format!(
+                        "max_duration_ms budget exceeded: {} ms ({} ms over budget)",
+                        took.div_ceil(1_000),
+                        over.div_ceil(1_000)
+                    ),
+                )
+            });
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether everything was judged and holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.failures.is_empty() && self.errors.is_empty() && self.doubts.is_empty()
+    }
+}
+
+impl fmt::Display for Unjudged {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "assertion #{} (`{}`) could not be judged: {}",
+            self.index, self.target, self.error
+        )
+    }
+}
+
+/// The failure of a test that did not expect an error.
+fn refused(error: &Json) -> Failure {
+    let code = error.get("code").map(ToString::to_string);
+    let message = error.get("message").and_then(Json::as_str);
+    Failure {
+        target: "result.error".to_owned(),
+        actual: Some(error.clone()),
+        ..Failure::note(
+            "result",
+            format!(
+                "the server answered with the error {}: {}; a test that expects it has an assertion on `result.error`",
+                code.as_deref().unwrap_or("without a code"),
+                message.unwrap_or("(no message)")
+            ),
+        )
+    }
+}

@@ -1,0 +1,108 @@
+//! What a failed assertion tells: the documented object of every matcher.
+
+use crate::json::Json;
+use crate::target::Stop;
+
+/// A failed assertion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failure {
+    /// Its place among the assertions of the test, from 0 on; none for what stands beside
+    /// them.
+    pub index: Option<usize>,
+    /// Where it looked, as written.
+    pub target: String,
+    /// The name of the matcher, or of the rule beside the assertions.
+    pub matcher: String,
+    /// What its author says about it.
+    pub message: Option<String>,
+    /// What was asked for.
+    pub expected: Option<Json>,
+    /// What was there; nothing when nothing was.
+    pub actual: Option<Json>,
+    /// JSON pointer, relative to the target, to the place that differs.
+    pub path: Option<String>,
+    /// What is wrong, in words.
+    pub note: Option<String>,
+    /// What differs, as text.
+    pub diff: Option<String>,
+    /// The violations of a schema.
+    pub errors: Vec<Violation>,
+    /// Why nothing was at the target.
+    pub missing: Option<Stop>,
+}
+
+/// A violation of a JSON Schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer into the value.
+    pub instance_path: String,
+    /// JSON pointer into the schema.
+    pub schema_path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure that only has words.
+    pub(crate) fn note(matcher: &str, note: impl Into<String>) -> Self {
+        Self {
+            matcher: matcher.to_owned(),
+            note: Some(note.into()),
+            ..Self::default()
+        }
+    }
+
+    /// The documented object. Values are as long as they were; whoever prints them for
+    /// people shortens them.
+    #[must_use]
+    pub fn to_json(&self, test_name: &str) -> Json {
+        let mut members: Vec<(&str, Json)> = vec![
+            ("test_name", test_name.into()),
+            ("target", self.target.as_str().into()),
+            ("matcher", self.matcher.as_str().into()),
+        ];
+        let text = |value: &Option<String>| value.as_deref().map(Json::from);
+        members.extend(text(&self.message).map(|value| ("message", value)));
+        members.extend(text(&self.path).map(|value| ("path", value)));
+        members.extend(self.expected.clone().map(|value| ("expected", value)));
+        members.extend(self.actual.clone().map(|value| ("actual", value)));
+        let kind = |value: &Json| Json::from(value.kind());
+        members.extend(
+            self.expected
+                .as_ref()
+                .map(|value| ("expected_type", kind(value))),
+        );
+        let found = match (&self.actual, &self.missing) {
+            (Some(value), _) => Some(kind(value)),
+            (None, Some(_)) => Some("missing".into()),
+            (None, None) => None,
+        };
+        members.extend(found.map(|value| ("actual_type", value)));
+        if self.matcher == "regex" {
+            members.push(("match", Json::Null));
+        }
+        members.extend(text(&self.note).map(|value| ("note", value)));
+        members.extend(text(&self.diff).map(|value| ("diff", value)));
+        if !self.errors.is_empty() {
+            let errors = self.errors.iter().map(Violation::to_json).collect();
+            members.push(("errors", Json::Array(errors)));
+        }
+        if let Some(stop) = &self.missing {
+            members.push(("missing", stop.to_string().into()));
+        }
+        Json::object(members)
+    }
+}
+
+impl Violation {
+    fn to_json(&self) -> Json {
+        Json::object(
+            [
+                ("instance_path", self.instance_path.as_str()),
+                ("schema_path", self.schema_path.as_str()),
+                ("message", self.message.as_str()),
+            ]
+            .map(|(name, value)| (name, Json::from(value))),
+        )
+    }
+}

@@ -1,0 +1,38 @@
+//! What a suite asks of an answer, and whether it holds.
+//!
+//! An assertion names a place in the answer (its [`target`]) and how to judge what is
+//! there (its matcher). [`compile`] reads one from a suite and finds every mistake that can
+//! be found without an answer. [`Assertion::judge`] then has three outcomes, which are kept
+//! apart however deep matchers nest: it holds, it does not hold, or it could not be judged.
+//! The last is a mistake of the suite and is never turned around by `not`.
+//!
+//! Nothing here has a runtime, a clock, a file or a process: snapshots and transforms are
+//! asked of a [`World`].
+
+mod assertion;
+mod diff;
+mod error;
+mod expectation;
+mod failure;
+pub mod json;
+mod matcher;
+mod near;
+pub mod score;
+pub mod target;
+mod test;
+mod tokens;
+mod verdict;
+mod world;
+
+pub use assertion::{Assertion, compile};
+pub use error::{EvalError, LoadError};
+pub use expectation::{
+    Answer, Expectation, HeaderRule, Headers, Outcome, TokenBudget, TokenMode, Unjudged,
+};
+pub use failure::{Failure, Violation};
+pub use json::Json;
+pub use matcher::names as matcher_names;
+pub use near::{did_you_mean, nearest};
+pub use test::{Ask, Test};
+pub use verdict::{Evidence, Verdict};
+pub use world::{NoWorld, Phase, Snapshot, World};

@@ -1,0 +1,104 @@
+//! `contains`: a part of what is there, by the kind of both values.
+//!
+//! A string in a string, members in an object (and in each of them again a part), elements
+//! in an array, each of its own and in any order. Everything else has to be equal.
+
+use serde_json::Value;
+
+use super::{Judged, Matcher};
+use crate::error::{LoadError, escaped};
+use crate::failure::Failure;
+use crate::json::Json;
+use crate::world::World;
+
+#[derive(Debug)]
+struct Contains(Json);
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every matcher is compiled by the same signature"
+)]
+pub(super) fn compile(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadError> {
+    Ok(Box::new(Contains(Json::from(value))))
+}
+
+impl Matcher for Contains {
+    fn judge(&self, value: Option<&Json>, _: &dyn World) -> Judged {
+        let Some(actual) = value else {
+            return match &self.0 {
+                Json::Null => Judged::Holds,
+                expected => super::nothing_there(Some(expected.clone())),
+            };
+        };
+        match lacking(&self.0, actual, String::new()) {
+            None => Judged::Holds,
+            Some(failure) => Judged::Fails(Box::new(failure)),
+        }
+    }
+}
+
+/// What is not there.
+fn lacking(expected: &Json, actual: &Json, path: String) -> Option<Failure> {
+    let fails = |path: String, expected: &Json, note: String| {
+        Some(Failure {
+            path: Some(path),
+            expected: Some(expected.clone()),
+            note: Some(note),
+            ..Failure::default()
+        })
+    };
+    match (expected, actual) {
+        (Json::String(part), Json::String(whole)) => {
+            if whole.contains(part.as_str()) {
+                return None;
+            }
+            fails(
+                path,
+                expected,
+                format!("substring `{part}` not found in actual string"),
+            )
+        }
+        (Json::Object(part), Json::Object(whole)) => part.iter().find_map(|(name, expected)| {
+            let path = format!("{path}/{}", escaped(name));
+            match whole.get(name) {
+                Some(actual) => lacking(expected, actual, path),
+                None => fails(
+                    path,
+                    expected,
+                    format!("missing key `{name}` in actual value"),
+                ),
+            }
+        }),
+        (Json::Array(part), Json::Array(whole)) => {
+            let mut taken = vec![false; whole.len()];
+            part.iter().enumerate().find_map(|(index, expected)| {
+                let place = whole
+                    .iter()
+                    .zip(&mut taken)
+                    .find(|(actual, taken)| !**taken && *actual == expected);
+                if let Some((_, taken)) = place {
+                    *taken = true;
+                    return None;
+                }
+                fails(
+                    format!("{path}/{index}"),
+                    expected,
+                    format!("expected element at index {index} not found in actual array"),
+                )
+            })
+        }
+        _ if expected == actual => None,
+        _ if expected.kind() == actual.kind() => {
+            fails(path, expected, "values are not equal".to_owned())
+        }
+        _ => fails(
+            path,
+            expected,
+            format!(
+                "types differ: expected {}, actual {}",
+                expected.kind(),
+                actual.kind()
+            ),
+        ),
+    }
+}

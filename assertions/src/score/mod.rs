@@ -1,0 +1,225 @@
+//! Scoring what was recorded: nothing is sent, and every exchange that asks what a test
+//! asks is judged as its answer.
+//!
+//! A [`Scorer`] folds over events, live and from disk. A test that no exchange asked is not
+//! exercised, which is never the same as passed. An exchange that we tampered with, or of
+//! which a part was not kept, decides nothing.
+
+mod calls;
+mod coverage;
+mod index;
+
+use std::borrow::Cow;
+
+use tapewright_schemas::event::{Event, EventBody};
+
+use self::calls::{Calls, Exchange, Reply};
+pub use self::coverage::{Coverage, ToolUse};
+use self::index::Index;
+use crate::expectation::{Answer, Headers, Outcome};
+use crate::json::Json;
+use crate::test::{Ask, Test};
+use crate::world::{Phase, World};
+
+/// The world of a test, by its number.
+pub type Worlds<'w> = dyn Fn(usize) -> &'w (dyn World + 'w) + 'w;
+
+/// Judges the exchanges of recordings by the tests of a suite.
+#[derive(Debug)]
+pub struct Scorer<'t> {
+    questions: Vec<Question<'t>>,
+    scored: Vec<Scored>,
+    index: Index,
+    calls: Calls,
+    coverage: Coverage,
+    label: Option<String>,
+    // Everything that may hide an exchange.
+    gaps: u64,
+    timed: bool,
+}
+
+/// A test, and the question that it is judged for.
+#[derive(Clone, Debug)]
+pub struct Question<'t> {
+    /// The question; that of the test, unless a transform rewrites it.
+    pub ask: Cow<'t, Ask>,
+    /// The test.
+    pub test: &'t Test,
+}
+
+/// How a test came out over all exchanges that asked what it asks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scored {
+    /// How many exchanges there were.
+    pub exercised: usize,
+    /// Of those, how many held.
+    pub passed: usize,
+    /// Those that did not hold or could not be judged, in order, as many as are told.
+    pub others: Vec<Instance>,
+    /// How many more there were.
+    pub more: usize,
+    /// The longest time from request to answer, in microseconds, where times are known.
+    pub took_us: Option<u64>,
+}
+
+/// One exchange that a test was judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Its request, by its number in the recording.
+    pub request: u64,
+    /// Its response, likewise.
+    pub response: Option<u64>,
+    /// How it came out.
+    pub outcome: Outcome,
+}
+
+/// How many exchanges of one test are told.
+const INSTANCES: usize = 16;
+
+impl<'t> Scorer<'t> {
+    /// A scorer before the first recording.
+    #[must_use]
+    pub fn new(questions: Vec<Question<'t>>) -> Self {
+        Self {
+            scored: vec![Scored::default(); questions.len()],
+            index: Index::new(&questions),
+            questions,
+            calls: Calls::default(),
+            coverage: Coverage::default(),
+            label: None,
+            gaps: 0,
+            timed: true,
+        }
+    }
+
+    /// What follows is a session with this server, by its name in the suite. `timed` says
+    /// whether its events have times.
+    pub fn enter(&mut self, server: Option<&str>, timed: bool, worlds: &Worlds<'_>) {
+        self.leave(worlds);
+        self.label = server.map(str::to_owned);
+        self.timed = timed;
+    }
+
+    /// Takes the next event.
+    pub fn observe(&mut self, event: &Event, worlds: &Worlds<'_>) {
+        if let EventBody::Gap(_) = event.body {
+            self.gaps += 1;
+        }
+        self.calls.observe(event);
+        self.judge_all(worlds);
+    }
+
+    /// The session is over: what was never answered will not be.
+    pub fn leave(&mut self, worlds: &Worlds<'_>) {
+        self.calls.finish();
+        self.judge_all(worlds);
+        self.gaps += std::mem::take(&mut self.calls.clipped);
+    }
+
+    /// Everything that was found out, in the order of the tests.
+    #[must_use]
+    pub fn finish(mut self, worlds: &Worlds<'_>) -> (Vec<Scored>, Coverage) {
+        self.leave(worlds);
+        self.coverage.gaps = self.gaps;
+        (self.scored, self.coverage)
+    }
+
+    fn judge_all(&mut self, worlds: &Worlds<'_>) {
+        while let Some(exchange) = self.calls.poll() {
+            self.exchange(&exchange, worlds);
+        }
+    }
+
+    fn exchange(&mut self, exchange: &Exchange, worlds: &Worlds<'_>) {
+        let Some(label) = self.label.clone() else {
+            return;
+        };
+        let params = exchange.params.as_deref().map(Json::read);
+        let params = match params {
+            None => Json::object::<String>([]),
+            Some(Ok(params)) => params,
+            Some(Err(_)) => return,
+        };
+        let mut met = Vec::new();
+        for number in self.index.candidates(&label, &exchange.method, &params) {
+            let Some(Question { ask, test }) = self.questions.get(number).cloned() else {
+                continue;
+            };
+            let is_handshake = matches!(&*ask, Ask::Check { method } if method == "initialize");
+            if is_handshake || ask.is_asked_by(&params) {
+                met.push(number);
+                let outcome = judge(test, exchange, self.timed, worlds(number));
+                self.note(number, exchange, outcome);
+            }
+        }
+        self.coverage.note(&label, exchange, &params, &met);
+    }
+
+    fn note(&mut self, number: usize, exchange: &Exchange, outcome: Outcome) {
+        let Some(scored) = self.scored.get_mut(number) else {
+            return;
+        };
+        scored.exercised += 1;
+        if self.timed {
+            scored.took_us = scored.took_us.max(exchange.took_us);
+        }
+        if outcome.holds() {
+            scored.passed += 1;
+        } else if scored.others.len() < INSTANCES {
+            scored.others.push(Instance {
+                request: exchange.request,
+                response: exchange.response,
+                outcome,
+            });
+        } else {
+            scored.more += 1;
+        }
+    }
+}
+
+/// Judges one exchange by one test.
+fn judge(test: &Test, exchange: &Exchange, timed: bool, world: &dyn World) -> Outcome {
+    let doubt = |why: String| Outcome {
+        doubts: vec![why],
+        ..Outcome::default()
+    };
+    if let Some(why) = exchange.doubt {
+        return doubt(why.to_owned());
+    }
+    let read = |text: &[u8]| Json::read(text);
+    let envelope = match &exchange.reply {
+        Reply::None => return doubt("the recording has no answer to it".to_owned()),
+        Reply::Error(error) => read(error).map(Answer::of_error),
+        Reply::Result(result) => read(result).map(Answer::of_result),
+    };
+    let mut envelope = match envelope {
+        Ok(envelope) => envelope,
+        Err(error) => return doubt(format!("the answer cannot be read: {error}")),
+    };
+    if let Some(command) = &test.response_transform {
+        match world.transform(Phase::Response, command, &envelope) {
+            Ok(other) => envelope = other,
+            Err(why) => {
+                return Outcome {
+                    failures: vec![crate::failure::Failure::note("transform", why)],
+                    ..Outcome::default()
+                };
+            }
+        }
+    }
+    let answer = Answer {
+        envelope: &envelope,
+        took_us: exchange.took_us.filter(|_| timed),
+        headers: match &exchange.headers {
+            Some(headers) => Headers::Known(headers),
+            None => Headers::NotKept,
+        },
+    };
+    let mut outcome = test.expectation.judge(&answer, world);
+    if !timed && test.expectation.max_duration_ms.is_some() {
+        outcome
+            .doubts
+            .push("the recording has no times to judge `max_duration_ms` by".to_owned());
+    }
+    outcome
+}

@@ -1,0 +1,52 @@
+//! Where in an answer an assertion looks.
+//!
+//! `result.content[0].text`: names are separated by dots, `[0]` is an element of an array,
+//! `["a.b"]` a member whose name holds dots or brackets, and `length` behind an array the
+//! number of its elements. The empty target is the whole envelope.
+
+mod parse;
+mod resolve;
+
+use std::fmt;
+
+pub use resolve::{Found, Stop};
+
+/// A parsed target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    text: String,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Index(usize),
+    Name(String),
+}
+
+impl Target {
+    /// The names at the start of the path, as far as there are names only.
+    ///
+    /// Tells whether an assertion looks at `result.error`, however it spells that.
+    #[must_use]
+    pub fn starts_with(&self, names: &[&str]) -> bool {
+        names.len() <= self.steps.len()
+            && names
+                .iter()
+                .zip(&self.steps)
+                .all(|(name, step)| matches!(step, Step::Name(found) if found == name))
+    }
+
+    /// Whether it is the whole envelope.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Target {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}

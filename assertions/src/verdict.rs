@@ -1,0 +1,33 @@
+//! How an assertion came out.
+
+use crate::error::EvalError;
+use crate::failure::Failure;
+use crate::json::Json;
+use crate::world::World;
+
+/// What an assertion is judged by.
+#[derive(Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The answer, as targets see it: `{"result": …}`.
+    pub envelope: &'a Json,
+    /// Where snapshots are and transforms run.
+    pub world: &'a dyn World,
+}
+
+/// How an assertion came out.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Verdict {
+    /// It holds.
+    Passed,
+    /// It was judged, and does not hold.
+    Failed(Box<Failure>),
+    /// It could not be judged: a mistake of the suite.
+    Unjudged(EvalError),
+}
+
+impl std::fmt::Debug for Evidence<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Evidence({})", self.envelope.kind())
+    }
+}

@@ -1,0 +1,69 @@
+//! What judging needs from outside: files and processes.
+
+use crate::error::EvalError;
+use crate::json::Json;
+
+/// The world around a judgement. Whoever runs a suite brings it.
+pub trait World {
+    /// Runs the command of a transform on a value and returns what it makes of it.
+    ///
+    /// The error says which command failed and why, and fails the assertion.
+    fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String>;
+
+    /// What is recorded under the key of a snapshot; `update` asks to record `actual`
+    /// anew.
+    fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError>;
+}
+
+/// Which value a transform gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// What is at the target of an assertion.
+    Assertion,
+    /// The parameters of a request.
+    Request,
+    /// The envelope of an answer.
+    Response,
+}
+
+impl Phase {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assertion => "assertion",
+            Self::Request => "request",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// What a snapshot says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Snapshot {
+    /// There was none, or it was to be refreshed: it is what was found now.
+    Recorded,
+    /// It was recorded before.
+    Known {
+        /// The recorded value.
+        value: Json,
+        /// The file, as a person names it.
+        file: String,
+    },
+}
+
+/// A world without files and processes.
+#[derive(Clone, Copy, Debug)]
+pub struct NoWorld;
+
+impl World for NoWorld {
+    fn transform(&self, _: Phase, _: &[String], _: &Json) -> Result<Json, String> {
+        Err("no process can be started here".to_owned())
+    }
+
+    fn snapshot(&self, key: &str, _: &Json, _: bool) -> Result<Snapshot, EvalError> {
+        Err(EvalError::new(format!(
+            "the snapshot `{key}` cannot be read here"
+        )))
+    }
+}

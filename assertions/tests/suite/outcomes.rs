@@ -1,0 +1,84 @@
+//! The rows of the reference that concern matchers and targets, by their numbers there;
+//! row 0 is ours.
+
+use serde_json::{Value, json};
+
+use crate::support::Out::{Error, Fail, Load, Pass};
+use crate::support::{Out, judge};
+
+/// Row, outcome, result, target and matcher, separated by bars.
+const ROWS: [(&str, &str); 8] = [
+    ("containment", include_str!("rows/containment.txt")),
+    ("equality", include_str!("rows/equality.txt")),
+    ("expressions", include_str!("rows/expressions.txt")),
+    ("formats", include_str!("rows/formats.txt")),
+    (
+        "negation_and_composition",
+        include_str!("rows/negation_and_composition.txt"),
+    ),
+    ("schemas", include_str!("rows/schemas.txt")),
+    ("targets", include_str!("rows/targets.txt")),
+    ("text", include_str!("rows/text.txt")),
+];
+
+#[test]
+fn every_row_comes_out_as_promised() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for (name, rows) in ROWS {
+        for row in rows.lines().filter(|row| !row.starts_with('#')) {
+            let mut parts = row.splitn(5, " | ").map(str::trim);
+            let mut part = || parts.next().unwrap();
+            let (_, outcome, result, target, matcher) = (part(), part(), part(), part(), part());
+            let matcher: Value = serde_json::from_str(matcher).unwrap();
+            let found = judge(result, target, &matcher);
+            if found != outcome_of(outcome) {
+                wrong.push(format!("{name}: {row}: {found:?}"));
+            }
+            count += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 130, "only {count} rows were read");
+}
+
+fn outcome_of(word: &str) -> Out {
+    match word {
+        "pass" => Pass,
+        "fail" => Fail,
+        "error" => Error,
+        "load" => Load,
+        other => panic!("no outcome: {other}"),
+    }
+}
+
+#[test]
+fn a_schema_of_64_levels_is_the_deepest() {
+    let nested = |levels: usize| {
+        let start = json!({"type": "string"});
+        json!({"schema": (0..levels).fold(start, |inner, _| json!({"not": inner}))})
+    };
+    assert_eq!(judge(r#"{"v":1}"#, "result.v", &nested(62)), Fail);
+    assert_eq!(judge(r#"{"v":1}"#, "result.v", &nested(63)), Load);
+}
+
+#[test]
+fn a_schema_that_would_take_forever_is_not_begun() {
+    let mut defs = serde_json::Map::new();
+    for step in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/a{}", step + 1)});
+        defs.insert(format!("a{step}"), json!({"allOf": [next.clone(), next]}));
+    }
+    defs.insert("a40".to_owned(), json!({}));
+    let doubling = json!({"schema": {"$ref": "#/$defs/a0", "$defs": defs}});
+    assert_eq!(judge(r#"{"v":1}"#, "result.v", &doubling), Error);
+}
+
+#[test]
+fn an_expression_that_would_take_forever_is_not_begun() {
+    let many = format!(r#"{{"a":[{}]}}"#, vec!["1"; 3000].join(","));
+    let cube = json!({"cel": "value.all(x, value.all(y, value.all(z, x == y && y == z)))"});
+    assert_eq!(judge(&many, "result.a", &cube), Error);
+    let once = json!({"cel": "value.all(x, x == 1)"});
+    assert_eq!(judge(&many, "result.a", &once), Pass);
+}

@@ -1,0 +1,311 @@
+//! Sessions in the notation of the invariants' examples, scored by tests.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tapewright_assertions::score::{Question, Scored, Scorer};
+use tapewright_assertions::{Ask, Expectation, Json, Test, World, compile};
+use tapewright_schemas::event::{
+    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
+};
+
+use crate::support::Desk;
+
+/// A test on `s` that calls `echo` with these arguments and expects this text.
+fn echo(arguments: Option<Value>, text: &str) -> Test {
+    let assertion = json!({"target": "result.text", "matcher": {"exact": text}});
+    Test {
+        server: "s".to_owned(),
+        ask: Ask::Tool {
+            name: "echo".to_owned(),
+            arguments: arguments.map(|value| Json::from(&value)),
+        },
+        expectation: Expectation {
+            assertions: vec![compile(&assertion).unwrap()],
+            ..Expectation::default()
+        },
+        response_transform: None,
+    }
+}
+
+struct Session {
+    events: Vec<Event>,
+    conduit: u32,
+}
+
+impl Session {
+    fn new() -> Self {
+        Self {
+            events: Vec::new(),
+            conduit: 0,
+        }
+    }
+
+    fn push(&mut self, dir: Direction, body: EventBody) {
+        let seq = self.events.len() as u64 + 1;
+        self.events.push(Event {
+            conduit: ConduitId(self.conduit),
+            seq,
+            at: Offset(seq * 1_000),
+            session: SessionKey(0),
+            dir,
+            era: None,
+            body,
+        });
+    }
+
+    fn message(&mut self, dir: Direction, text: String) {
+        let payload = Payload::Whole(Bytes::from(text));
+        self.push(
+            dir,
+            EventBody::Message {
+                payload,
+                end: LineEnd::Lf,
+            },
+        );
+    }
+
+    fn ask(&mut self, id: u32, method: &str, params: impl Into<Option<Value>>) {
+        let params = params.into();
+        let ask = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.message(Direction::ToServer, ask.to_string());
+    }
+
+    fn answer(&mut self, id: u32, result: &Value) {
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        self.message(Direction::ToClient, answer.to_string());
+    }
+
+    fn call(&mut self, id: u32, arguments: &Value, text: &str) {
+        self.ask(
+            id,
+            "tools/call",
+            json!({"name": "echo", "arguments": arguments}),
+        );
+        self.answer(id, &json!({"text": text}));
+    }
+
+    fn fault(&mut self, dir: Direction) {
+        self.push(
+            dir,
+            EventBody::Faulted {
+                effect: "dropped".to_owned(),
+            },
+        );
+    }
+}
+
+fn questions(tests: &[Test]) -> Vec<Question<'_>> {
+    tests
+        .iter()
+        .map(|test| Question {
+            ask: Cow::Borrowed(&test.ask),
+            test,
+        })
+        .collect()
+}
+
+fn score(session: &Session, tests: &[Test]) -> Vec<Scored> {
+    let desk = Desk::default();
+    let worlds = |_| &desk as &dyn World;
+    let mut scorer = Scorer::new(questions(tests));
+    scorer.enter(Some("s"), true, &worlds);
+    for event in &session.events {
+        scorer.observe(event, &worlds);
+    }
+    scorer.finish(&worlds).0
+}
+
+#[test]
+fn a_test_is_scored_on_every_exchange_that_asks_the_same() {
+    let mut session = Session::new();
+    session.call(1, &json!({"m": 1}), "one");
+    session.call(2, &json!({"m": 1.0}), "other");
+    session.call(3, &json!({"m": 2}), "two");
+    let tests = [
+        echo(Some(json!({"m": 1})), "one"),
+        echo(Some(json!({"m": 2})), "two"),
+        echo(None, "one"),
+        echo(Some(json!({"m": 3})), "three"),
+    ];
+    let scored = score(&session, &tests);
+    let seen: Vec<_> = scored
+        .iter()
+        .map(|one| (one.exercised, one.passed))
+        .collect();
+    assert_eq!(seen, [(2, 1), (1, 1), (3, 1), (0, 0)]);
+    assert_eq!(scored[0].others[0].request, 3);
+    assert_eq!(scored[0].others[0].response, Some(4));
+    assert_eq!(scored[1].took_us, Some(1_000));
+}
+
+#[test]
+fn arguments_that_say_nothing_are_the_same_as_none() {
+    let mut session = Session::new();
+    session.ask(
+        1,
+        "tools/call",
+        json!({"name": "echo", "_meta": {"progressToken": 1}}),
+    );
+    session.answer(1, &json!({"text": "x"}));
+    let scored = score(
+        &session,
+        &[echo(Some(json!({})), "x"), echo(Some(json!({"a": 1})), "x")],
+    );
+    assert_eq!(scored[0].passed, 1);
+    assert_eq!(scored[1].exercised, 0);
+}
+
+#[test]
+fn what_we_tampered_with_decides_nothing() {
+    for dir in [Direction::ToServer, Direction::ToClient] {
+        let mut session = Session::new();
+        session.ask(1, "tools/call", json!({"name": "echo"}));
+        if dir == Direction::ToServer {
+            session.fault(dir);
+        }
+        session.answer(1, &json!({"text": "wrong"}));
+        if dir == Direction::ToClient {
+            session.fault(dir);
+        }
+        let scored = score(&session, &[echo(None, "right")]);
+        let outcome = &scored[0].others[0].outcome;
+        assert!(outcome.failures.is_empty(), "{dir:?}");
+        assert_eq!(outcome.doubts, ["a fault was injected into it"], "{dir:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_never_came_decides_nothing() {
+    let mut session = Session::new();
+    session.ask(1, "tools/call", json!({"name": "echo"}));
+    let scored = score(&session, &[echo(None, "x")]);
+    assert_eq!(
+        scored[0].others[0].outcome.doubts,
+        ["the recording has no answer to it"]
+    );
+}
+
+#[test]
+fn ids_pair_by_type_and_in_order() {
+    let mut session = Session::new();
+    session.ask(
+        1,
+        "tools/call",
+        json!({"name": "echo", "arguments": {"n": 1}}),
+    );
+    session.ask(
+        1,
+        "tools/call",
+        json!({"name": "echo", "arguments": {"n": 2}}),
+    );
+    let answer = r#"{"jsonrpc":"2.0","id":"1","result":{"text":"stray"}}"#;
+    session.message(Direction::ToClient, answer.to_owned());
+    session.answer(1, &json!({"text": "first"}));
+    session.answer(1, &json!({"text": "second"}));
+    let tests = [
+        echo(Some(json!({"n": 1})), "first"),
+        echo(Some(json!({"n": 2})), "second"),
+    ];
+    let scored = score(&session, &tests);
+    assert!(scored.iter().all(|one| one.passed == 1), "{scored:?}");
+}
+
+#[test]
+fn the_handshake_and_lists_answer_checks() {
+    let check = |method: &str, target: &str| Test {
+        server: "s".to_owned(),
+        ask: Ask::Check {
+            method: method.to_owned(),
+        },
+        expectation: Expectation {
+            assertions: vec![
+                compile(&json!({"target": target, "matcher": {"not": {"exact": null}}})).unwrap(),
+            ],
+            ..Expectation::default()
+        },
+        response_transform: None,
+    };
+    let mut session = Session::new();
+    session.ask(0, "initialize", json!({"protocolVersion": "2025-06-18"}));
+    session.answer(0, &json!({"protocolVersion": "2025-06-18"}));
+    session.ask(1, "tools/list", json!({"cursor": "2"}));
+    session.answer(1, &json!({"tools": [{"name": "late"}]}));
+    session.ask(2, "tools/list", json!({}));
+    session.answer(2, &json!({"tools": [{"name": "echo"}]}));
+    let tests = [
+        check("initialize", "result.protocolVersion"),
+        check("tools/list", "result.tools"),
+        check("ping", "result"),
+    ];
+    let scored = score(&session, &tests);
+    let seen: Vec<_> = scored
+        .iter()
+        .map(|one| (one.exercised, one.passed))
+        .collect();
+    assert_eq!(seen, [(1, 1), (1, 1), (0, 0)]);
+}
+
+#[test]
+fn the_coverage_says_what_was_used_and_what_hides() {
+    let desk = Desk::default();
+    let worlds = |_| &desk as &dyn World;
+    let mut session = Session::new();
+    session.ask(1, "tools/list", json!({}));
+    session.answer(1, &json!({"tools": [{"name": "echo"}, {"name": "idle"}]}));
+    session.call(2, &json!({}), "x");
+    session.call(3, &json!({"a": 1}), "x");
+    session.ask(4, "tools/call", json!({"name": "hidden"}));
+    let gap = Gap {
+        events: 3,
+        bytes: 9,
+        why: "full".to_owned(),
+    };
+    session.push(Direction::ToClient, EventBody::Gap(gap));
+    let clipped = Payload::Clipped {
+        len: 9_000_000,
+        head: Bytes::from_static(b"{\"id\":4"),
+    };
+    session.push(
+        Direction::ToClient,
+        EventBody::Message {
+            payload: clipped,
+            end: LineEnd::Lf,
+        },
+    );
+    let tests = [echo(Some(json!({})), "x"), echo(Some(json!({"b": 1})), "x")];
+    let mut scorer = Scorer::new(questions(&tests));
+    scorer.enter(Some("s"), true, &worlds);
+    for event in &session.events {
+        scorer.observe(event, &worlds);
+    }
+    let (_, coverage) = scorer.finish(&worlds);
+    let tool = |name: &str| coverage.tools[&("s".to_owned(), name.to_owned())].clone();
+    assert_eq!(
+        (
+            tool("echo").calls,
+            tool("echo").listed,
+            tool("echo").tests.len()
+        ),
+        (2, true, 1)
+    );
+    assert_eq!((tool("idle").calls, tool("idle").listed), (0, true));
+    assert_eq!((tool("hidden").calls, tool("hidden").listed), (1, false));
+    assert_eq!(coverage.gaps, 2);
+}
+
+#[test]
+fn a_session_with_another_server_is_none_of_ours() {
+    let desk = Desk::default();
+    let worlds = |_| &desk as &dyn World;
+    let mut session = Session::new();
+    session.call(1, &json!({}), "x");
+    let tests = [echo(None, "x")];
+    let mut scorer = Scorer::new(questions(&tests));
+    scorer.enter(Some("elsewhere"), true, &worlds);
+    for event in &session.events {
+        scorer.observe(event, &worlds);
+    }
+    assert_eq!(scorer.finish(&worlds).0[0].exercised, 0);
+}

@@ -1,0 +1,80 @@
+//! Suites in short: a result, an assertion, an outcome.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use tapewright_assertions::{
+    Answer, EvalError, Evidence, Failure, Json, Phase, Snapshot, Verdict, World, compile,
+};
+
+/// How an assertion came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Out {
+    Pass,
+    Fail,
+    /// It could not be judged.
+    Error,
+    /// It was refused when it was loaded.
+    Load,
+}
+
+/// Snapshots in memory; transforms that know a few words.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    pub(crate) snapshots: Mutex<HashMap<String, Json>>,
+}
+
+impl World for Desk {
+    fn transform(&self, _: Phase, command: &[String], value: &Json) -> Result<Json, String> {
+        match command.first().map(String::as_str) {
+            Some("upcase") => Ok(value.stringified().to_uppercase().into()),
+            Some(other) => Err(format!("`{other}` could not be started")),
+            None => Err("no command".to_owned()),
+        }
+    }
+
+    fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError> {
+        let mut all = self.snapshots.lock().unwrap();
+        match all.get(key) {
+            Some(value) if !update => Ok(Snapshot::Known {
+                value: value.clone(),
+                file: format!("snapshots/{key}.json"),
+            }),
+            _ => {
+                all.insert(key.to_owned(), actual.clone());
+                Ok(Snapshot::Recorded)
+            }
+        }
+    }
+}
+
+/// Judges `result` by a matcher at a target.
+pub(crate) fn judge(result: &str, target: &str, matcher: &Value) -> Out {
+    verdict(result, &json!({"target": target, "matcher": matcher})).0
+}
+
+/// Judges `result` by an assertion, and tells of the failure.
+pub(crate) fn verdict(result: &str, assertion: &Value) -> (Out, Option<Failure>) {
+    let Ok(assertion) = compile(assertion) else {
+        return (Out::Load, None);
+    };
+    let envelope = Answer::of_result(Json::read(result.as_bytes()).unwrap());
+    let desk = Desk::default();
+    let evidence = Evidence {
+        envelope: &envelope,
+        world: &desk,
+    };
+    match assertion.judge(&evidence) {
+        Verdict::Passed => (Out::Pass, None),
+        Verdict::Failed(failure) => (Out::Fail, Some(*failure)),
+        Verdict::Unjudged(_) => (Out::Error, None),
+    }
+}
+
+/// The failure object of an assertion that fails.
+pub(crate) fn failure(result: &str, assertion: &Value) -> Value {
+    let (_, failure) = verdict(result, assertion);
+    let failure = failure.expect("the assertion fails");
+    serde_json::from_str(&failure.to_json("a test").to_string()).unwrap()
+}

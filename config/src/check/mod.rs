@@ -1,0 +1,99 @@
+//! What can be known about a suite once all of it is there: names that nothing has, names
+//! that two have, graphs that are none.
+
+mod agents;
+mod compositions;
+mod fixtures;
+mod names;
+
+use crate::issue::{Code, Issues};
+use crate::near::suggestion;
+use crate::source::Place;
+use crate::suite::Suite;
+
+/// Notes everything that does not fit together.
+pub(crate) fn references(suite: &Suite, issues: &Issues) {
+    let check = Check { suite, issues };
+    names::check(&check);
+    fixtures::check(&check);
+    agents::check(&check);
+    compositions::check(&check);
+}
+
+/// A suite and where to note what is wrong with it.
+struct Check<'a> {
+    suite: &'a Suite,
+    issues: &'a Issues,
+}
+
+impl Check<'_> {
+    /// Notes an error at a value below a place.
+    fn error(
+        &self,
+        at: &Place,
+        relative: &str,
+        code: Code,
+        message: String,
+        help: impl Into<Option<String>>,
+    ) {
+        self.issues
+            .error(code, self.suite.place(at, relative), message, help.into());
+    }
+
+    /// Notes a warning at a value below a place.
+    fn warn(&self, at: &Place, relative: &str, message: String, help: String) {
+        let place = self.suite.place(at, relative);
+        self.issues.warn(Code::Unused, place, message, Some(help));
+    }
+
+    /// Notes when a name is not one of these.
+    fn is_one_of(
+        &self,
+        at: &Place,
+        relative: &str,
+        name: &str,
+        noun: &str,
+        names: &[&str],
+    ) -> bool {
+        let is_known = names.contains(&name);
+        if !is_known {
+            let help = suggestion(name, &format!("{noun}s"), names);
+            self.error(
+                at,
+                relative,
+                Code::Reference,
+                format!("there is no {noun} `{name}`"),
+                help,
+            );
+        }
+        is_known
+    }
+
+    /// Notes when there is no server of this name.
+    fn server(&self, at: &Place, relative: &str, name: &str) {
+        let names: Vec<_> = self
+            .suite
+            .servers
+            .iter()
+            .map(|server| server.name.as_str())
+            .collect();
+        self.is_one_of(at, relative, name, "server", &names);
+    }
+
+    /// Notes every name that stands before.
+    fn unique<'n>(
+        &self,
+        noun: &str,
+        entries: impl Iterator<Item = (&'n str, &'n Place)>,
+        relative: &str,
+    ) {
+        let mut seen = std::collections::HashSet::new();
+        for (name, place) in entries {
+            if !seen.insert(name) {
+                let help = "give each a name of its own".to_owned();
+                let message = format!("there is a {noun} `{name}` already");
+                self.error(place, relative, Code::DuplicateName, message, help);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What is wrong with a suite, and where.
+
+use std::cell::{Cell, RefCell};
+
+use crate::source::Place;
+
+/// The most issues that are kept; the rest is counted.
+pub const MAX_ISSUES: usize = 100;
+
+/// A kind of mistake. The names are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Code {
+    /// The file cannot be read.
+    Unreadable,
+    /// The file is not one YAML document of JSON values.
+    Yaml,
+    /// A key is given twice.
+    DuplicateKey,
+    /// A key that does not exist.
+    UnknownKey,
+    /// A key that must be there.
+    MissingKey,
+    /// Keys that exclude one another, or none of several of which one must be there.
+    Choice,
+    /// A value of another type.
+    Type,
+    /// A value of the right type that may not be.
+    Value,
+    /// A variable without a value, or a broken reference to one.
+    Variable,
+    /// A file of variables that cannot be read.
+    EnvFile,
+    /// An import that cannot be followed.
+    Import,
+    /// A name that nothing has.
+    Reference,
+    /// Something is given twice.
+    DuplicateName,
+    /// A composition that is no directed graph without cycles.
+    Graph,
+    /// A matcher or target that cannot be compiled.
+    Assertion,
+    /// A command line that cannot be split into words.
+    Command,
+    /// A file that is named is not there or is something else.
+    File,
+    /// It is accepted but does nothing.
+    Unused,
+}
+
+impl Code {
+    /// The name of the code.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::Yaml => "yaml",
+            Self::DuplicateKey => "duplicate-key",
+            Self::UnknownKey => "unknown-key",
+            Self::MissingKey => "missing-key",
+            Self::Choice => "choice",
+            Self::Type => "type",
+            Self::Value => "value",
+            Self::Variable => "variable",
+            Self::EnvFile => "env-file",
+            Self::Import => "import",
+            Self::Reference => "reference",
+            Self::DuplicateName => "duplicate-name",
+            Self::Graph => "graph",
+            Self::Assertion => "assertion",
+            Self::Command => "command",
+            Self::File => "file",
+            Self::Unused => "unused",
+        }
+    }
+
+    /// Whether the JSON Schema of suites finds the same mistake.
+    #[must_use]
+    pub fn is_of_schema(self) -> bool {
+        use Code::{Choice, MissingKey, Type, UnknownKey, Value};
+        matches!(self, UnknownKey | MissingKey | Choice | Type | Value)
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The suite cannot be used.
+    Error,
+    /// The suite can be used, but something in it will not do what it seems to.
+    Warning,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// Its kind.
+    pub code: Code,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it is; nothing when it is not in a file that could be read.
+    pub place: Option<Place>,
+    /// What is wrong. Never the value of a variable.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// A growing list of issues.
+#[derive(Debug, Default)]
+pub(crate) struct Issues {
+    list: RefCell<Vec<Issue>>,
+    errors: Cell<usize>,
+    dropped: Cell<usize>,
+}
+
+impl Issues {
+    /// Adds an issue unless there are too many.
+    pub(crate) fn push(&self, issue: Issue) {
+        if issue.severity == Severity::Error {
+            self.errors.set(self.errors.get() + 1);
+        }
+        let mut list = self.list.borrow_mut();
+        if list.len() < MAX_ISSUES {
+            list.push(issue);
+        } else {
+            self.dropped.set(self.dropped.get() + 1);
+        }
+    }
+
+    /// Adds an error at a place.
+    pub(crate) fn error(&self, code: Code, place: Place, message: String, help: Option<String>) {
+        self.push(Issue {
+            code,
+            severity: Severity::Error,
+            place: Some(place),
+            message,
+            help,
+        });
+    }
+
+    /// Adds a warning at a place.
+    pub(crate) fn warn(&self, code: Code, place: Place, message: String, help: Option<String>) {
+        self.push(Issue {
+            code,
+            severity: Severity::Warning,
+            place: Some(place),
+            message,
+            help,
+        });
+    }
+
+    /// Hands everything over to another list.
+    pub(crate) fn move_to(self, other: &Self) {
+        let (list, dropped) = self.finish();
+        for issue in list {
+            other.push(issue);
+        }
+        other.dropped.set(other.dropped.get() + dropped);
+    }
+
+    /// How many errors there were, kept or not.
+    pub(crate) fn errors(&self) -> usize {
+        self.errors.get()
+    }
+
+    /// The issues and how many more there were.
+    pub(crate) fn finish(self) -> (Vec<Issue>, usize) {
+        (self.list.into_inner(), self.dropped.get())
+    }
+}

@@ -1,0 +1,41 @@
+//! Suites: YAML documents that say what must hold of servers.
+//!
+//! [`load()`] reads a suite with all that it imports, replaces its variables, checks every
+//! key, type and name, and gives plain typed values. What is wrong is an [`Issue`] at the
+//! offending field itself, and one run finds many.
+//!
+//! The package is pure: files and environment are arguments ([`Files`], [`Environment`]).
+//! What an assertion means is not known here; [`suite::expect::Assertion`] keeps it as it
+//! was written, and [`Suite::place`] finds the place of whatever is wrong in it.
+
+mod check;
+pub mod issue;
+mod load;
+pub mod near;
+mod read;
+mod secrets;
+pub mod source;
+pub mod suite;
+pub mod template;
+mod variables;
+mod yaml;
+
+pub use issue::{Code, Issue, Severity};
+pub use load::{EnvFiles, Files, Loaded, MAX_FILE_BYTES, load};
+pub use secrets::Secrets;
+pub use source::{Excerpt, FileId, Place, Source, Sources, Span};
+pub use suite::Suite;
+pub use suite::expect::Assertion;
+pub use variables::Environment;
+
+/// A document as JSON, as the published schema sees it: before variables are replaced.
+/// Nothing when it is not one YAML document.
+#[must_use]
+pub fn to_json(text: &str) -> Option<serde_json::Value> {
+    let (root, problems) = yaml::parse(text);
+    root.filter(|_| problems.is_empty())
+        .map(|root| root.to_value())
+}
+
+#[cfg(test)]
+mod tests;

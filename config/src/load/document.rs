@@ -1,0 +1,98 @@
+//! Reading one file into a tree.
+
+use std::io;
+use std::path::Path;
+
+use super::{Document, Loader, MAX_FILE_BYTES};
+use crate::issue::{Code, Issue, Severity};
+use crate::source::{FileId, Place, Source, Span};
+use crate::yaml::{self, Kind};
+
+impl Loader<'_> {
+    /// Reads a file; what is wrong with it is noted. `named_at` is the import that leads to it.
+    pub(super) fn document(&mut self, path: &Path, named_at: Option<&Place>) -> Option<Document> {
+        let bytes = match self.files.read(path, MAX_FILE_BYTES) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.unreadable(
+                    path,
+                    named_at,
+                    &why(&error),
+                    "name a file that this user may read",
+                );
+                return None;
+            }
+        };
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let front = error.as_bytes().get(..valid).unwrap_or_default();
+                let line = String::from_utf8_lossy(front).matches('\n').count() + 1;
+                let why = format!("line {line} is not UTF-8");
+                self.unreadable(path, named_at, &why, "save it as UTF-8");
+                return None;
+            }
+        };
+        let text = text
+            .strip_prefix('\u{feff}')
+            .map_or_else(|| text.clone(), str::to_owned);
+        let (root, problems) = yaml::parse(&text);
+        let file = self.sources.add(Source::new(path.to_owned(), text))?;
+        for problem in problems {
+            let place = Place {
+                file,
+                pointer: String::new(),
+                span: problem.span,
+            };
+            self.issues
+                .error(problem.code, place, problem.message, problem.help);
+        }
+        let root = root?;
+        if !matches!(root.kind, Kind::Object(_)) {
+            let message = format!("a suite is an object, not {}", root.what());
+            let help = "it begins with `servers:`".to_owned();
+            self.issues
+                .error(Code::Type, place(file, root.span), message, Some(help));
+            return None;
+        }
+        Some(Document {
+            file,
+            root,
+            is_root: named_at.is_none(),
+        })
+    }
+
+    fn unreadable(&self, path: &Path, named_at: Option<&Place>, why: &str, help: &str) {
+        self.issues.push(Issue {
+            code: if named_at.is_some() {
+                Code::Import
+            } else {
+                Code::Unreadable
+            },
+            severity: Severity::Error,
+            place: named_at.cloned(),
+            message: format!("cannot read `{}`: {why}", path.display()),
+            help: Some(help.to_owned()),
+        });
+    }
+}
+
+/// Why a file could not be read, in words that do not depend on the system.
+pub(super) fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "this user may not read it".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        io::ErrorKind::FileTooLarge => format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20),
+        _ => error.to_string(),
+    }
+}
+
+fn place(file: FileId, span: Span) -> Place {
+    Place {
+        file,
+        pointer: String::new(),
+        span,
+    }
+}

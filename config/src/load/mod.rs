@@ -1,0 +1,206 @@
+//! From the path of a suite to the suite: files, imports, variables, checks.
+
+mod document;
+mod env_files;
+mod imports;
+mod paths;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::check;
+use crate::issue::{Code, Issue, Issues, Severity};
+use crate::read::{Context, Cursor, Phase};
+use crate::source::{FileId, Sources};
+use crate::suite::Suite;
+use crate::variables::{Environment, Filler, Scope, add_credentials, fill};
+use crate::yaml::Node;
+
+/// How files are reached. This package opens none itself.
+pub trait Files {
+    /// The bytes of a file of at most so many bytes; a longer one is an error.
+    fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>>;
+
+    /// The path without links and `..`.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+}
+
+/// Which files of variables are read.
+#[derive(Clone, Debug, Default)]
+pub enum EnvFiles {
+    /// `.env` beside the suite, if there is one.
+    #[default]
+    Beside,
+    /// These instead; what a later one says wins.
+    Named(Vec<PathBuf>),
+    /// None.
+    None,
+}
+
+/// What loading found.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The suite, unless there was an error.
+    pub suite: Option<Suite>,
+    /// Everything that is wrong or suspicious, by file and line.
+    pub issues: Vec<Issue>,
+    /// How many issues there were beyond those.
+    pub dropped: usize,
+    /// Every file that was read.
+    pub sources: Sources,
+}
+
+impl Loaded {
+    /// Whether the suite can be used.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.suite.is_some()
+    }
+
+    /// Takes in what was found afterwards. After an error there is no suite any more.
+    pub fn add(&mut self, issues: Vec<Issue>) {
+        self.issues.extend(issues);
+        self.settle();
+    }
+
+    /// Orders the issues, and takes the suite away when it cannot be used.
+    fn settle(&mut self) {
+        let at = |issue: &Issue| {
+            issue
+                .place
+                .as_ref()
+                .map(|place| (place.file, place.span.start))
+        };
+        self.issues.sort_by_key(at);
+        if self
+            .issues
+            .iter()
+            .any(|issue| issue.severity == Severity::Error)
+        {
+            self.suite = None;
+        }
+    }
+}
+
+/// The largest file that is read.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Loads a suite with all that it imports.
+#[must_use]
+pub fn load(
+    path: &Path,
+    files: &dyn Files,
+    environment: &Environment,
+    env_files: &EnvFiles,
+) -> Loaded {
+    let issues = Issues::default();
+    let mut sources = Sources::default();
+    let suite = Loader {
+        files,
+        issues: &issues,
+        sources: &mut sources,
+    }
+    .load(path, environment, env_files);
+    let errors = issues.errors();
+    let (issues, dropped) = issues.finish();
+    let mut loaded = Loaded {
+        suite: suite.filter(|_| errors == 0),
+        issues,
+        dropped,
+        sources,
+    };
+    loaded.settle();
+    loaded
+}
+
+struct Loader<'a> {
+    files: &'a dyn Files,
+    issues: &'a Issues,
+    sources: &'a mut Sources,
+}
+
+impl Loader<'_> {
+    fn load(
+        mut self,
+        path: &Path,
+        environment: &Environment,
+        env_files: &EnvFiles,
+    ) -> Option<Suite> {
+        let mut documents = self.documents(path);
+        let values = self.env_files(path, env_files);
+        let environment = environment.clone().with_files(values);
+
+        let written = Issues::default();
+        let mut draft = Suite::default();
+        read(&documents, &written, Phase::Written).for_each(|part| draft.merge(part));
+        let mut suite = Suite::default();
+        let scope = Scope::new(&environment, &draft.variables);
+        for document in &mut documents {
+            let source = self
+                .sources
+                .file(document.file)
+                .map_or("", |source| source.text.as_str());
+            let mut filler = Filler {
+                scope: &scope,
+                issues: self.issues,
+                secrets: &mut suite.secrets,
+                file: document.file,
+                source,
+            };
+            fill(&mut document.root, &mut filler);
+        }
+        if written.errors() > 0 || self.issues.errors() > 0 {
+            // Warnings come along, so that one look shows everything that is known.
+            written.move_to(self.issues);
+            return None;
+        }
+        read(&documents, self.issues, Phase::Filled).for_each(|part| suite.merge(part));
+        let root = documents.iter().find(|document| document.is_root)?;
+        if suite.servers.is_empty() {
+            let at = Cursor::root(
+                Context {
+                    issues: self.issues,
+                    file: root.file,
+                    phase: Phase::Filled,
+                },
+                &root.root,
+            );
+            let help = "add `servers:` here or in a file that it imports".to_owned();
+            at.error_at_key(Code::Reference, "the suite has no `servers`", help);
+        }
+        paths::resolve(&mut suite, self.sources);
+        let mut secrets = std::mem::take(&mut suite.secrets);
+        add_credentials(&suite, &environment, &mut secrets);
+        suite.secrets = secrets;
+        documents.sort_by_key(|document| document.file);
+        suite.documents = documents
+            .into_iter()
+            .map(|document| document.root)
+            .collect();
+        check::references(&suite, self.issues);
+        Some(suite)
+    }
+}
+
+/// A file that was read. What it imports stands before it among all of them.
+struct Document {
+    file: FileId,
+    root: Node,
+    /// The file that was named, not one that it imports.
+    is_root: bool,
+}
+
+fn read<'a>(
+    documents: &'a [Document],
+    issues: &'a Issues,
+    phase: Phase,
+) -> impl Iterator<Item = Suite> + 'a {
+    documents.iter().map(move |document| {
+        let context = Context {
+            issues,
+            file: document.file,
+            phase,
+        };
+        Suite::read(&Cursor::root(context, &document.root), document.is_root)
+    })
+}

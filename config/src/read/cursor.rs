@@ -1,0 +1,213 @@
+//! A node with the way to it.
+
+use crate::issue::{Code, Issues};
+use crate::source::{FileId, Place, Span};
+use crate::yaml::{Kind, Node, Text, escape};
+
+/// Whether variables have been replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Not yet: a string with a `$` may become anything.
+    Written,
+    /// They have.
+    Filled,
+}
+
+/// What all nodes of a file share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) issues: &'a Issues,
+    pub(crate) file: FileId,
+    pub(crate) phase: Phase,
+}
+
+/// A node and where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'a> {
+    pub(super) context: Context<'a>,
+    pub(super) node: &'a Node,
+    pointer: String,
+    /// Where its key stands; its own text when it has none.
+    pub(super) key_span: Span,
+}
+
+impl<'a> Cursor<'a> {
+    /// The root of a document.
+    pub(crate) fn root(context: Context<'a>, node: &'a Node) -> Self {
+        Self {
+            context,
+            node,
+            pointer: String::new(),
+            key_span: node.span,
+        }
+    }
+
+    /// The node below by one step.
+    pub(super) fn step(&self, segment: &str, node: &'a Node, key_span: Span) -> Self {
+        Self {
+            context: self.context,
+            node,
+            pointer: format!("{}/{}", self.pointer, escape(segment)),
+            key_span,
+        }
+    }
+
+    /// Where the node is.
+    pub(crate) fn place(&self) -> Place {
+        self.place_of(self.node.span)
+    }
+
+    pub(super) fn place_of(&self, span: Span) -> Place {
+        Place {
+            file: self.context.file,
+            pointer: self.pointer.clone(),
+            span,
+        }
+    }
+
+    /// The node as JSON.
+    pub(crate) fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The string that the node is.
+    pub(super) fn string(&self) -> Option<&'a Text> {
+        match &self.node.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the value is known only once variables have been replaced.
+    pub(super) fn is_open(&self) -> bool {
+        self.context.phase == Phase::Written
+            && self.string().is_some_and(|text| text.value.contains('$'))
+    }
+
+    /// The value for a message: short, on one line, and never that of a variable.
+    pub(super) fn shown(&self) -> String {
+        match &self.node.kind {
+            Kind::Text(text) if text.interpolated => {
+                "the value with its variables replaced".to_owned()
+            }
+            Kind::Text(text) => {
+                let short: String = text.value.chars().take(LONGEST_SHOWN).collect();
+                let dots = if short.len() < text.value.len() {
+                    "…"
+                } else {
+                    ""
+                };
+                format!("`{}{dots}`", short.escape_debug())
+            }
+            Kind::Number(number) => format!("`{number}`"),
+            _ => self.node.what().to_owned(),
+        }
+    }
+
+    /// What the node is called in a message.
+    pub(super) fn label(&self) -> String {
+        let mut segments = self.pointer.rsplit('/');
+        let last = segments.next().unwrap_or_default();
+        match (last.parse::<usize>(), segments.next()) {
+            (Ok(index), Some(parent)) => format!("entry {} of `{parent}`", index + 1),
+            _ if self.pointer.is_empty() => "a suite".to_owned(),
+            _ => format!("`{}`", crate::yaml::unescape(last)),
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self.node.kind, Kind::Null)
+    }
+
+    pub(crate) fn is_boolean(&self) -> bool {
+        matches!(self.node.kind, Kind::Bool(_))
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        self.string().is_some()
+    }
+
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.node.kind, Kind::Array(_))
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self.node.kind, Kind::Object(_))
+    }
+
+    /// Notes an error about the value.
+    pub(crate) fn error(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
+        // As it was written the value was right; what a variable made of it is not.
+        let is_filled = self.string().is_some_and(|text| text.interpolated);
+        let code = if is_filled { Code::Variable } else { code };
+        let place = self.place();
+        self.context
+            .issues
+            .error(code, place, message.into(), help.into());
+    }
+
+    /// Notes an error about the key.
+    pub(crate) fn error_at_key(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
+        let place = self.place_of(self.key_span);
+        self.context
+            .issues
+            .error(code, place, message.into(), help.into());
+    }
+
+    /// Notes a warning about the key.
+    pub(crate) fn warn(&self, message: impl Into<String>, help: impl Into<Option<String>>) {
+        let place = self.place_of(self.key_span);
+        self.context
+            .issues
+            .warn(Code::Unused, place, message.into(), help.into());
+    }
+
+    /// Notes that the value has another type, and what to write instead.
+    pub(crate) fn wrong_type_with(&self, wanted: &str, help: &str) {
+        let message = format!(
+            "{} must be {wanted}, not {}",
+            self.label(),
+            self.node.what()
+        );
+        self.error(Code::Type, message, help.to_owned());
+    }
+
+    /// Notes that the value has another type.
+    pub(crate) fn wrong_type(&self, wanted: &str) {
+        let help = match &self.node.kind {
+            Kind::Null if wanted.starts_with("an array") => {
+                Some("write `[]`, or leave the key out".to_owned())
+            }
+            Kind::Null if wanted.starts_with("an object") => {
+                Some("write `{}`, or leave the key out".to_owned())
+            }
+            Kind::Null => Some("give a value, or leave the key out".to_owned()),
+            Kind::Text(text) if text.value.contains('$') => Some(
+                "types are checked before variables are replaced, and a reference is a string"
+                    .to_owned(),
+            ),
+            Kind::Bool(_) | Kind::Number(_) if wanted.contains("a string") => {
+                Some("put it in quotes".to_owned())
+            }
+            _ => None,
+        };
+        let message = format!(
+            "{} must be {wanted}, not {}",
+            self.label(),
+            self.node.what()
+        );
+        self.error(Code::Type, message, help);
+    }
+}
+
+const LONGEST_SHOWN: usize = 60;

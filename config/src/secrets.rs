@@ -1,0 +1,31 @@
+//! Values that no report may show.
+
+use std::fmt;
+
+/// Secret values, with the names by which they are known.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(Vec<(String, String)>);
+
+impl Secrets {
+    /// Adds a value unless it is empty or known.
+    pub fn add(&mut self, name: &str, value: &str) {
+        let is_known = self.0.iter().any(|(_, known)| known == value);
+        if !value.is_empty() && !is_known {
+            self.0.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// Name and value of each, as `schemas::redact::Settings` takes them.
+    #[must_use]
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
+    }
+}

@@ -1,0 +1,78 @@
+//! `auth`: how to authenticate at an HTTP server.
+
+use crate::read::Cursor;
+
+/// How to authenticate.
+#[derive(Clone, Debug)]
+pub enum Auth {
+    /// `Authorization: Bearer` with the value of this variable of the environment.
+    BearerEnv(String),
+    /// OAuth 2.0 client credentials.
+    OAuth(OAuth),
+}
+
+/// OAuth 2.0 client credentials (RFC 6749, section 4.4).
+#[derive(Clone, Debug)]
+pub struct OAuth {
+    /// The variable of the environment that holds the identifier of the client.
+    pub client_id_env: String,
+    /// The variable of the environment that holds the secret of the client.
+    pub client_secret_env: Option<String>,
+    /// The authorization endpoint.
+    pub authorization_url: String,
+    /// The token endpoint.
+    pub token_url: String,
+    /// What to ask for.
+    pub scopes: Vec<String>,
+}
+
+impl Auth {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let auth = match fields.exactly_one(&["bearer_token_env", "oauth"]) {
+            Some(("oauth", oauth)) => Self::OAuth(OAuth::read(&oauth)),
+            Some((_, name)) => Self::BearerEnv(name.name()),
+            None => Self::BearerEnv(String::new()),
+        };
+        for key in ["headers", "mtls"] {
+            if let Some(reserved) = fields.optional(key) {
+                let help = match key {
+                    "headers" => "put headers into `headers` beside `auth`",
+                    _ => "client certificates are no part of version 1",
+                };
+                reserved.warn(
+                    format!("`{key}` is reserved here and does nothing"),
+                    help.to_owned(),
+                );
+            }
+        }
+        fields.finish();
+        auth
+    }
+}
+
+impl OAuth {
+    fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut text = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
+        let client_id_env = text("client_id_env");
+        let mut address = |key| {
+            fields
+                .required(key)
+                .map(|at| at.web_address())
+                .unwrap_or_default()
+        };
+        let oauth = Self {
+            client_id_env,
+            authorization_url: address("authorization_url"),
+            token_url: address("token_url"),
+            client_secret_env: fields.optional("client_secret_env").map(|at| at.name()),
+            scopes: fields
+                .optional("scopes")
+                .map(|at| at.names())
+                .unwrap_or_default(),
+        };
+        fields.finish();
+        oauth
+    }
+}

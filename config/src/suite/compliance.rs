@@ -1,0 +1,110 @@
+//! `compliance`: checks of the protocol, as a list or as an object with `tests`.
+
+use super::expect::{Assertion, Expect, assertions};
+use crate::read::Cursor;
+use crate::source::Place;
+
+/// Checks of the protocol.
+#[derive(Clone, Debug, Default)]
+pub struct Compliance {
+    /// One request each.
+    pub tests: Vec<ComplianceTest>,
+    /// A file with the rules that a server is known to break.
+    pub baseline: Option<String>,
+    /// The revision that the checks were written against.
+    pub spec_version: Option<&'static str>,
+    /// A gate on moving to another revision.
+    pub spec_version_check: Option<SpecVersionCheck>,
+}
+
+/// A raw request and what must hold for its result.
+#[derive(Clone, Debug)]
+pub struct ComplianceTest {
+    /// What reports call it.
+    pub name: String,
+    /// The server to ask.
+    pub server: String,
+    /// The method; `initialize` means the handshake that took place.
+    pub check: String,
+    /// What must hold.
+    pub expect: Expect,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A gate on moving to another revision.
+#[derive(Clone, Debug)]
+pub struct SpecVersionCheck {
+    /// The revision to move to.
+    pub against: Option<&'static str>,
+    /// What must hold for the difference; the defaults apply when there is nothing.
+    pub expect: Vec<Assertion>,
+}
+
+/// The revisions of the compliance corpus.
+pub const SPEC_VERSIONS: &[&str] = &["v2024-11-05", "v2025-03-26", "v2025-06-18", "draft"];
+
+impl Compliance {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        if let Some(items) = at.items_if_array() {
+            return Self {
+                tests: items.iter().map(ComplianceTest::read).collect(),
+                ..Self::default()
+            };
+        }
+        if !at.is_object() {
+            at.wrong_type("an array of checks or an object with `tests`");
+            return Self::default();
+        }
+        let mut fields = at.fields();
+        let tests = fields
+            .required("tests")
+            .map(|at| at.items())
+            .unwrap_or_default();
+        let compliance = Self {
+            tests: tests.iter().map(ComplianceTest::read).collect(),
+            baseline: fields.optional("baseline").map(|at| at.name()),
+            spec_version: fields
+                .optional("spec_version")
+                .and_then(|at| at.word(SPEC_VERSIONS)),
+            spec_version_check: fields
+                .optional("spec_version_check")
+                .map(|at| SpecVersionCheck::read(&at)),
+        };
+        fields.finish();
+        compliance
+    }
+}
+
+impl ComplianceTest {
+    fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
+        let test = Self {
+            name: needed("name"),
+            server: needed("server"),
+            check: needed("check"),
+            expect: Expect::optional(fields.optional("expect")),
+            place: at.place(),
+        };
+        fields.finish_with(|key| (key == "tags").then_some("compliance checks have no tags"));
+        test
+    }
+}
+
+impl SpecVersionCheck {
+    fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let check = Self {
+            against: fields
+                .required("against")
+                .and_then(|at| at.word(SPEC_VERSIONS)),
+            expect: fields
+                .optional("expect")
+                .map(|at| assertions(&at))
+                .unwrap_or_default(),
+        };
+        fields.finish();
+        check
+    }
+}

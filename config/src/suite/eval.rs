@@ -1,0 +1,96 @@
+//! `evals` and `scorers`: grading an answer.
+
+use std::time::Duration;
+
+use super::rubric::Rubric;
+use crate::read::Cursor;
+use crate::source::Place;
+
+/// A prompt whose answer is graded.
+#[derive(Clone, Debug)]
+pub struct Eval {
+    /// What reports call it.
+    pub name: String,
+    /// The server whose tools may be called.
+    pub server: String,
+    /// What the model is asked.
+    pub prompt: String,
+    /// What the answer is judged by.
+    pub rubric: Option<Rubric>,
+    /// The least score of a rubric that sets none.
+    pub threshold: Option<f64>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A program that grades.
+#[derive(Clone, Debug)]
+pub struct Scorer {
+    /// The name by which it is asked for.
+    pub name: String,
+    /// Its kind; `exec` is the one that there is.
+    pub kind: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Variables on top of the environment.
+    pub env: Vec<(String, String)>,
+    /// The folder that it runs in.
+    pub cwd: Option<String>,
+    /// The longest that it may take.
+    pub timeout: Duration,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl Eval {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut text = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
+        let eval = Self {
+            name: text("name"),
+            server: text("server"),
+            prompt: text("prompt"),
+            rubric: fields.optional("rubric").map(|at| Rubric::read(&at)),
+            threshold: fields.optional("threshold").map(|at| at.fraction()),
+            place: at.place(),
+        };
+        fields.finish();
+        eval
+    }
+}
+
+impl Scorer {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let name = fields
+            .required("name")
+            .map(|at| at.name())
+            .unwrap_or_default();
+        let kind = fields
+            .required("type")
+            .map(|at| at.name())
+            .unwrap_or_default();
+        let command = if kind == "exec" {
+            fields.required("command")
+        } else {
+            fields.optional("command")
+        };
+        let command = command.map(|at| at.some_items()).unwrap_or_default();
+        let scorer = Self {
+            name,
+            kind,
+            command: command.iter().map(Cursor::name).collect(),
+            env: fields
+                .optional("env")
+                .map(|at| at.text_map())
+                .unwrap_or_default(),
+            cwd: fields.optional("cwd").map(|at| at.name()),
+            timeout: fields
+                .optional("timeout_ms")
+                .map_or(Duration::from_secs(30), |at| at.milliseconds()),
+            place: at.place(),
+        };
+        fields.finish();
+        scorer
+    }
+}

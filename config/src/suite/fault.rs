@@ -1,0 +1,92 @@
+//! `faults`: how a tool misbehaves for an agent.
+
+use std::time::Duration;
+
+use crate::issue::Code;
+use crate::read::Cursor;
+use crate::source::Place;
+
+/// A way to misbehave, by name.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// The name that `inject` uses.
+    pub name: String,
+    /// The tool that it is for; any with `None`.
+    pub tool: Option<String>,
+    /// The server that it is for; any with `None`.
+    pub server: Option<String>,
+    /// What happens.
+    pub kind: FaultKind,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What happens to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// It is never answered.
+    Hang,
+    /// It is never answered, and neither is anything after it.
+    Wedged,
+    /// It is answered after this time.
+    Slow(Duration),
+    /// So many calls are never answered, later ones are.
+    RecoverAfter(u64),
+}
+
+impl Fault {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let name = fields
+            .required("name")
+            .map(|at| at.name())
+            .unwrap_or_default();
+        let (tool, server) = fields
+            .required("target")
+            .map(|at| target(&at))
+            .unwrap_or_default();
+        let kind = fields
+            .required("kind")
+            .and_then(|at| at.word(&["hang", "wedged", "slow", "recover_after"]));
+        let mut count = |key, needed| {
+            let found = if needed {
+                fields.required(key)
+            } else {
+                fields.optional(key)
+            };
+            found.map_or(0, |at| at.integer(0))
+        };
+        let delay = Duration::from_millis(count("delay_ms", kind == Some("slow")));
+        let failures = count("failures", kind == Some("recover_after"));
+        fields.finish();
+        let kind = match kind {
+            Some("slow") => FaultKind::Slow(delay),
+            Some("recover_after") => FaultKind::RecoverAfter(failures),
+            Some("wedged") => FaultKind::Wedged,
+            _ => FaultKind::Hang,
+        };
+        Self {
+            name,
+            tool,
+            server,
+            kind,
+            place: at.place(),
+        }
+    }
+}
+
+fn target(at: &Cursor<'_>) -> (Option<String>, Option<String>) {
+    let mut fields = at.fields();
+    let tool = fields.optional("tool").map(|at| at.name());
+    let server = fields.optional("server").map(|at| at.name());
+    if at.is_object() && tool.is_none() && server.is_none() {
+        let help = "give `tool`, `server` or both".to_owned();
+        at.error_at_key(
+            Code::Choice,
+            "the target names neither a tool nor a server",
+            help,
+        );
+    }
+    fields.finish();
+    (tool, server)
+}

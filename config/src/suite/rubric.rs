@@ -1,0 +1,168 @@
+//! Rubrics: what an answer is judged by.
+
+use crate::read::Cursor;
+use crate::source::Place;
+
+/// What an answer is judged by.
+#[derive(Clone, Debug)]
+pub struct Rubric {
+    /// The text, the criteria, the tree, or whose name to look up.
+    pub form: Form,
+    /// The least score, from 0 to 1; 0.7 when neither rubric nor eval says.
+    pub threshold: Option<f64>,
+    /// Only a score of 1 passes.
+    pub strict: bool,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// The forms of a rubric.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// One judgement of the whole.
+    Text(String),
+    /// Several, averaged by weight.
+    Criteria(Vec<Criterion>),
+    /// Questions that lead to a score.
+    Tree(Branch),
+    /// A rubric of `rubrics`.
+    Ref(String),
+}
+
+/// One of several judgements.
+#[derive(Clone, Debug)]
+pub struct Criterion {
+    /// What reports call it.
+    pub name: String,
+    /// What the judge is asked.
+    pub description: String,
+    /// How much it counts.
+    pub weight: f64,
+}
+
+/// A node of a tree.
+#[derive(Clone, Debug)]
+pub enum Branch {
+    /// A question and where its answers lead.
+    Ask {
+        /// The question.
+        ask: String,
+        /// Where yes leads.
+        yes: Box<Self>,
+        /// Where no leads.
+        no: Box<Self>,
+    },
+    /// The end.
+    Score {
+        /// From 0 to 1.
+        score: f64,
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+/// The rubric of an eval that names none, and the threshold of one that sets none.
+pub const DEFAULT_THRESHOLD: f64 = 0.7;
+
+impl Rubric {
+    /// Reads a rubric where `ref` may name another one.
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        Self::form(at, &["criteria", "tree", "ref"])
+    }
+
+    /// Reads an entry of `rubrics`, which names no other.
+    pub(crate) fn read_named(at: &Cursor<'_>) -> Self {
+        Self::form(at, &["criteria", "tree"])
+    }
+
+    fn form(at: &Cursor<'_>, forms: &[&'static str]) -> Self {
+        if at.is_text() {
+            return Self {
+                form: Form::Text(at.name()),
+                threshold: None,
+                strict: false,
+                place: at.place(),
+            };
+        }
+        if !at.is_object() {
+            at.wrong_type("a string or an object");
+            return Self {
+                form: Form::Text(String::new()),
+                threshold: None,
+                strict: false,
+                place: at.place(),
+            };
+        }
+        let mut fields = at.fields();
+        let form = match fields.exactly_one(forms) {
+            Some(("criteria", list)) => {
+                Form::Criteria(list.some_items().iter().map(Criterion::read).collect())
+            }
+            Some(("tree", tree)) => Form::Tree(Branch::read(&tree)),
+            Some((_, name)) => Form::Ref(name.name()),
+            None => Form::Text(String::new()),
+        };
+        let rubric = Self {
+            form,
+            threshold: fields.optional("threshold").map(|at| at.fraction()),
+            strict: fields.optional("strict").is_some_and(|at| at.boolean()),
+            place: at.place(),
+        };
+        fields.finish();
+        rubric
+    }
+}
+
+impl Criterion {
+    fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let criterion = Self {
+            name: fields
+                .required("name")
+                .map(|at| at.name())
+                .unwrap_or_default(),
+            description: fields
+                .required("description")
+                .map(|at| at.name())
+                .unwrap_or_default(),
+            weight: fields.optional("weight").map_or(1.0, |at| at.positive()),
+        };
+        fields.finish();
+        criterion
+    }
+}
+
+impl Branch {
+    fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let branch = match fields.exactly_one(&["ask", "score"]) {
+            Some(("ask", question)) => {
+                let ask = question.name();
+                let mut below =
+                    |key| Box::new(fields.required(key).map_or(Self::END, |at| Self::read(&at)));
+                Self::Ask {
+                    ask,
+                    yes: below("yes"),
+                    no: below("no"),
+                }
+            }
+            Some((_, score)) => Self::Score {
+                score: score.fraction(),
+                reason: fields.optional("reason").map(|at| at.text()),
+            },
+            None => Self::END,
+        };
+        let is_leaf = matches!(branch, Self::Score { .. });
+        fields.finish_with(|key| match key {
+            "yes" | "no" if is_leaf => Some("a score ends the walk; to ask, write `ask`"),
+            "true" | "false" => Some("the answers are `yes` and `no`"),
+            _ => None,
+        });
+        branch
+    }
+
+    const END: Self = Self::Score {
+        score: 0.0,
+        reason: None,
+    };
+}

@@ -1,0 +1,177 @@
+//! `tools`, `resources`, `prompts`, `compliance` and `defaultTest`.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::expect::Expect;
+use super::transform::Transform;
+use crate::read::Cursor;
+use crate::source::Place;
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub struct ToolTest {
+    /// What reports call it. Names need not be unique.
+    pub name: String,
+    /// The server to call.
+    pub server: String,
+    /// The tool to call.
+    pub tool: String,
+    /// The arguments; `None` when the suite gives none.
+    pub args: Option<Map<String, Value>>,
+    /// What must hold.
+    pub expect: Expect,
+    /// Limit of this test.
+    pub timeout: Option<Duration>,
+    /// By what it is selected.
+    pub tags: Vec<String>,
+    /// Programs that rewrite request and response.
+    pub transform: Option<Transform>,
+    /// The fixture that answers instead of the server.
+    pub inject_error: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A read of a resource.
+#[derive(Clone, Debug)]
+pub struct ResourceTest {
+    /// What reports call it.
+    pub name: String,
+    /// The server to ask.
+    pub server: String,
+    /// The resource.
+    pub uri: String,
+    /// What must hold.
+    pub expect: Expect,
+    /// By what it is selected.
+    pub tags: Vec<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A prompt, fetched.
+#[derive(Clone, Debug)]
+pub struct PromptTest {
+    /// What reports call it.
+    pub name: String,
+    /// The server to ask.
+    pub server: String,
+    /// The prompt.
+    pub prompt: String,
+    /// The arguments; none are sent without.
+    pub args: Option<Map<String, Value>>,
+    /// What must hold.
+    pub expect: Expect,
+    /// By what it is selected.
+    pub tags: Vec<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What holds for every tool test that does not say otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct DefaultTest {
+    /// For tests without a transform of their own.
+    pub transform: Option<Transform>,
+    /// Assertions that follow a test's own.
+    pub expect: Expect,
+}
+
+impl ToolTest {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
+        let test = Self {
+            name: needed("name"),
+            server: needed("server"),
+            tool: needed("tool"),
+            args: fields.optional("args").map(|at| at.object()),
+            expect: Expect::optional(fields.optional("expect")),
+            timeout: fields.optional("timeout_ms").map(|at| at.milliseconds()),
+            tags: fields
+                .optional("tags")
+                .map(|at| at.names())
+                .unwrap_or_default(),
+            transform: fields.optional("transform").map(|at| Transform::read(&at)),
+            inject_error: fields.optional("inject_error").map(|at| at.name()),
+            place: at.place(),
+        };
+        fields.finish_with(|key| match key {
+            "data" => {
+                Some("tests with rows of data are not part of version 1; write one test per row")
+            }
+            "profile" => Some("profiles are not part of version 1; use `tags` and `--tag`"),
+            "cassette" => {
+                Some("a cassette belongs to a server: `servers: {recorded: {cassette: FILE}}`")
+            }
+            "steps" => {
+                Some("tests run in the order in which they are written; write one test per step")
+            }
+            "skip" | "only" => Some("use `tags` with `--tag` and `--skip-tag`"),
+            _ => None,
+        });
+        test
+    }
+}
+
+impl ResourceTest {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
+        let test = Self {
+            name: needed("name"),
+            server: needed("server"),
+            uri: needed("uri"),
+            expect: Expect::optional(fields.optional("expect")),
+            tags: fields
+                .optional("tags")
+                .map(|at| at.names())
+                .unwrap_or_default(),
+            place: at.place(),
+        };
+        fields.finish_with(only_tools);
+        test
+    }
+}
+
+impl PromptTest {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
+        let test = Self {
+            name: needed("name"),
+            server: needed("server"),
+            prompt: needed("prompt"),
+            args: fields.optional("args").map(|at| at.object()),
+            expect: Expect::optional(fields.optional("expect")),
+            tags: fields
+                .optional("tags")
+                .map(|at| at.names())
+                .unwrap_or_default(),
+            place: at.place(),
+        };
+        fields.finish_with(only_tools);
+        test
+    }
+}
+
+impl DefaultTest {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let test = Self {
+            transform: fields.optional("transform").map(|at| Transform::read(&at)),
+            expect: Expect::optional(fields.optional("expect")),
+        };
+        fields.finish();
+        test
+    }
+}
+
+fn only_tools(key: &str) -> Option<&'static str> {
+    match key {
+        "transform" | "inject_error" | "timeout_ms" => Some("only tests of tools have it"),
+        _ => None,
+    }
+}

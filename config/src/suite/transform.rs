@@ -1,0 +1,29 @@
+//! `transform`: programs that rewrite what is sent and what came back.
+
+use crate::read::Cursor;
+use crate::source::Place;
+
+/// Programs, each as its words. They read one JSON value and write its replacement.
+#[derive(Clone, Debug)]
+pub struct Transform {
+    /// Rewrites `{"name", "arguments"}` before it is sent.
+    pub request: Option<Vec<String>>,
+    /// Rewrites `{"result"}` before assertions see it.
+    pub response: Option<Vec<String>>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl Transform {
+    pub(crate) fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let mut command = |key| fields.optional(key).map(|at| at.command_line());
+        let transform = Self {
+            request: command("request"),
+            response: command("response"),
+            place: at.place(),
+        };
+        fields.finish();
+        transform
+    }
+}

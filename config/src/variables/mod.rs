@@ -1,0 +1,12 @@
+//! Variables: where their values come from, and how they get into a suite.
+
+mod dotenv;
+mod fill;
+mod reference;
+mod scope;
+
+pub use scope::Environment;
+
+pub(crate) use dotenv::parse as parse_dotenv;
+pub(crate) use fill::{Filler, fill};
+pub(crate) use scope::{Scope, add_credentials};

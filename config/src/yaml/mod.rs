@@ -1,0 +1,9 @@
+//! YAML as JSON with places: events of the parser become a tree, within limits.
+
+mod build;
+mod frame;
+mod node;
+mod scalar;
+
+pub(crate) use build::parse;
+pub(crate) use node::{Kind, Member, Node, Text, escape, unescape};

@@ -1,0 +1,46 @@
+//! `tapewright schema`: the JSON Schemas of our files.
+
+use clap::Args;
+use tapewright_schemas::published::{self, Published};
+
+use crate::exit::Exit;
+use crate::report::{self, Mistake};
+
+/// Print the JSON Schema of a file format, or list them
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The format; without it, the formats are listed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// Prints one schema, or the list.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let Some(name) = &arguments.name else {
+        let line = |schema: &Published| format!("{:<10} {}\n", schema.name, schema.what);
+        report::out(&published::ALL.iter().map(line).collect::<String>())?;
+        return Ok(Exit::Pass);
+    };
+    let Some(schema) = published::ALL.iter().find(|schema| schema.name == *name) else {
+        let names = || published::ALL.iter().map(|schema| schema.name);
+        let all = names()
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let near = tapewright_config::near::nearest(name, names());
+        let hint = near.map_or_else(
+            || format!("there are {all}"),
+            |near| format!("did you mean `{near}`?"),
+        );
+        let what = format!("there is no schema `{}`", report::safe(name));
+        return Err(Mistake::new(what, hint).into());
+    };
+    report::out(schema.text)?;
+    Ok(Exit::Pass)
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright schema
+  tapewright schema suite > suite.schema.json";

@@ -1,0 +1,73 @@
+//! `tapewright validate`: everything that can be known about a suite without running it.
+
+mod cassettes;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tapewright_config::Loaded;
+
+use super::variables::Variables;
+use crate::exit::Exit;
+use crate::report;
+
+/// Check suites without running them
+///
+/// Keys, types, patterns, names, imports, variables, compositions and cassettes: every
+/// mistake is shown at the line where it is. Nothing is connected to.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The suites
+    #[arg(required = true, value_name = "SUITE")]
+    suites: Vec<PathBuf>,
+    /// How to print what is found
+    #[arg(long, value_enum, default_value_t = Format::Pretty)]
+    format: Format,
+    #[command(flatten)]
+    variables: Variables,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people, with the lines in question
+    Pretty,
+    /// One JSON object
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// Checks every suite. The exit status is 2 when one cannot be used.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut results = Vec::new();
+    for path in &arguments.suites {
+        let mut loaded = arguments.variables.load(path);
+        check(&mut loaded);
+        results.push((path.display().to_string(), loaded));
+    }
+    let text = match arguments.format {
+        Format::Pretty => report::issues::pretty::text(&results),
+        Format::Json => report::issues::json::text(&results)?,
+        Format::Github => report::issues::github::text(&results),
+    };
+    report::out(&text)?;
+    let all_valid = results.iter().all(|(_, loaded)| loaded.is_valid());
+    Ok(if all_valid {
+        Exit::Pass
+    } else {
+        Exit::Unusable
+    })
+}
+
+/// Notes what is wrong beyond what loading finds.
+pub(crate) fn check(loaded: &mut Loaded) {
+    let Some(suite) = &loaded.suite else { return };
+    let found = cassettes::check(suite);
+    loaded.add(found);
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright validate suites/*.yaml
+  tapewright validate --format github --var API_TOKEN=none suite.yaml";

@@ -1,0 +1,30 @@
+//! Suites and what they import, from the disk.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use tapewright_config::Files;
+
+/// The files of the disk.
+pub(crate) struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let mut bytes = Vec::new();
+        // A pipe has no length beforehand.
+        file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit_bytes {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+}

@@ -1,0 +1,55 @@
+//! Issues for programs.
+
+use serde_json::{Value, json};
+use tapewright_config::{Issue, Loaded, Severity};
+use tapewright_schemas::redact::Redactor;
+
+use super::{Checked, redactor, severity, spot, without_secrets};
+
+/// One object: whether all suites are valid, and each with its issues.
+pub(crate) fn text(results: &[Checked]) -> anyhow::Result<String> {
+    let mut redactor = redactor();
+    let suites: Vec<_> = results
+        .iter()
+        .map(|(name, loaded)| {
+            json!({
+                "suite": name,
+                "valid": loaded.is_valid(),
+                "errors": list(loaded, Severity::Error, &mut redactor),
+                "warnings": list(loaded, Severity::Warning, &mut redactor),
+                "dropped": loaded.dropped,
+            })
+        })
+        .collect();
+    let valid = results.iter().all(|(_, loaded)| loaded.is_valid());
+    let mut text = serde_json::to_string_pretty(&json!({ "valid": valid, "suites": suites }))?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn list(loaded: &Loaded, wanted: Severity, redactor: &mut Redactor) -> Vec<Value> {
+    let issues = loaded
+        .issues
+        .iter()
+        .filter(|issue| issue.severity == wanted);
+    issues.map(|issue| one(loaded, issue, redactor)).collect()
+}
+
+fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> Value {
+    let spot = spot(loaded, issue);
+    let help = issue
+        .help
+        .as_deref()
+        .map(|help| without_secrets(redactor, help));
+    json!({
+        "code": issue.code.name(),
+        "severity": severity(issue),
+        "file": spot.as_ref().map(|spot| spot.file.as_str()),
+        "line": spot.as_ref().map(|spot| spot.line),
+        "column": spot.as_ref().map(|spot| spot.column),
+        "end_column": spot.as_ref().map(|spot| spot.end_column),
+        "pointer": issue.place.as_ref().map(|place| place.pointer.as_str()),
+        "message": without_secrets(redactor, &issue.message),
+        "hint": help,
+    })
+}
