@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, compliance, demo, export, inspect, record, replay, scrub};
+use crate::command::{
+    completions, compliance, demo, explain, export, inspect, record, replay, scrub,
+};
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
 #[derive(Debug, Parser)]
@@ -25,6 +27,7 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),
+    Explain(explain::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

@@ -3,12 +3,14 @@
 pub(crate) mod completions;
 pub(crate) mod compliance;
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
 pub(crate) mod scrub;
+pub(crate) mod selection;
 
 use crate::cli::{Arguments, Command};
 use crate::exit::Exit;
@@ -22,6 +24,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

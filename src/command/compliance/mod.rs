@@ -1,6 +1,7 @@
 //! `tapewright compliance`: judging recordings.
 
 mod arguments;
+mod baseline;
 mod folder;
 mod judge;
 mod strict;
@@ -9,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::exit::Exit;
 
+pub(crate) use self::baseline::Expectations;
 pub(crate) use self::judge::{Server, Verdicts};
 
 /// Judge recordings

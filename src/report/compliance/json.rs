@@ -5,7 +5,7 @@ use tapewright_compliance::Outcome;
 use tapewright_compliance::finding::{Finding, Status};
 use tapewright_compliance::table;
 
-use crate::command::compliance::{Server, Verdicts};
+use crate::command::compliance::{Expectations, Server, Verdicts};
 
 /// One JSON object.
 pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
@@ -15,15 +15,32 @@ pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
         .map(|one| json!({"detail": one.detail, "kind": one.kind, "servers": one.servers}))
         .collect();
     let servers: Vec<Value> = verdicts.servers.iter().map(server).collect();
-    let document = json!({
+    let mut document = json!({
         "all_safe": verdicts.all_safe(),
         "composition_findings": hazards,
         "failed_invariant_count": verdicts.failed(),
         "servers": servers,
     });
+    if let (Some(expectations), Some(members)) = (&verdicts.expectations, document.as_object_mut())
+    {
+        members.insert("baseline".to_owned(), baseline(expectations));
+    }
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
+}
+
+fn baseline(expectations: &Expectations) -> Value {
+    let stale: Vec<Value> = expectations
+        .stale
+        .iter()
+        .map(|(label, code)| json!({"server_label": label, "id": code.to_string()}))
+        .collect();
+    json!({
+        "expected": expectations.expected,
+        "stale": stale,
+        "stale_hazards": expectations.stale_hazards,
+    })
 }
 
 fn server(server: &Server) -> Value {
@@ -60,7 +77,7 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
         .iter()
         .map(|one| finding(server, one))
         .collect();
-    json!({
+    let mut value = json!({
         "id": outcome.code.to_string(),
         "category": rule.map_or("", |rule| rule.category),
         "description": rule.map_or("", |rule| rule.property),
@@ -71,7 +88,13 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
         "doubts": doubts,
         "findings": findings,
         "more_findings": outcome.more,
-    })
+    });
+    if let Some(members) = value.as_object_mut()
+        && server.expected.contains(&outcome.code)
+    {
+        members.insert("expected".to_owned(), Value::Bool(true));
+    }
+    value
 }
 
 fn finding(server: &Server, finding: &Finding) -> Value {
