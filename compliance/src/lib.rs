@@ -19,6 +19,7 @@ pub mod live;
 mod message;
 mod method;
 pub mod page;
+pub mod reduce;
 pub mod revision;
 mod rules;
 mod schema;

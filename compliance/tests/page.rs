@@ -1,7 +1,5 @@
 //! The documentation page says what the table says. `TAPEWRIGHT_BLESS=1` writes it anew.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use std::fs;
 use std::path::Path;
 

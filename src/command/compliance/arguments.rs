@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_compliance::Selection;
 
-use super::baseline;
 use super::judge::{self, Question};
+use super::{baseline, evidence};
 use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
@@ -40,6 +40,9 @@ pub(crate) struct Arguments {
     all: bool,
     #[command(flatten)]
     selection: SelectionArguments,
+    /// Write for each finding the smallest file that still shows it into this folder
+    #[arg(long, value_name = "DIR")]
+    evidence: Option<PathBuf>,
     /// The sessions share one transport, so that equal request ids collide
     #[arg(long)]
     shared_transport: bool,
@@ -89,6 +92,13 @@ impl Arguments {
                 known = baseline::update(known, &verdicts, path)?;
             }
             baseline::apply(&known, &mut verdicts);
+        }
+        if let Some(folder) = &self.evidence {
+            evidence::write(folder, &mut verdicts)?;
+            for path in evidence::files(&verdicts) {
+                let path = report::safe(&path.display().to_string());
+                report::note(&format!("wrote {path}"));
+            }
         }
         report::out(&match self.format {
             Format::Pretty => report::compliance::pretty(&verdicts),

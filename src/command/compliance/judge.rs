@@ -48,6 +48,8 @@ pub(crate) struct Server {
     pub(crate) kind: FileKind,
     /// The failures that a baseline expects.
     pub(crate) expected: BTreeSet<Code>,
+    /// Where each finding was cut out to, by invariant and place among its findings.
+    pub(crate) cut_out: BTreeMap<(Code, usize), PathBuf>,
     /// Of a capture: where each event stands in the file.
     pub(crate) origins: Vec<capture::Origin>,
 }
@@ -198,6 +200,7 @@ fn one(
             outcomes: judged.outcomes,
             kind,
             expected: BTreeSet::new(),
+            cut_out: BTreeMap::new(),
             origins: origins.clone(),
         });
     }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod evidence;
 mod folder;
 mod judge;
 mod strict;

@@ -1,5 +1,7 @@
 //! Verdicts as JSON: the documented shape, and what we add to it.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use tapewright_compliance::Outcome;
 use tapewright_compliance::finding::{Finding, Status};
@@ -75,7 +77,8 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
     let findings: Vec<Value> = outcome
         .findings
         .iter()
-        .map(|one| finding(server, one))
+        .enumerate()
+        .map(|(index, one)| finding(server, one, server.cut_out.get(&(outcome.code, index))))
         .collect();
     let mut value = json!({
         "id": outcome.code.to_string(),
@@ -97,7 +100,7 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
     value
 }
 
-fn finding(server: &Server, finding: &Finding) -> Value {
+fn finding(server: &Server, finding: &Finding, cut_out: Option<&PathBuf>) -> Value {
     let evidence: Vec<Value> = finding
         .evidence
         .iter()
@@ -110,12 +113,19 @@ fn finding(server: &Server, finding: &Finding) -> Value {
             value
         })
         .collect();
-    json!({
+    let mut value = json!({
         "status": finding.status.name(),
         "side": finding.side.name(),
         "severity": finding.severity.name(),
         "at_us": finding.at.0,
         "detail": finding.detail,
         "evidence": evidence,
-    })
+    });
+    if let (Some(path), Some(members)) = (cut_out, value.as_object_mut()) {
+        members.insert(
+            "evidence_file".to_owned(),
+            path.display().to_string().into(),
+        );
+    }
+    value
 }

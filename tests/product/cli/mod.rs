@@ -2,7 +2,7 @@
 
 mod captures;
 mod export;
-mod golden;
+pub(crate) mod golden;
 mod inspect;
 mod record;
 mod scrub;

@@ -1,5 +1,9 @@
 //! Judging: while it is recorded, and from files.
 
+mod evidence;
+mod explain;
+mod folders;
+mod formats;
 mod hangs;
 mod live;
 mod oracle;
