@@ -153,9 +153,6 @@ fn a_capture_of_others_is_cut_down_as_a_capture_where_it_must_be() {
     );
     let text = fs::read_to_string(folder.path().join(file)).unwrap();
     assert!(!text.contains("ping"), "{text}");
-    assert_eq!(
-        findings(&judge(folder.path(), file, &[])).len(),
-        1,
-        "{text}"
-    );
+    let again = judge(folder.path(), file, &["--select", code]);
+    assert_eq!(findings(&again).len(), 1, "{text}");
 }
