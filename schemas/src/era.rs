@@ -114,6 +114,11 @@ impl EraTracker {
         Some(era)
     }
 
+    /// The era of the next message is known already.
+    pub fn told(&mut self, era: Era) {
+        self.base.get_or_insert(era);
+    }
+
     fn other_era(&self) -> Option<Era> {
         self.base.map(|base| match base {
             Era::Handshake => Era::Stateless,

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::id::Key;
+use crate::session::Sort;
 use crate::session::asked::Asked;
 
 pub(crate) static REUSED: Invariant = Invariant {
@@ -228,8 +229,9 @@ pub(crate) static ALL_ANSWERED: Invariant = Invariant {
 
 fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
     let session = closing.session;
-    if closing.facts.keeps == crate::facts::Keeps::Selection {
-        // Whoever wrote the file may have left answers out.
+    // A document does not tell how its session ended, and whoever wrote one by hand may
+    // have left answers out.
+    if session.sort == Sort::Document {
         for way in [Direction::ToServer, Direction::ToClient] {
             if !session.requests(way).is_idle() {
                 out.doubt(Doubt::NotKept);

@@ -5,13 +5,14 @@ use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 use tapewright_schemas::event::Direction;
 
 use super::asked::{Asked, More};
-use super::capabilities::Capabilities;
+use super::capabilities::{Capabilities, Capability};
 use super::lists::{Cursors, rank};
 use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
 use super::tools::Listed;
 use super::{Latest, Session, pick_mut};
+use crate::facts::Keeps;
 use crate::id::{Key, hash};
 use crate::message::Message;
 use crate::method::Method;
@@ -278,6 +279,9 @@ impl Session {
             }
             Method::ToolsList => {
                 self.tools.page(result);
+                if !self.tells_of_changes(message.revisions) {
+                    self.tools.doubt();
+                }
                 self.issue(asked.method, result);
             }
             Method::PromptsList
@@ -310,6 +314,13 @@ impl Session {
         {
             self.modern.ask(Input::read(message, asked, result, key));
         }
+    }
+
+    /// Whether the file would tell of a change of the tools. A capture does not keep what
+    /// the server says on its own, so there it counts that it says it never does.
+    fn tells_of_changes(&self, revisions: Revisions) -> bool {
+        let never = |one: &Capabilities| !one.has(Capability::TOOLS_CHANGED);
+        self.facts.keeps == Keeps::Everything || self.advertised(revisions).is_some_and(never)
     }
 
     fn issue(&mut self, method: Method, result: Value<'_>) {

@@ -263,11 +263,26 @@ impl Session {
 
     /// The era of a message.
     pub(crate) fn era(&mut self, told: Option<Era>, message: &Message<'_>) -> Option<Era> {
-        told.or_else(|| self.eras.observe(message.dir, message.envelope))
+        if let Some(era) = told {
+            self.eras.told(era);
+            return told;
+        }
+        self.eras.observe(message.dir, message.envelope)
     }
 
     /// The revisions that a message may be of.
     pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
+        if self.stateless
+            && let Kind::Response { id, .. } = &message.envelope.kind
+            && let Answer::Pairs(asked) = self.answer(message.dir, id)
+        {
+            // An answer is of the era of its request.
+            return if asked.revisions == R5 {
+                R5
+            } else {
+                self.handshake_revisions()
+            };
+        }
         match era {
             Some(Era::Stateless) => R5,
             Some(Era::Handshake) => self.handshake_revisions(),

@@ -33,6 +33,7 @@ fn settings(target: Target, durability: Durability) -> Settings {
         header,
         command: Vec::new(),
         rules: Box::new(|| Arc::new(Rules::new(&redact::Settings::default()).unwrap())),
+        judging: None,
     }
 }
 
