@@ -202,6 +202,12 @@ fn reserved(case: &Case<'_>, out: &mut Out<'_>) {
     match code {
         -32_022..=-32_020 => out.pass(),
         -32_099..=-32_020 | -32_002 => out.fail(fault(format!("the code {code} is reserved"))),
+        // A server that only knows the handshake is not bound by this.
+        -32_019..=-32_000
+            if case.dir() == Direction::ToClient && !case.session.serves_stateless =>
+        {
+            out.doubt(Doubt::Unseen);
+        }
         -32_019..=-32_000 => {
             let what = format!("the code {code} should not be used any more");
             out.fail(fault(what).only(crate::finding::Severity::Should));

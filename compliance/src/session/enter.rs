@@ -23,7 +23,7 @@ impl Session {
     /// Enters a message.
     pub(crate) fn enter(&mut self, message: &Message<'_>) {
         *pick_mut(&mut self.latest, message.dir) = Latest::Other;
-        self.stateless |= message.revisions == R5;
+        self.enter_era(message);
         match &message.envelope.kind {
             Kind::Request { id, .. } => self.enter_request(message, Key::of(id)),
             Kind::Notification { .. } if self.beside == Some(Some(Key::Null)) => {
@@ -33,6 +33,19 @@ impl Session {
             Kind::Response { id, .. } => self.enter_response(message, Key::of(id)),
             _ => {}
         }
+    }
+
+    /// Which eras the session has seen, and how seriously.
+    fn enter_era(&mut self, message: &Message<'_>) {
+        if message.revisions != R5 {
+            return;
+        }
+        self.stateless = true;
+        let asks = matches!(message.envelope.kind, Kind::Request { .. });
+        let probes = message.method == Method::ServerDiscover;
+        self.beyond_probe |= asks && !probes && message.dir == Direction::ToServer;
+        let typed = message.result().and_then(|result| result.get("resultType"));
+        self.serves_stateless |= typed.is_some() && message.dir == Direction::ToClient;
     }
 
     fn enter_request(&mut self, message: &Message<'_>, key: Key) {
@@ -218,7 +231,7 @@ impl Session {
             }
             (Method::TasksStatus, _) => {
                 if let Some(params) = message.params() {
-                    self.task(params, message.seq);
+                    self.task(params, (message.seq, false));
                 }
             }
             _ => {}
@@ -245,6 +258,9 @@ impl Session {
             self.count(message, asked.method);
         }
         let Some(result) = message.result().filter(|_| message.error().is_none()) else {
+            if asked.method == Method::LoggingSetLevel {
+                self.logging.refused(asked.seq);
+            }
             if asked.method == Method::Initialize {
                 let failed = (message.moment(), false);
                 self.lifecycle.answered.get_or_insert(failed);
@@ -299,13 +315,13 @@ impl Session {
             Method::SubscriptionsListen => {
                 self.modern.listens.remove(&key);
             }
-            Method::TasksGet | Method::TasksCancel => self.task(result, message.seq),
+            Method::TasksGet | Method::TasksCancel => self.task(result, (message.seq, false)),
             _ => {}
         }
         if asked.task
             && let Some(task) = result.get("task")
         {
-            self.task(task, message.seq);
+            self.task(task, (message.seq, true));
         }
         if message.revisions == R5
             && result
@@ -347,12 +363,12 @@ impl Session {
         }
     }
 
-    fn task(&mut self, task: Value<'_>, seq: u64) {
+    fn task(&mut self, task: Value<'_>, heard: (u64, bool)) {
         let id = task.get("taskId").and_then(Value::string);
         let state = task.get("status").and_then(Value::string);
         let state = state.and_then(|name| State::named(&name));
         if let (Some(id), Some(state)) = (id, state) {
-            self.tasks.set(hash(id.as_bytes()), state, seq);
+            self.tasks.set(hash(id.as_bytes()), state, heard);
             if state.is_final() {
                 let [to_server, to_client] = &mut self.tokens;
                 to_server.forget_tasks();

@@ -87,6 +87,10 @@ pub(crate) struct Session {
     pub(crate) lifecycle: Lifecycle,
     /// A message of the stateless era was seen.
     pub(crate) stateless: bool,
+    /// The client sent more of that era than the question whether it is spoken.
+    pub(crate) beyond_probe: bool,
+    /// The server has answered in that era.
+    pub(crate) serves_stateless: bool,
     pub(crate) server: Option<Capabilities>,
     pub(crate) client: Option<Capabilities>,
     /// What `server/discover` told.
@@ -152,6 +156,8 @@ impl Session {
             read: [0; 2],
             lifecycle: Lifecycle::default(),
             stateless: false,
+            beyond_probe: false,
+            serves_stateless: false,
             server: None,
             client: None,
             discovered: None,
@@ -263,8 +269,8 @@ impl Session {
 
     /// The era of a message.
     pub(crate) fn era(&mut self, told: Option<Era>, message: &Message<'_>) -> Option<Era> {
-        if let Some(era) = told {
-            self.eras.told(era);
+        if told.is_some() {
+            self.eras.told(message.dir, message.envelope);
             return told;
         }
         self.eras.observe(message.dir, message.envelope)
@@ -282,6 +288,16 @@ impl Session {
             } else {
                 self.handshake_revisions()
             };
+        }
+        // After a handshake that followed a mere probe the server speaks as agreed.
+        let agreed = self.lifecycle.agreed.is_some() && !self.beyond_probe;
+        let own = message.dir == Direction::ToClient
+            && matches!(
+                message.envelope.kind,
+                Kind::Request { .. } | Kind::Notification { .. }
+            );
+        if agreed && own {
+            return self.handshake_revisions();
         }
         match era {
             Some(Era::Stateless) => R5,
