@@ -266,7 +266,7 @@ fn the_demonstration_plays_offline() {
     }
     // What the client sees is the same with the recording in the server's place.
     for part in [
-        "notifications/progress",
+        r#""progressToken":"p1""#,
         r#""id":2,"result""#,
         "radar   (no answer",
     ] {
