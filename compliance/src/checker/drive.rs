@@ -320,8 +320,8 @@ impl Turn<'_> {
                 let checks = dispatch.notifications(dir, message.method);
                 self.show(session, checks, message, Answer::Nameless);
             }
-            Kind::Response { id, .. } => {
-                let answer = session.answer(dir, id);
+            Kind::Response { .. } => {
+                let answer = session.answer(dir, message.key);
                 let checks = match answer {
                     Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
                     _ => &dispatch.stray,

@@ -34,7 +34,7 @@ pub(crate) static REUSED: Invariant = Invariant {
 };
 
 fn key(case: &Case<'_>) -> Option<Key> {
-    let key = Key::of(case.message.id()?);
+    let key = case.message.key;
     (key != Key::Null).then_some(key)
 }
 
@@ -150,10 +150,10 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
 
 /// In a capture a response stands beside its request, also when their ids differ.
 fn beside(case: &Case<'_>, asked: &Asked, out: &mut Out<'_>) {
-    let (Some(Some(request)), Some(id)) = (case.session.beside, case.message.id()) else {
+    let Some(Some(request)) = case.session.beside else {
         return out.pass();
     };
-    if Key::of(id) == request {
+    if case.message.key == request {
         return out.pass();
     }
     let what = "the response has another id than the request that it stands beside";

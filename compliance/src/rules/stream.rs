@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::http::HttpCase;
-use crate::id::Key;
 
 pub(crate) static NO_ANSWERS: Invariant = Invariant {
     code: Code(63),
@@ -212,8 +211,7 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
 };
 
 fn one_stream(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(id) = case.message.id() else { return };
-    let other = case.session.requests(case.dir()).find(Key::of(id));
+    let other = case.session.requests(case.dir()).find(case.message.key);
     match other {
         Some(other) if other.conduit != case.message.conduit && !case.resumes => {
             let what = "a request is sent on two streams";

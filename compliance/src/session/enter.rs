@@ -25,12 +25,12 @@ impl Session {
         *pick_mut(&mut self.latest, message.dir) = Latest::Other;
         self.enter_era(message);
         match &message.envelope.kind {
-            Kind::Request { id, .. } => self.enter_request(message, Key::of(id)),
+            Kind::Request { .. } => self.enter_request(message, message.key),
             Kind::Notification { .. } if self.beside == Some(Some(Key::Null)) => {
                 self.enter_request(message, Key::Null);
             }
             Kind::Notification { .. } => self.enter_notification(message),
-            Kind::Response { id, .. } => self.enter_response(message, Key::of(id)),
+            Kind::Response { .. } => self.enter_response(message, message.key),
             _ => {}
         }
     }
@@ -104,7 +104,7 @@ impl Session {
             self.cursors.begin(message.method);
             return asked;
         };
-        if memchr::memmem::find(params.0, b"progressToken").is_some() {
+        if message.mentions_meta {
             let token = params.at(&["_meta", "progressToken"]);
             asked.token = token
                 .filter(|one| one.is_string() || one.is_number())
@@ -159,10 +159,8 @@ impl Session {
                 asked.more_mut().subject = task.map(|task| hash(task.as_bytes()));
             }
             Method::SubscriptionsListen => {
-                if let Some(id) = message.id() {
-                    let wants = Wants::read(params.get("notifications"));
-                    self.modern.listen(Key::of(id), wants);
-                }
+                let wants = Wants::read(params.get("notifications"));
+                self.modern.listen(message.key, wants);
             }
             _ => {}
         }

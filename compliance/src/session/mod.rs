@@ -14,7 +14,7 @@ pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 
-use tapewright_schemas::envelope::{Kind, RequestId};
+use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
 use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey};
 
@@ -279,8 +279,8 @@ impl Session {
     /// The revisions that a message may be of.
     pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
         if self.stateless
-            && let Kind::Response { id, .. } = &message.envelope.kind
-            && let Answer::Pairs(asked) = self.answer(message.dir, id)
+            && let Kind::Response { .. } = &message.envelope.kind
+            && let Answer::Pairs(asked) = self.answer(message.dir, message.key)
         {
             // An answer is of the era of its request.
             return if asked.revisions == R5 {
@@ -332,13 +332,12 @@ impl Session {
     }
 
     /// What a response of this direction answers.
-    pub(crate) fn answer(&self, dir: Direction, id: &RequestId<'_>) -> Answer<'_> {
+    pub(crate) fn answer(&self, dir: Direction, key: Key) -> Answer<'_> {
         let requests = self.requests(dir.opposite());
         if let Some(beside) = self.beside {
             let asked = beside.and_then(|key| requests.find(key));
             return asked.map_or(Answer::Nobody, Answer::Pairs);
         }
-        let key = Key::of(id);
         if key == Key::Null {
             return Answer::Nameless;
         }
