@@ -165,11 +165,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// Notes a warning about the key.
-    pub(crate) fn warn(&self, message: impl Into<String>, help: impl Into<Option<String>>) {
+    pub(crate) fn warn(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
         let place = self.place_of(self.key_span);
         self.context
             .issues
-            .warn(Code::Unused, place, message.into(), help.into());
+            .warn(code, place, message.into(), help.into());
     }
 
     /// Notes that the value has another type, and what to write instead.
