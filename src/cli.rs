@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compliance, demo, export, inspect, record, replay, schema, scrub, validate, verify,
+    completions, compliance, demo, export, fault, inspect, record, replay, schema, scrub, validate,
+    verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -23,6 +24,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Record(Box<record::Arguments>),
     Replay(Box<replay::Arguments>),
+    Fault(fault::Arguments),
     Verify(Box<verify::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),

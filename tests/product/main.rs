@@ -22,6 +22,7 @@ mod support;
 
 mod cli;
 mod endings;
+mod faults;
 mod files;
 mod http;
 mod http_rmcp;
