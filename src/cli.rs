@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compliance, demo, explain, export, inspect, record, replay, schema, scrub,
+    completions, compliance, demo, explain, export, fault, inspect, record, replay, schema, scrub,
     validate, verify,
 };
 
@@ -24,6 +24,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Record(Box<record::Arguments>),
     Replay(Box<replay::Arguments>),
+    Fault(fault::Arguments),
     Verify(Box<verify::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),

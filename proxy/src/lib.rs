@@ -13,6 +13,7 @@ compile_error!("tapewright speaks to processes over pipes and process groups: it
 pub mod bridge;
 pub mod client;
 pub mod clock;
+pub mod control;
 pub mod front;
 pub mod guard;
 pub mod http;

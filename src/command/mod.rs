@@ -5,6 +5,8 @@ pub(crate) mod compliance;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod fault;
+pub(crate) mod faults;
 pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
@@ -25,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Record(arguments) => record::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
+        Command::Fault(arguments) => fault::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

@@ -25,6 +25,7 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
+use crate::command::faults::{self, FaultArguments};
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
@@ -81,6 +82,8 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
     #[command(flatten)]
     http: HttpArguments,
+    #[command(flatten)]
+    faults: FaultArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -120,12 +123,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Pass);
     }
     let clock = Clock::start();
+    let book = arguments.faults.book(&label, way.reach(), clock)?;
     let plan = Plan::of(arguments)?;
-    if let Some(exit) = plan.run(arguments, &way, clock)? {
+    if arguments.verbose {
+        faults::begin(&book);
+    }
+    let _control = arguments.faults.control(&book)?;
+    if let Some(exit) = plan.run(arguments, (&way, &book), clock)? {
         return Ok(exit);
     }
     let target = arguments.target(&label, clock)?;
-    let settings = settings(arguments, &way, &label, clock, target)?;
+    let mut settings = settings(arguments, &way, &label, clock, target)?;
+    faults::note(&book, &mut settings.header);
     let wanted = settings.target.tape().clone();
     let start = || -> anyhow::Result<Arc<Recorder>> {
         let recorder = Recorder::start(settings, clock);
@@ -136,10 +145,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Ok(Arc::new(recorder))
     };
     let limit_bytes = arguments.max_message;
-    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, start)?;
+    let (end, recorder) = way.run(&arguments.http, limit_bytes, (clock, &book), start)?;
     let finished = recorder.finish();
     if arguments.verbose {
         tell(&finished);
+        faults::end(&book);
     }
     if let Some(exit) = arguments.judging.exit(finished.findings) {
         return Ok(exit);

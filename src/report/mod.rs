@@ -90,6 +90,11 @@ pub(crate) fn note(text: &str) {
     eprintln!("tapewright: {text}");
 }
 
+/// Prints a line that programs read, on standard error.
+pub(crate) fn raw_note(line: &str) {
+    eprintln!("{line}");
+}
+
 /// Whether the reader of our output went away, which is no failure of ours.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

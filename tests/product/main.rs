@@ -23,6 +23,7 @@ mod support;
 mod cli;
 mod compliance;
 mod endings;
+mod faults;
 mod files;
 mod http;
 mod http_rmcp;

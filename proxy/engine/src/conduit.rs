@@ -16,9 +16,11 @@ pub struct Conduit<P> {
 }
 
 impl<P: Policy + Clone> Conduit<P> {
-    /// A conduit on which nothing has passed yet. Each lane gets a clone of the policy:
-    /// one whose rules are shared keeps them behind a lock of its own.
-    pub fn new(settings: Settings, policy: P) -> Self {
+    /// A conduit on which nothing has passed yet. Each lane gets a clone of what the
+    /// policy is for this conversation: one whose rules are shared keeps them behind a
+    /// lock of its own.
+    pub fn new(settings: Settings, policy: &P) -> Self {
+        let policy = policy.for_conduit(settings.conduit, settings.session);
         Self {
             to_server: Lane::new(Direction::ToServer, settings, policy.clone()),
             to_client: Lane::new(Direction::ToClient, settings, policy),

@@ -10,7 +10,8 @@ use tapewright_schemas::event::{
 };
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
-use crate::policy::{Policy, Verdict};
+use crate::outbox::{Outbox, after};
+use crate::policy::{Aside, Decision, Message, Policy, Verdict};
 
 /// When bytes are passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,9 @@ pub(crate) const HOLD_TIME: Duration = Duration::from_millis(50);
 
 /// How much of an unfinished message is held under [`Forward::Recorded`], in bytes.
 pub(crate) const HOLD_SIZE: usize = 1024 * 1024;
+
+/// What the tape says of a message that waits for what a fault holds.
+const BEHIND: &str = "waits behind an earlier message that a fault holds";
 
 /// What a lane needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +62,8 @@ pub struct Lane<P> {
     cleared: usize,
     // Whole lines whose events were not handed out yet.
     lines: Bytes,
-    // Bytes to be passed on before the cleared input, which came later.
-    ready: VecDeque<Bytes>,
-    delayed: Vec<(Offset, Bytes)>,
+    // Bytes to be passed on before the cleared input, which came later, and what is held.
+    outbox: Outbox,
     answers: VecDeque<Bytes>,
     events: VecDeque<Event>,
     now: Offset,
@@ -80,8 +83,7 @@ impl<P: Policy> Lane<P> {
             sent: 0,
             cleared: 0,
             lines: Bytes::new(),
-            ready: VecDeque::new(),
-            delayed: Vec::new(),
+            outbox: Outbox::default(),
             answers: VecDeque::new(),
             events: VecDeque::new(),
             now: Offset::default(),
@@ -125,7 +127,7 @@ impl<P: Policy> Lane<P> {
         if reason == CloseReason::EndOfInput {
             self.release_rest();
         } else {
-            self.ready.clear();
+            self.outbox.clear();
         }
         if let Some((payload, end)) = self.input.finish() {
             self.events.push_back(self.message(payload, end));
@@ -140,18 +142,31 @@ impl<P: Policy> Lane<P> {
     pub fn handle_timeout(&mut self, now: Offset) {
         self.now = now;
         self.release_due();
+        if self.closed.is_some() {
+            return;
+        }
+        if self.is_blocked() {
+            self.held_since = None;
+        } else if self.begun() && self.cleared < self.input.end() {
+            self.clear_part();
+        }
         if self
             .held_since
             .is_some_and(|since| after(since, HOLD_TIME) <= now)
         {
-            self.clear_part();
+            if self.policy.is_idle() {
+                self.clear_part();
+            } else {
+                // A policy gets whole messages, however long they take.
+                self.held_since = Some(now);
+            }
         }
     }
 
     /// The next bytes to be passed on, in one write where possible. Followed by
     /// [`transmitted`](Self::transmitted) once all of them are.
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
-        if let Some(bytes) = self.ready.front() {
+        if let Some(bytes) = self.outbox.front() {
             return Some(bytes);
         }
         let part = self.input.between(self.sent, self.cleared);
@@ -160,7 +175,7 @@ impl<P: Policy> Lane<P> {
 
     /// The bytes of the last [`poll_transmit`](Self::poll_transmit) have been passed on.
     pub fn transmitted(&mut self) {
-        if self.ready.pop_front().is_none() {
+        if self.outbox.pop().is_none() {
             self.sent = self.cleared;
         }
     }
@@ -168,6 +183,17 @@ impl<P: Policy> Lane<P> {
     /// A line for the *sender* of this direction, in place of an answer.
     pub fn poll_answer(&mut self) -> Option<Bytes> {
         self.answers.pop_front()
+    }
+
+    /// The next thing to be done beside this direction.
+    pub fn poll_aside(&mut self) -> Option<Aside> {
+        self.outbox.aside()
+    }
+
+    /// Whether the sender is not to be read from, until
+    /// [`handle_timeout`](Self::handle_timeout) was called.
+    pub fn is_stalled(&self) -> bool {
+        self.outbox.is_stalled() || self.outbox.is_playing() && self.input.outgrown()
     }
 
     /// The next thing that happened.
@@ -183,12 +209,8 @@ impl<P: Policy> Lane<P> {
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     pub fn poll_timeout(&self) -> Option<Offset> {
         let held = self.held_since.map(|since| after(since, HOLD_TIME));
-        let delayed = self
-            .delayed
-            .iter()
-            .map(|(at, _)| *at)
-            .filter(|_| !self.amid());
-        delayed.chain(held).min()
+        let outbox = self.outbox.timeout(self.now).filter(|_| !self.amid());
+        outbox.into_iter().chain(held).min()
     }
 
     /// Why this direction is over, if it is.
@@ -198,15 +220,22 @@ impl<P: Policy> Lane<P> {
 
     /// Whether input is passed on before anything looks at it.
     fn flows(&self) -> bool {
-        self.settings.forward == Forward::AtOnce
-            && self.policy.is_idle()
-            && self.ready.is_empty()
-            && self.delayed.is_empty()
+        self.settings.forward == Forward::AtOnce && self.policy.is_idle() && self.outbox.is_empty()
+    }
+
+    /// Whether steps are under way that the unfinished message must wait for.
+    fn is_blocked(&self) -> bool {
+        self.outbox.is_playing()
+    }
+
+    /// Whether the unfinished message cannot wait any longer for its end.
+    fn begun(&self) -> bool {
+        self.amid() && !self.is_blocked()
     }
 
     /// Whether an unfinished message has been passed on in part.
     fn amid(&self) -> bool {
-        self.sent > self.input.start() || self.input.outgrown()
+        self.sent > self.input.start() || self.input.outgrown() && !self.outbox.is_playing()
     }
 
     /// Cuts input that flows into lines, without changing what is to be passed on.
@@ -217,7 +246,7 @@ impl<P: Policy> Lane<P> {
                     self.lines = lines;
                     if let Some(old) = old {
                         // What came after the lines leaves in the same write.
-                        self.ready.push_back(old.slice(self.sent..self.cleared));
+                        self.outbox.send_first(old.slice(self.sent..self.cleared));
                         self.sent = self.input.end();
                         self.cleared = self.sent;
                     }
@@ -261,15 +290,18 @@ impl<P: Policy> Lane<P> {
                 Found::Lines { lines, .. } => self.decide_lines(lines, begun),
                 Found::Clipped(payload, end, rest) => {
                     self.events.push_back(self.message(payload, end));
-                    self.ready.push_back(rest.slice(begun.min(rest.len())..));
+                    self.outbox.send(rest.slice(begun.min(rest.len())..));
                 }
             }
         }
         self.release_due();
+        if self.closed.is_some() {
+            return;
+        }
         let unfinished = self.input.end() - self.input.start();
-        if unfinished == 0 {
+        if unfinished == 0 || self.is_blocked() {
             self.held_since = None;
-        } else if self.amid() || unfinished > HOLD_SIZE {
+        } else if self.amid() || self.policy.is_idle() && unfinished > HOLD_SIZE {
             self.clear_part();
         } else {
             self.held_since.get_or_insert(self.now);
@@ -288,56 +320,75 @@ impl<P: Policy> Lane<P> {
     /// in part: `begun` bytes of it.
     fn decide_lines(&mut self, mut lines: Bytes, begun: usize) {
         if self.policy.is_idle() {
-            self.ready.push_back(lines.slice(begun.min(lines.len())..));
+            self.outbox.send(lines.slice(begun.min(lines.len())..));
             self.lines = lines;
             return self.drain_lines();
         }
         let mut begun = begun;
-        while let Some(whole) = next_line(&mut lines) {
+        while self.closed.is_none()
+            && let Some(whole) = next_line(&mut lines)
+        {
             let (payload, end) = message_of(whole.clone(), self.settings.limit_bytes);
             let undecided = begun > 0 || matches!(payload, Payload::Clipped { .. });
-            let verdict = if undecided {
-                Verdict::Pass
+            let decision = if undecided {
+                Decision::PASS
             } else {
                 let envelope = Envelope::parse(payload.kept());
-                self.policy.decide(self.now, self.dir, &envelope)
+                let message = Message {
+                    envelope: &envelope,
+                    line: &whole,
+                };
+                self.policy.decide(self.now, self.dir, &message)
             };
             self.events.push_back(self.message(payload, end));
-            if let Some(effect) = verdict.effect() {
+            let behind = || BEHIND.to_owned();
+            let waits = self.outbox.is_playing() && decision.verdict == Verdict::Pass;
+            let effect = decision.effect.or_else(|| waits.then(behind));
+            if let Some(effect) = effect {
                 self.events
                     .push_back(self.event(EventBody::Faulted { effect }));
             }
             let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
-            self.carry_out(verdict, rest);
+            self.carry_out(decision.verdict, rest);
+            if decision.releases {
+                self.release_due();
+            }
         }
     }
 
     fn carry_out(&mut self, verdict: Verdict, message: Bytes) {
         match verdict {
             Verdict::Answer(line) => self.answers.push_back(line),
-            Verdict::Close(reason) => {
-                self.closed = Some(reason);
-                self.events.push_back(self.event(EventBody::Closed(reason)));
-            }
-            Verdict::Delay(time) => self.delayed.push((after(self.now, time), message)),
+            Verdict::Close(reason) => self.close(reason),
+            Verdict::Delay(time) => self.outbox.delay(after(self.now, time), message),
             Verdict::Drop => {}
-            Verdict::Pass => self.ready.push_back(message),
+            Verdict::Hold { ticket, due } => self.outbox.hold(ticket, due, message),
+            Verdict::Pass => self.outbox.send(message),
+            Verdict::Play(steps) => self.outbox.play(steps),
             Verdict::Repeat(times) => {
-                self.ready
-                    .extend(std::iter::repeat_n(message, usize::from(times) + 1));
+                for message in std::iter::repeat_n(message, usize::from(times) + 1) {
+                    self.outbox.send(message);
+                }
             }
-            Verdict::Replace(other) => self.ready.push_back(other),
+            Verdict::Replace(other) => self.outbox.send(other),
         }
     }
 
-    /// Passes on delayed messages whose time has come, but never amid another message.
+    fn close(&mut self, reason: CloseReason) {
+        self.closed = Some(reason);
+        self.events.push_back(self.event(EventBody::Closed(reason)));
+    }
+
+    /// Passes on what was held and whose time has come, but never amid another message.
     fn release_due(&mut self) {
-        let now = self.now;
-        while !self.amid()
-            && let Some(first) = self.delayed.iter().position(|(at, _)| *at <= now)
-        {
-            let (_, bytes) = self.delayed.remove(first);
-            self.ready.push_back(bytes);
+        if self.closed.is_some() {
+            return;
+        }
+        if !self.amid() {
+            self.outbox.release(self.now, &self.policy);
+        }
+        if self.outbox.advance(self.now, &self.policy) {
+            self.close(CloseReason::Policy);
         }
     }
 
@@ -345,18 +396,20 @@ impl<P: Policy> Lane<P> {
     fn release_rest(&mut self) {
         let rest = Bytes::copy_from_slice(self.input.between(self.sent, self.input.end()));
         self.held_since = None;
-        let mut delayed = std::mem::take(&mut self.delayed);
-        delayed.sort_by_key(|(at, _)| *at);
-        let delayed = delayed.into_iter().map(|(_, bytes)| bytes);
         // A message that was passed on in part is finished first.
-        if self.amid() {
-            self.ready.push_back(rest);
-            self.ready.extend(delayed);
-        } else {
-            self.ready.extend(delayed);
-            self.ready.push_back(rest);
+        let amid = self.amid();
+        if amid {
+            self.outbox.send_first(rest.clone());
         }
-        self.ready.retain(|bytes| !bytes.is_empty());
+        let lost = self.outbox.finish(self.now, &self.policy);
+        if !amid && lost == 0 {
+            self.outbox.send(rest);
+        }
+        if lost > 0 {
+            let effect = format!("never passed on: {lost} held when the stream ended");
+            self.events
+                .push_back(self.event(EventBody::Faulted { effect }));
+        }
     }
 
     /// Turns the remaining whole lines into events.
@@ -382,8 +435,4 @@ impl<P: Policy> Lane<P> {
             body,
         }
     }
-}
-
-fn after(at: Offset, time: Duration) -> Offset {
-    Offset(at.0.saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
 }

@@ -22,12 +22,15 @@
 //!
 //! # Elsewhere
 //!
-//! Deciding the fate of messages is in [`policy`]; keeping them is `proxy::record`,
+//! Deciding the fate of messages is in [`policy`], the faults that can be asked for are in
+//! [`fault`]; keeping them is `proxy::record`,
 //! behind a bounded queue.
 
 mod assembly;
 mod conduit;
+pub mod fault;
 mod lane;
+mod outbox;
 pub mod policy;
 mod sse;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{CloseReason, Direction, Offset};
+use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Offset, SessionKey};
 
 /// Decides the fate of each message.
 ///
@@ -15,7 +15,92 @@ pub trait Policy: Send {
     fn is_idle(&self) -> bool;
 
     /// The fate of one whole message. Called once per message, in order.
-    fn decide(&mut self, now: Offset, dir: Direction, message: &Envelope<'_>) -> Verdict;
+    fn decide(&mut self, now: Offset, dir: Direction, message: &Message<'_>) -> Decision;
+
+    /// Whether what was held under a ticket is still to be held.
+    fn hold(&self, _now: Offset, _ticket: Ticket) -> Hold {
+        Hold::Over
+    }
+
+    /// The policy of one conversation, which shares nothing with the next but its rules.
+    #[must_use]
+    fn for_conduit(&self, _conduit: ConduitId, _session: SessionKey) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
+    }
+}
+
+/// One whole message.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// What it is.
+    pub envelope: &'a Envelope<'a>,
+    /// Its bytes, with the end of its line.
+    pub line: &'a Bytes,
+}
+
+impl<'a> Message<'a> {
+    /// Its bytes without the end of its line, and that end.
+    #[must_use]
+    pub fn parts(&self) -> (&'a [u8], &'a [u8]) {
+        let line = self.line.as_ref();
+        let end = match line {
+            [.., b'\r', b'\n'] => 2,
+            [.., b'\n'] => 1,
+            _ => 0,
+        };
+        line.split_at(line.len() - end)
+    }
+}
+
+/// Under which something is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// Whether something is to be held any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// The direction is to end here.
+    Cut,
+    /// It is, and when the stream ends first it is never passed on.
+    Lasting,
+    /// It is no longer.
+    Over,
+    /// It is, and when the stream ends first it is passed on.
+    Passing,
+}
+
+/// The fate of one message, and what the tape says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Its fate.
+    pub verdict: Verdict,
+    /// What was done; `None` for a message that passed.
+    pub effect: Option<String>,
+    /// Something that is held may be passed on now, behind this message.
+    pub releases: bool,
+}
+
+impl Decision {
+    /// The message passes.
+    pub const PASS: Self = Self {
+        verdict: Verdict::Pass,
+        effect: None,
+        releases: false,
+    };
+}
+
+impl From<Verdict> for Decision {
+    fn from(verdict: Verdict) -> Self {
+        let effect = verdict.effect();
+        Self {
+            verdict,
+            effect,
+            releases: false,
+        }
+    }
 }
 
 /// The fate of one message. Every verdict but [`Pass`](Self::Pass) becomes an event of
@@ -31,12 +116,47 @@ pub enum Verdict {
     Delay(Duration),
     /// The message goes no further.
     Drop,
+    /// The message is passed on when the ticket's time is over; later ones may overtake it.
+    Hold {
+        /// Says when.
+        ticket: Ticket,
+        /// When at the latest, as far as is known.
+        due: Option<Offset>,
+    },
     /// The message is passed on as it is.
     Pass,
+    /// These steps take the place of the message; later messages wait for them.
+    Play(Vec<Step>),
     /// The message is passed on this many times more than once.
     Repeat(u8),
     /// These bytes are passed on in its place, delimiter included.
     Replace(Bytes),
+}
+
+/// One step of what takes the place of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Something beside this direction is done.
+    Aside(Aside),
+    /// This direction ends here.
+    Cut,
+    /// Nothing is passed on until the ticket's time is over.
+    Hold(Ticket),
+    /// These bytes are passed on.
+    Send(Bytes),
+    /// Nothing is read from the sender until the ticket's time is over.
+    Stall(Ticket),
+    /// Nothing is passed on for this time.
+    Wait(Duration),
+}
+
+/// What is done beside the direction of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aside {
+    /// The server's process ends with this status.
+    Exit(u8),
+    /// The client gets these bytes on the stream of logs.
+    Log(Bytes),
 }
 
 impl Verdict {
@@ -48,9 +168,10 @@ impl Verdict {
             Self::Close(_) => "closed".to_owned(),
             Self::Delay(time) => format!("delayed {} ms", time.as_millis()),
             Self::Drop => "dropped".to_owned(),
+            Self::Hold { .. } => "held".to_owned(),
             Self::Pass => return None,
+            Self::Play(_) | Self::Replace(_) => "replaced".to_owned(),
             Self::Repeat(times) => format!("repeated {times} times"),
-            Self::Replace(_) => "replaced".to_owned(),
         })
     }
 }
@@ -64,7 +185,7 @@ impl Policy for Transparent {
         true
     }
 
-    fn decide(&mut self, _now: Offset, _dir: Direction, _message: &Envelope<'_>) -> Verdict {
-        Verdict::Pass
+    fn decide(&mut self, _now: Offset, _dir: Direction, _message: &Message<'_>) -> Decision {
+        Decision::PASS
     }
 }

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use support::Driven;
-use tapewright_engine::policy::{Policy, Verdict};
+use tapewright_engine::policy::{Decision, Message, Policy, Verdict};
 use tapewright_engine::{Conduit, Forward};
-use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Offset};
 
 /// Decides by method name; everything else passes.
@@ -20,12 +19,12 @@ impl Policy for Script {
         self.0.is_empty()
     }
 
-    fn decide(&mut self, _: Offset, _: Direction, message: &Envelope<'_>) -> Verdict {
+    fn decide(&mut self, _: Offset, _: Direction, message: &Message<'_>) -> Decision {
         let rule = self
             .0
             .iter()
-            .find(|(method, _)| message.method() == Some(method));
-        rule.map_or(Verdict::Pass, |(_, verdict)| verdict.clone())
+            .find(|(method, _)| message.envelope.method() == Some(method));
+        rule.map_or(Decision::PASS, |(_, verdict)| verdict.clone().into())
     }
 }
 
@@ -151,7 +150,7 @@ fn when_the_receiver_is_gone_what_arrived_is_still_told() {
 #[test]
 fn the_two_lanes_of_a_conduit_know_their_direction() {
     let settings = support::settings(Forward::AtOnce, 10);
-    let mut conduit = Conduit::new(settings, Script(Vec::new()));
+    let mut conduit = Conduit::new(settings, &Script(Vec::new()));
     for dir in [Direction::ToServer, Direction::ToClient] {
         conduit.lane(dir).handle_eof(Offset(0));
         assert_eq!(conduit.lane(dir).poll_event().unwrap().dir, dir);

@@ -24,6 +24,6 @@ pub(crate) fn with<P: Policy + Clone + Sync + 'static>(
     clock: Clock,
 ) -> Carry {
     Arc::new(move |link, ends, notices| {
-        carry(link, ends, policy.clone(), &recorder, clock, notices)
+        carry(link, ends, &policy, &recorder, clock, notices)
     })
 }

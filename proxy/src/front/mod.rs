@@ -37,6 +37,8 @@ mod switchboard;
 mod table;
 mod token;
 
+pub(crate) use self::token::mint as token;
+
 pub use self::serve::{run, serve};
 pub use self::settings::FrontSettings;
 pub use self::shared::Front;

@@ -56,7 +56,7 @@ impl Upstream for Tapped {
             forward: Forward::AtOnce,
             limit_bytes: self.recorder.limit_bytes(),
         };
-        let (to_server, to_client) = Conduit::new(settings, Transparent).split();
+        let (to_server, to_client) = Conduit::new(settings, &Transparent).split();
         let (ended, end_notes) = (link.ended, notes.clone());
         Ok(Link {
             peer: link.peer,

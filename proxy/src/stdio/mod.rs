@@ -9,6 +9,7 @@ mod ending;
 mod pipe;
 mod pump;
 pub(crate) mod session;
+mod shared_sink;
 pub(crate) mod signals;
 mod stderr;
 

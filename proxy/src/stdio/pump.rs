@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tapewright_engine::Lane;
-use tapewright_engine::policy::Policy;
+use tapewright_engine::policy::{Aside, Policy};
 use tapewright_schemas::event::CloseReason;
 
 use crate::clock::Clock;
@@ -21,13 +21,19 @@ pub(crate) struct Pump<P> {
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) clock: Clock,
     pub(crate) gauge: Arc<Gauge>,
+    /// Does what is to be done beside this direction.
+    pub(crate) beside: Box<dyn FnMut(Aside) + Send>,
 }
+
+/// How soon a sender that is not read from is looked after again.
+const STALL: Duration = Duration::from_millis(5);
 
 /// What can be seen of a pump from outside.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     writing: AtomicBool,
     moves: AtomicU64,
+    over: AtomicBool,
 }
 
 impl Gauge {
@@ -39,6 +45,15 @@ impl Gauge {
     /// Grows with every read and write.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
+    }
+
+    /// The session is over: a pump that does not read would not learn it otherwise.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
     }
 
     /// Something was read or written.
@@ -68,6 +83,9 @@ impl<P: Policy> Pump<P> {
             .lane
             .poll_timeout()
             .map(|at| Duration::from_micros(at.since(self.clock.now()).0));
+        if self.lane.is_stalled() {
+            return self.stall(timeout.map_or(STALL, |timeout| timeout.min(STALL)));
+        }
         let space = self.lane.space();
         let read = self.source.read(space, timeout);
         self.gauge.moved();
@@ -79,6 +97,17 @@ impl<P: Policy> Pump<P> {
                 .lane
                 .handle_close(self.clock.now(), CloseReason::Failed),
         }
+    }
+
+    /// Lets a time pass in which nothing is read, so that the sender's pipe fills up.
+    fn stall(&mut self, time: Duration) {
+        if self.gauge.is_over() {
+            return self
+                .lane
+                .handle_close(self.clock.now(), CloseReason::Failed);
+        }
+        std::thread::sleep(time);
+        self.lane.handle_timeout(self.clock.now());
     }
 
     /// Events first: an answer must not be on the tape before its request. Waiting for a
@@ -98,6 +127,9 @@ impl<P: Policy> Pump<P> {
             self.gauge.moved();
             written?;
             self.lane.transmitted();
+        }
+        while let Some(aside) = self.lane.poll_aside() {
+            (self.beside)(aside);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use rustix::process::Signal;
-use tapewright_engine::policy::Policy;
+use tapewright_engine::policy::{Aside, Policy};
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Exit, Offset, SessionKey,
@@ -15,6 +15,7 @@ use tapewright_schemas::event::{
 use super::ending::{Action, Ending, Happening, Situation};
 use super::pipe::Pipe;
 use super::pump::{Gauge, Pump};
+use super::shared_sink::SharedSink;
 use super::{signals, stderr};
 use crate::clock::Clock;
 use crate::record::{Recorder, Ticks};
@@ -43,6 +44,8 @@ pub enum SessionError {
 pub(crate) enum Notice {
     /// Something of its own happened.
     Happened(Happening),
+    /// The server is to end with this status.
+    End(u8),
     /// A signal to pass on.
     Signal(i32),
 }
@@ -85,7 +88,7 @@ impl Place {
 /// The recorder is left running: the caller finishes it.
 pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
     upstream: &U,
-    policy: P,
+    policy: &P,
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> Result<Outcome, SessionError> {
@@ -112,7 +115,7 @@ pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
 pub(crate) fn carry<P: Policy + Clone + 'static>(
     link: Link,
     ends: Ends,
-    policy: P,
+    policy: &P,
     recorder: &Arc<Recorder>,
     clock: Clock,
     (notify, notices): (SyncSender<Notice>, &Receiver<Notice>),
@@ -133,12 +136,13 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
     };
     let (lane_to_server, lane_to_client) = Conduit::new(settings, policy).split();
     let gauge = Arc::new(Gauge::default());
-    let unwatched = Arc::default();
+    let unwatched = Arc::new(Gauge::default());
+    let log_sink = SharedSink::new(ends.log);
     session.pump(
         lane_to_server,
         ends.input,
         link.to_server,
-        unwatched,
+        (Arc::clone(&unwatched), log_sink.clone()),
         |reason| match reason {
             CloseReason::ReceiverGone => None,
             _ => Some(Happening::ClientDone),
@@ -148,7 +152,7 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
         lane_to_client,
         link.to_client,
         ends.output,
-        Arc::clone(&gauge),
+        (Arc::clone(&gauge), log_sink.clone()),
         |reason| {
             Some(if reason == CloseReason::ReceiverGone {
                 Happening::ClientGone
@@ -160,7 +164,7 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
     let has_log = link.log.is_some();
     let log_gauge = Arc::new(Gauge::default());
     if let Some(log) = link.log {
-        session.log(log, ends.log, Arc::clone(&log_gauge))?;
+        session.log(log, Box::new(log_sink), Arc::clone(&log_gauge))?;
     }
     let ended = link.ended;
     session.spawn("wait", |_, _| {
@@ -178,6 +182,8 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
         &client,
         [&gauge, &log_gauge],
     );
+    unwatched.end();
+    gauge.end();
     if let Some(exit) = exit {
         session.note(Direction::ToClient, EventBody::Exited(exit));
     }
@@ -189,6 +195,16 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
 struct Client {
     is_gone: Box<dyn Fn() -> bool + Send>,
     owed: Box<dyn Fn() -> usize + Send>,
+}
+
+/// What a pump does beside its direction.
+fn beside(notify: SyncSender<Notice>, mut log: SharedSink) -> Box<dyn FnMut(Aside) + Send> {
+    Box::new(move |aside| match aside {
+        // Nobody listens any more once the session has ended.
+        Aside::Exit(status) => drop(notify.send(Notice::End(status))),
+        // A client that does not read it has lost nothing of the server's.
+        Aside::Log(bytes) => drop(log.write(&bytes)),
+    })
 }
 
 struct Session {
@@ -205,12 +221,14 @@ impl Session {
         lane: Lane<P>,
         source: Box<dyn ChunkSource>,
         sink: Box<dyn ChunkSink>,
-        gauge: Arc<Gauge>,
+        (gauge, log): (Arc<Gauge>, SharedSink),
         tell: fn(CloseReason) -> Option<Happening>,
     ) -> io::Result<()> {
+        let notify = self.notify.clone();
         self.spawn("pump", move |recorder, clock| {
             tell(
                 Pump {
+                    beside: beside(notify, log),
                     lane,
                     source,
                     sink,
@@ -264,9 +282,14 @@ impl Session {
         [gauge, log_gauge]: [&Gauge; 2],
     ) -> Option<Exit> {
         let mut moves = 0;
+        let mut ended_as = None;
         loop {
             let action = match self.next(notices, ending.deadline()) {
                 Some(Notice::Happened(happening)) => ending.handle(self.clock.elapsed(), happening),
+                Some(Notice::End(status)) => {
+                    ended_as = Some(Exit::Code(status.into()));
+                    Some(Action::Kill)
+                }
                 Some(Notice::Signal(signal)) => {
                     self.pass_on(signal, life);
                     let ends = signals::is_ending(signal);
@@ -285,7 +308,7 @@ impl Session {
                 }
             };
             match action {
-                Some(Action::Finish) => return ending.exit(),
+                Some(Action::Finish) => return ending.exit().map(|exit| ended_as.unwrap_or(exit)),
                 Some(Action::Terminate) => life.signal(Signal::TERM),
                 Some(Action::Kill) => life.signal(Signal::KILL),
                 None => {}

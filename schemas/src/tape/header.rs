@@ -52,6 +52,13 @@ pub struct Header {
     /// The longest message kept whole, in bytes.
     #[serde(default)]
     pub max_message_bytes: u64,
+    /// Where the chance of injected faults began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The faults that were asked for when the recording began, without the values that
+    /// they look for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// False when the recording was asked not to redact.
     #[serde(default = "yes")]
     pub redacted: bool,

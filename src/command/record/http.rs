@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tapewright_engine::fault::{Book, Reach};
 use tapewright_proxy::http::forward::{Authority, Forward};
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
 use tapewright_proxy::http::listen::Limits;
@@ -91,6 +92,7 @@ impl HttpArguments {
                 .map(|text| self.listening.address("--metrics", text))
                 .transpose()?,
             pass_healthz: self.pass_healthz,
+            faults: Arc::new(Book::new(0, "", Reach::Http)),
         })
     }
 

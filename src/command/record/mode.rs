@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use tapewright_engine::policy::Transparent;
+use tapewright_engine::fault::Book;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front;
 use tapewright_proxy::record::{Recorder, Tapped};
@@ -17,6 +17,7 @@ use tapewright_schemas::recording::FileKind;
 use super::episodes::NewEpisodes;
 use super::way::Way;
 use super::{Arguments, exit_of, gateway};
+use crate::command::faults;
 use crate::command::replay;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
@@ -77,13 +78,13 @@ impl Plan {
     pub(super) fn run(
         &self,
         arguments: &Arguments,
-        way: &Way<'_>,
+        (way, book): (&Way<'_>, &Arc<Book>),
         clock: Clock,
     ) -> anyhow::Result<Option<Exit>> {
         match self {
             Self::Record => Ok(None),
-            Self::Play(path) => play(path, arguments, way, clock).map(Some),
-            Self::Extend(path) => extend(path, arguments, way, clock).map(Some),
+            Self::Play(path) => play(path, arguments, (way, book), clock).map(Some),
+            Self::Extend(path) => extend(path, arguments, (way, book), clock).map(Some),
         }
     }
 }
@@ -94,16 +95,26 @@ fn is_cassette(path: &Path) -> bool {
     !name.ends_with('/') && !name.ends_with(".tape.jsonl") && !path.is_dir()
 }
 
-fn play(path: &Path, arguments: &Arguments, way: &Way<'_>, clock: Clock) -> anyhow::Result<Exit> {
+fn play(
+    path: &Path,
+    arguments: &Arguments,
+    place: (&Way<'_>, &Arc<Book>),
+    clock: Clock,
+) -> anyhow::Result<Exit> {
     let (cassette, tally) = cassette(path, arguments, clock)?;
     let script = Arc::clone(&cassette.1);
-    let exit = serve(way, Arc::new(cassette.0), arguments, clock)?;
+    let exit = serve(place, Arc::new(cassette.0), arguments, clock)?;
     let report = tally.report(&script);
     replay::conclude(&report, None, arguments.verbose)?;
     Ok(if report.missed > 0 { Exit::Fail } else { exit })
 }
 
-fn extend(path: &Path, arguments: &Arguments, way: &Way<'_>, clock: Clock) -> anyhow::Result<Exit> {
+fn extend(
+    path: &Path,
+    arguments: &Arguments,
+    (way, book): (&Way<'_>, &Arc<Book>),
+    clock: Clock,
+) -> anyhow::Result<Exit> {
     let ((cassette, script), _) = cassette(path, arguments, clock)?;
     // What is new happens behind what is known.
     let live_clock = clock.put_forward(script.length());
@@ -112,7 +123,7 @@ fn extend(path: &Path, arguments: &Arguments, way: &Way<'_>, clock: Clock) -> an
     let tapped = Tapped::new(live, fresh.recorder(), live_clock);
     let episodes = Arc::new(Episodes::new(cassette, Arc::new(tapped)));
     let served = serve(
-        way,
+        (way, book),
         Arc::clone(&episodes) as Arc<dyn Upstream>,
         arguments,
         clock,
@@ -151,14 +162,14 @@ fn cassette(
 
 /// Serves until the client leaves, or a signal ends it.
 fn serve(
-    way: &Way<'_>,
+    (way, book): (&Way<'_>, &Arc<Book>),
     upstream: Arc<dyn Upstream>,
     arguments: &Arguments,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let recorder = Arc::new(Recorder::off(arguments.max_message, clock));
     let Some(listen) = way.listen() else {
-        let outcome = stdio::run(&*upstream, Transparent, &recorder, clock);
+        let outcome = stdio::run(&*upstream, &faults::policy(book), &recorder, clock);
         return Ok(exit_of(outcome.context("nothing was served")?.exit));
     };
     let settings = arguments.http.listening.front(arguments.max_message)?;
@@ -167,7 +178,7 @@ fn serve(
     let served = front::run(
         settings,
         place,
-        (upstream, Transparent),
+        (upstream, faults::policy(book)),
         (&recorder, clock),
         |origin| gateway::announce(origin, &path, None),
     );

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use tapewright_engine::policy::Transparent;
+use tapewright_engine::fault::{Book, FaultPolicy, Reach};
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front;
@@ -109,6 +109,14 @@ impl<'a> Way<'a> {
         }
     }
 
+    /// Which faults can be injected.
+    pub(super) fn reach(&self) -> Reach {
+        match self {
+            Self::Process(_) | Self::Remote(_) | Self::Front { .. } => Reach::Stdio,
+            Self::Gateway { .. } | Self::ForwardProxy { .. } => Reach::Http,
+        }
+    }
+
     /// Whether one client has us for itself, and waits for the tape where it has to.
     pub(super) fn serves_one(&self) -> bool {
         matches!(self, Self::Process(_) | Self::Remote(_))
@@ -120,14 +128,20 @@ impl<'a> Way<'a> {
         self,
         http: &HttpArguments,
         limit_bytes: usize,
-        clock: Clock,
+        (clock, book): (Clock, &Arc<Book>),
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
+        let faults = FaultPolicy::new(Arc::clone(book));
         match self {
             Self::Process(command) => {
                 let recorder = start()?;
                 Ok((
-                    End::Server(session(&child(command)?, COMMAND_HINT, &recorder, clock)?),
+                    End::Server(session(
+                        (&child(command)?, &faults),
+                        COMMAND_HINT,
+                        &recorder,
+                        clock,
+                    )?),
                     recorder,
                 ))
             }
@@ -135,13 +149,14 @@ impl<'a> Way<'a> {
                 let remote = remote(url, http, limit_bytes)?;
                 let recorder = start()?;
                 Ok((
-                    End::Server(session(&remote, URL_HINT, &recorder, clock)?),
+                    End::Server(session((&remote, &faults), URL_HINT, &recorder, clock)?),
                     recorder,
                 ))
             }
             Self::Gateway { listen, url } => {
                 let path = url.path.clone();
-                let settings = http.gateway(http.reverse(url)?, listen)?;
+                let mut settings = http.gateway(http.reverse(url)?, listen)?;
+                settings.faults = Arc::clone(book);
                 let recorder = start()?;
                 Ok((
                     End::Ours(gateway::run(settings, &path, &recorder, clock)?),
@@ -151,7 +166,8 @@ impl<'a> Way<'a> {
             Self::ForwardProxy { listen } => {
                 let folder =
                     || -> anyhow::Result<PathBuf> { Ok(target::home()?.join("authority")) };
-                let settings = http.gateway(http.forward(folder)?, listen)?;
+                let mut settings = http.gateway(http.forward(folder)?, listen)?;
+                settings.faults = Arc::clone(book);
                 let recorder = start()?;
                 Ok((
                     End::Ours(gateway::run(settings, "", &recorder, clock)?),
@@ -167,7 +183,7 @@ impl<'a> Way<'a> {
                 let served = front::run(
                     settings,
                     place,
-                    (upstream, Transparent),
+                    (upstream, faults),
                     (&recorder, clock),
                     |origin| gateway::announce(origin, &path, None),
                 );
@@ -199,12 +215,12 @@ fn remote(url: OriginUrl, http: &HttpArguments, limit_bytes: usize) -> anyhow::R
 
 /// A stdio client in front, `upstream` behind.
 fn session<U: Upstream>(
-    upstream: &U,
+    (upstream, faults): (&U, &FaultPolicy),
     hint: &str,
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Option<event::Exit>> {
-    match stdio::run(upstream, Transparent, recorder, clock) {
+    match stdio::run(upstream, faults, recorder, clock) {
         Ok(outcome) => Ok(outcome.exit),
         Err(error) => {
             recorder.abandon();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use tapewright_engine::policy::Transparent;
+use tapewright_engine::fault::{Book, Reach};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front;
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
@@ -17,6 +17,7 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
+use crate::command::faults::{self, FaultArguments};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
@@ -44,6 +45,8 @@ pub(crate) struct Arguments {
     playing: Playing,
     #[command(flatten)]
     listening: ListenArguments,
+    #[command(flatten)]
+    faults: FaultArguments,
     /// Write what was served, missed and never asked for, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -77,14 +80,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let index = Arc::new(Index::new(Arc::clone(&script), options));
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
-    let recorder = recorder(arguments, &script, rules, clock)?;
+    let label = label(arguments, &script);
+    let book = arguments.faults.book(&label, Reach::Stdio, clock)?;
+    if arguments.verbose {
+        faults::begin(&book);
+    }
+    let _control = arguments.faults.control(&book)?;
+    let recorder = recorder(arguments, (&label, &book), rules, clock)?;
     let exit = match &arguments.listening.listen {
-        Some(listen) => serve_http(arguments, listen, upstream, &recorder, clock)?,
-        None => serve_stdio(&upstream, &recorder, clock)?,
+        Some(listen) => serve_http(arguments, listen, (upstream, &book), &recorder, clock)?,
+        None => serve_stdio((&upstream, &book), &recorder, clock)?,
     };
     let finished = recorder.finish();
     let report = tally.report(&script);
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
+    if arguments.verbose {
+        faults::end(&book);
+    }
     if arguments.strict && !report.is_exact() {
         return Ok(Exit::Fail);
     }
@@ -95,17 +107,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn serve_stdio(
-    upstream: &CassetteUpstream,
+    (upstream, book): (&CassetteUpstream, &Arc<Book>),
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let outcome = stdio::run(upstream, Transparent, recorder, clock)
+    let outcome = stdio::run(upstream, &faults::policy(book), recorder, clock)
         .inspect_err(|_| recorder.abandon())
         .context("nothing was served")?;
     Ok(match outcome.exit {
         // As a server ends that a signal ends.
         Some(event::Exit::Signal(signal)) => {
             Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+        }
+        // A recording ends with 0; a fault may say otherwise.
+        Some(event::Exit::Code(status)) if status != 0 => {
+            Exit::External(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
         }
         Some(event::Exit::Code(_)) | None => Exit::Pass,
     })
@@ -114,7 +130,7 @@ fn serve_stdio(
 fn serve_http(
     arguments: &Arguments,
     listen: &str,
-    upstream: CassetteUpstream,
+    (upstream, book): (CassetteUpstream, &Arc<Book>),
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
@@ -124,7 +140,7 @@ fn serve_http(
     let served = front::run(
         settings,
         place,
-        (Arc::new(upstream), Transparent),
+        (Arc::new(upstream), faults::policy(book)),
         (recorder, clock),
         |origin| gateway::announce(origin, &path, None),
     );
@@ -186,7 +202,7 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
 
 fn recorder(
     arguments: &Arguments,
-    script: &Script,
+    (label, book): (&str, &Book),
     rules: Arc<Rules>,
     clock: Clock,
 ) -> anyhow::Result<Arc<Recorder>> {
@@ -198,12 +214,8 @@ fn recorder(
         let what = format!("`{path}` is the recording that is served");
         return Err(Mistake::new(what, "record to another file: `-o FILE`").into());
     }
-    let stem = arguments.tape.file_stem().unwrap_or_default();
-    let label = script
-        .meta("label")
-        .map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned);
-    let settings = Settings {
-        target: target::of(Some(output), &label, clock.created)?,
+    let mut settings = Settings {
+        target: target::of(Some(output), label, clock.created)?,
         durability: Durability::Queue,
         when_full: WhenFull::Wait,
         limit_bytes: LONGEST_MESSAGE,
@@ -215,7 +227,7 @@ fn recorder(
                 Some(_) => "http".to_owned(),
                 None => "stdio".to_owned(),
             },
-            label,
+            label: label.to_owned(),
             pid: std::process::id(),
             durability: Durability::Queue.name().to_owned(),
             when_full: WhenFull::Wait.name().to_owned(),
@@ -227,10 +239,19 @@ fn recorder(
         rules: Box::new(move || rules),
         judging: None,
     };
+    faults::note(book, &mut settings.header);
     let recorder = Recorder::start(settings, clock);
     Ok(Arc::new(
         recorder.context("the recorder could not be started")?,
     ))
+}
+
+/// What the recorded server is called.
+fn label(arguments: &Arguments, script: &Script) -> String {
+    let stem = arguments.tape.file_stem().unwrap_or_default();
+    script
+        .meta("label")
+        .map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned)
 }
 
 /// The longest message that is recorded whole, in bytes; as `record` has it.

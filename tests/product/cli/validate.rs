@@ -30,10 +30,7 @@ fn every_documented_example_is_valid() {
         // Remarks stand before it.
         let verdict = stdout.lines().rev().find(|line| !line.is_empty());
         let verdict = verdict.unwrap_or_default();
-        assert!(
-            verdict.starts_with(&format!("{name}: valid (")),
-            "{stdout}"
-        );
+        assert!(verdict.starts_with(&format!("{name}: valid (")), "{stdout}");
     }
 }
 

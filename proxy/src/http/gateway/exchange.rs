@@ -2,10 +2,10 @@
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use http::{Request, Response, StatusCode, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
     Added, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
@@ -17,6 +17,7 @@ use super::request::{head_of, target_of, to_server};
 use super::{Gateway, answer};
 use crate::http::body::{Gate, Outbound, Tapped};
 use crate::http::edit::{Addresses, ResourceEditor};
+use crate::http::fault::{Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
@@ -41,6 +42,7 @@ impl Gateway {
         request: Request<Incoming>,
     ) -> Response<Outbound> {
         let arrived = self.clock.now();
+        let connection = client.connection;
         let Ok(free) = self.places.clone().try_acquire_owned() else {
             let why = "too many exchanges are under way";
             return self.refuse(
@@ -96,6 +98,18 @@ impl Gateway {
             }));
             log.note(Direction::ToServer, edit);
         }
+        if !self.faults.is_idle() {
+            // What is changed on its way has to be read.
+            let identity = HeaderValue::from_static("identity");
+            let before = parts.headers.insert(header::ACCEPT_ENCODING, identity);
+            let before = before.and_then(|value| value.to_str().map(str::to_owned).ok());
+            let edit = EventBody::Edited(Box::new(Edit {
+                what: "accept-encoding".to_owned(),
+                before: before.unwrap_or_default(),
+                after: "identity".to_owned(),
+            }));
+            log.note(Direction::ToServer, edit);
+        }
         let upstream = to_server(parts, body, url, &self.changes, is_reverse);
         let before = self.clock.now();
         let answer = goal.origin.send(upstream).await;
@@ -115,7 +129,15 @@ impl Gateway {
         };
         self.metrics.add_latency(added);
         log.note(Direction::ToClient, EventBody::Added(added));
-        response
+        if self.faults.is_idle() {
+            return response;
+        }
+        let scene = Scene {
+            gateway: Arc::clone(self),
+            talk: Wedged::of(log.session(), connection),
+            log,
+        };
+        scene.apply(exchange.aimed(), response).await
     }
 
     /// Opens the notes of an exchange, in its session where the head tells it.
@@ -153,6 +175,7 @@ impl Gateway {
             sent: Arc::default(),
             broken_off: AtomicBool::new(false),
             ask_response: place == Place::AskResponse,
+            aimed: Mutex::default(),
         })
     }
 

@@ -15,10 +15,12 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
+use tapewright_engine::fault::Book;
 use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
+use super::fault::Wedges;
 use super::forward::Forward;
 use super::listen::{Guard, Limits, Phase};
 use super::metrics::Metrics;
@@ -63,6 +65,8 @@ pub struct Settings {
     pub metrics: Option<SocketAddr>,
     /// Leave `/healthz` to the server.
     pub pass_healthz: bool,
+    /// The faults in force.
+    pub faults: Arc<Book>,
 }
 
 impl fmt::Debug for Settings {
@@ -97,6 +101,8 @@ pub(crate) struct Gateway {
     pub(crate) places: Arc<Semaphore>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
+    pub(crate) faults: Arc<Book>,
+    pub(crate) wedges: Wedges,
     pub(crate) phase: watch::Receiver<Phase>,
     /// What goes on beside the connections: tunnels.
     pub(crate) tasks: TaskTracker,
@@ -122,6 +128,8 @@ impl Gateway {
             places: Arc::new(Semaphore::new(settings.limits.exchanges)),
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,
+            faults: settings.faults,
+            wedges: Wedges::default(),
             phase,
             tasks: TaskTracker::new(),
             conduits: AtomicU32::new(0),

@@ -1,12 +1,13 @@
 //! What the two directions of an exchange tell about its session.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, SessionKey, SessionMark};
 
 use super::Gateway;
+use crate::http::fault::Aimed;
 use crate::http::metrics::InFlight;
 use crate::http::sessions::LANE;
 use crate::http::tap::{Log, Watch};
@@ -25,6 +26,8 @@ pub(crate) struct Exchange {
     pub(crate) broken_off: AtomicBool,
     /// The session is decided by the response.
     pub(crate) ask_response: bool,
+    /// The fault that acts on the response.
+    pub(crate) aimed: Mutex<Option<Aimed>>,
 }
 
 impl Exchange {
@@ -32,6 +35,24 @@ impl Exchange {
     pub(crate) fn settle(&self, session: SessionKey) -> SessionKey {
         self.log.decide(session);
         self.log.session().unwrap_or(session)
+    }
+
+    /// Lets a message of the request meet the faults in force.
+    fn aim(&self, payload: &[u8]) {
+        let book = &self.gateway.faults;
+        if book.is_idle() {
+            return;
+        }
+        let session = self.log.session().unwrap_or(LANE);
+        let aimed = Aimed::of(book, self.gateway.clock.now(), session, payload);
+        let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
+        *aim = aim.take().or(aimed);
+    }
+
+    /// The fault that acts on the response.
+    pub(crate) fn aimed(&self) -> Option<Aimed> {
+        let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
+        aim.take()
     }
 
     /// Says that the session of this exchange began or ended.
@@ -53,14 +74,14 @@ impl Watch for RequestWatch {
         };
         // What comes on a known session opens none, and ends none: on 2024-11-05 the stream
         // did, and no answer to a POST names a session.
-        if exchange.log.session().is_some() {
-            return;
+        if exchange.log.session().is_none() {
+            exchange.initialize.store(initialize, Ordering::Relaxed);
+            let session = initialize
+                .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
+                .flatten();
+            exchange.log.decide(session.unwrap_or(LANE));
         }
-        exchange.initialize.store(initialize, Ordering::Relaxed);
-        let session = initialize
-            .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
-            .flatten();
-        exchange.log.decide(session.unwrap_or(LANE));
+        exchange.aim(payload);
     }
 
     fn endpoint(&self, _url: &str) {}

@@ -1,6 +1,5 @@
 //! One connection of a client, from its first byte to its last.
 
-use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +17,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::super::fault::CutOff;
 use super::flushed::{Flushed, Watched};
 use super::{Client, Handler, Limits, Phase};
 
@@ -113,7 +113,13 @@ impl<H: Handler> Served<H> {
             request.extensions_mut().insert(flushed.clone());
             first_request.store(true, Ordering::Relaxed);
             let handler = handler.clone();
-            async move { Ok::<_, Infallible>(handler.handle(client, request).await) }
+            async move {
+                let response = handler.handle(client, request).await;
+                match response.extensions().get::<CutOff>() {
+                    Some(cut) => Err(*cut),
+                    None => Ok(response),
+                }
+            }
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut served = pin!(served);

@@ -1,0 +1,232 @@
+//! What faults have in hand on one conversation.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, RequestId, for_each_message};
+use tapewright_schemas::event::{Direction, Offset, SessionKey};
+use tapewright_schemas::json;
+
+use super::act::Call;
+use super::book::{Book, Hit};
+use super::carry::Scene;
+use super::kinds::On;
+use super::selector::Subject;
+use crate::outbox::after;
+use crate::policy::{Decision, Message, Ticket, Verdict};
+
+/// How many requests that are to be acted on may await their answer.
+const MOST_AWAITED: usize = 65_536;
+
+/// What faults have in hand on one conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    // Chosen requests whose answer is to come, by direction and id.
+    awaited: HashMap<(Direction, Vec<u8>), Awaited>,
+    // What is held until its request is cancelled.
+    pub(super) until_cancelled: HashMap<(Direction, Vec<u8>), (Ticket, Duration)>,
+    // What is held until the next message of the direction.
+    pub(super) until_next: [Vec<Ticket>; 2],
+    // When the last message that must not be overtaken is due.
+    pub(super) last_due: [Offset; 2],
+    pub(super) tickets: Vec<Ticket>,
+}
+
+#[derive(Debug)]
+struct Awaited {
+    hit: Hit,
+    id: Vec<u8>,
+    cancelled: bool,
+}
+
+/// A fault, and the id of what it acts on.
+pub(super) struct Chosen {
+    pub(super) hit: Hit,
+    pub(super) key: Option<(Direction, Vec<u8>)>,
+    id: Option<Vec<u8>>,
+    pub(super) cancelled: bool,
+}
+
+impl Conversation {
+    /// The fate of one message.
+    pub(crate) fn decide(
+        &mut self,
+        book: &Book,
+        session: SessionKey,
+        now: Offset,
+        dir: Direction,
+        message: &Message<'_>,
+    ) -> Decision {
+        let next = self.until_next.get_mut(dir as usize).map(std::mem::take);
+        let releases = next.as_ref().is_some_and(|next| !next.is_empty());
+        for ticket in next.into_iter().flatten() {
+            book.due(ticket, now);
+        }
+        let decision = self.fate(book, session, now, dir, message);
+        Decision {
+            releases,
+            ..decision
+        }
+    }
+
+    fn fate(
+        &mut self,
+        book: &Book,
+        session: SessionKey,
+        now: Offset,
+        dir: Direction,
+        message: &Message<'_>,
+    ) -> Decision {
+        let (text, end) = message.parts();
+        let mut chosen = None;
+        if let MessageKind::Batch { .. } = message.envelope.kind {
+            for_each_message(text, |one| {
+                let found = self.one(book, session, now, dir, &Envelope::parse(one), one);
+                chosen = chosen.take().or(found);
+            });
+        } else {
+            chosen = self.one(book, session, now, dir, message.envelope, text);
+        }
+        let Some(chosen) = chosen else {
+            return Decision::PASS;
+        };
+        let Some(hit) = chosen.acting() else {
+            return Decision {
+                releases: false,
+                verdict: Verdict::Drop,
+                effect: Some(format!(
+                    "{} ({}): the cancellation is kept from the server, so that it answers",
+                    chosen.hit.name,
+                    chosen.hit.kind().name
+                )),
+            };
+        };
+        let call = Call {
+            kind: hit.kind(),
+            values: hit.values(),
+            dice: hit.dice,
+            text,
+            end,
+            id: chosen.id.as_deref(),
+        };
+        let act = (hit.kind().act)(&call);
+        let scene = Scene {
+            book,
+            now,
+            dir,
+            line: message.line,
+            chosen: &chosen,
+        };
+        let (verdict, what) = scene.carry_out(self, act);
+        Decision {
+            releases: false,
+            effect: Some(format!("{} ({}): {what}", hit.name, hit.kind().name)),
+            verdict,
+        }
+    }
+
+    /// Looks at one message; the fault that acts on it now.
+    fn one(
+        &mut self,
+        book: &Book,
+        session: SessionKey,
+        now: Offset,
+        dir: Direction,
+        envelope: &Envelope<'_>,
+        text: &[u8],
+    ) -> Option<Chosen> {
+        let subject = |method| Subject {
+            method,
+            text,
+            dir,
+            session,
+        };
+        match &envelope.kind {
+            MessageKind::Request { id, method, .. } => {
+                let hit = book.choose(now, &subject(method))?;
+                let id_text = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
+                let key = (dir, key_of(id));
+                if hit.on() == On::Request {
+                    return Some(Chosen::new(hit, Some(key), Some(id_text)));
+                }
+                if self.awaited.len() < MOST_AWAITED {
+                    let awaited = Awaited {
+                        hit,
+                        id: id_text,
+                        cancelled: false,
+                    };
+                    self.awaited.insert(key, awaited);
+                }
+                None
+            }
+            MessageKind::Notification { method, .. } => {
+                if method == "notifications/cancelled"
+                    && let Some(chosen) = self.cancelled(book, now, dir, text)
+                {
+                    return Some(chosen);
+                }
+                let hit = book.choose(now, &subject(method))?;
+                Some(Chosen::new(hit, None, None))
+            }
+            MessageKind::Response { id, .. } => {
+                let key = (dir.opposite(), key_of(id));
+                let awaited = self.awaited.remove(&key)?;
+                let mut chosen = Chosen::new(awaited.hit, Some(key), Some(awaited.id));
+                chosen.cancelled = awaited.cancelled;
+                Some(chosen)
+            }
+            _ => None,
+        }
+    }
+
+    /// A request was cancelled: an answer that waits for it may come, and one that is still
+    /// to come is made sure of.
+    fn cancelled(
+        &mut self,
+        book: &Book,
+        now: Offset,
+        dir: Direction,
+        text: &[u8],
+    ) -> Option<Chosen> {
+        let id = json::find(text, &["params", "requestId"])?;
+        let key = (dir, key_of(&RequestId::of_source(id)));
+        if let Some((ticket, wait)) = self.until_cancelled.remove(&key) {
+            book.due(ticket, after(now, wait));
+            return None;
+        }
+        let awaited = self.awaited.get_mut(&key)?;
+        if awaited.hit.kind().name != "late-after-cancel" {
+            return None;
+        }
+        awaited.cancelled = true;
+        Some(Chosen {
+            hit: awaited.hit.clone(),
+            key: None,
+            id: None,
+            cancelled: true,
+        })
+    }
+}
+
+impl Chosen {
+    fn new(hit: Hit, key: Option<(Direction, Vec<u8>)>, id: Option<Vec<u8>>) -> Self {
+        Self {
+            hit,
+            key,
+            id,
+            cancelled: false,
+        }
+    }
+
+    /// The fault, unless this is a cancellation that is kept from the server.
+    fn acting(&self) -> Option<&Hit> {
+        let kept = self.cancelled && self.key.is_none();
+        (!kept).then_some(&self.hit)
+    }
+}
+
+fn key_of(id: &RequestId<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    id.write_key(&mut key);
+    key
+}

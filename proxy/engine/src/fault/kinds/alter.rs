@@ -1,0 +1,213 @@
+//! Answers that say something else.
+
+use tapewright_schemas::json;
+
+use super::{Kind, Legal, On, Parameter, Reach, Unit};
+use crate::fault::act::{Act, Call, Move};
+
+pub(super) static ERROR: Kind = Kind {
+    name: "error",
+    does: "the client gets a JSON-RPC error in place of the answer",
+    legal: Legal::Yes("any request may fail"),
+    example: "error tool=search code=-32603 message='index is down'",
+    parameters: &[
+        Parameter {
+            name: "code",
+            unit: Unit::Integer,
+            default: Some("-32603"),
+            does: "the code, a whole number",
+        },
+        Parameter {
+            name: "message",
+            unit: Unit::Text,
+            default: Some("a fault was injected"),
+            does: "the message",
+        },
+    ],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: error,
+};
+
+pub(super) static HTTP_STATUS: Kind = Kind {
+    name: "http-status",
+    does: "the client gets an HTTP status in place of the response",
+    legal: Legal::Yes(
+        "401 and 403 ask for authorization, 404 ends a session, 429 and 5xx may come at any time",
+    ),
+    example: "http-status method=tools/list status=429 retry_after_s=1",
+    parameters: &[
+        Parameter {
+            name: "status",
+            unit: Unit::Count {
+                of: "",
+                least: 400,
+                most: 599,
+            },
+            default: None,
+            does: "the status: 401, 403, 404 for a session that is gone, 429, 500, 503",
+        },
+        Parameter {
+            name: "retry_after_s",
+            unit: Unit::Count {
+                of: "seconds",
+                least: 0,
+                most: 86_400,
+            },
+            default: Some("0"),
+            does: "the value of Retry-After; 0 leaves the field out",
+        },
+    ],
+    on: On::Answer,
+    reach: Reach::Http,
+    limit: None,
+    act: |call| {
+        let wait = call.number("retry_after_s");
+        Act::Status {
+            status: u16::try_from(call.number("status")).unwrap_or(500),
+            retry_after: (wait > 0).then_some(wait),
+        }
+    },
+};
+
+pub(super) static TRUNCATE: Kind = Kind {
+    name: "truncate",
+    does: "the end of the answer is missing; its line still ends",
+    legal: Legal::Forbidden("what is left is not JSON"),
+    example: "truncate tool=search bytes=20",
+    parameters: &[Parameter {
+        name: "bytes",
+        unit: Unit::Count {
+            of: "bytes",
+            least: 0,
+            most: 64 << 20,
+        },
+        default: Some("0"),
+        does: "how much is left; 0 is half",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: |call| {
+        let left = match call.size("bytes") {
+            0 => call.text.len() / 2,
+            bytes => bytes,
+        };
+        let text = call.text.get(..left).unwrap_or(call.text);
+        Act::Play(vec![Move::send(call.line(text))])
+    },
+};
+
+pub(super) static GARBAGE: Kind = Kind {
+    name: "garbage",
+    does: "a line that is no message comes before the answer",
+    legal: Legal::Forbidden("a server writes nothing but messages to its output"),
+    example: "garbage tool=search text='Listening on port 3000'",
+    parameters: &[Parameter {
+        name: "text",
+        unit: Unit::Text,
+        default: Some("Listening on port 3000"),
+        does: "the line",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: |call| {
+        let mut line = call.word("text").as_bytes().to_vec();
+        line.push(b'\n');
+        Act::Play(vec![Move::send(line), Move::send(call.whole())])
+    },
+};
+
+pub(super) static WRONG_ID: Kind = Kind {
+    name: "wrong-id",
+    does: "the answer carries an id that nobody asked with",
+    legal: Legal::Forbidden("a response has the id of its request"),
+    example: "wrong-id tool=search id=424242",
+    parameters: &[Parameter {
+        name: "id",
+        unit: Unit::Json,
+        default: Some("\"nobody-asked\""),
+        does: "the id, as JSON",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: wrong_id,
+};
+
+pub(super) static OVERSIZE: Kind = Kind {
+    name: "oversize",
+    does: "the result has a further member as large as asked for",
+    legal: Legal::Yes("results may have further members, and there is no limit of size"),
+    example: "oversize tool=search bytes=20000000",
+    parameters: &[Parameter {
+        name: "bytes",
+        unit: Unit::Count {
+            of: "bytes",
+            least: 1,
+            most: 64 << 20,
+        },
+        default: Some("16777216"),
+        does: "how much larger the message gets, at least",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: oversize,
+};
+
+fn error(call: &Call<'_>) -> Act {
+    let mut line = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
+    line.extend_from_slice(call.id.unwrap_or(b"null"));
+    line.extend_from_slice(b",\"error\":{\"code\":");
+    let code: i64 = call.word("code").parse().unwrap_or(-32603);
+    line.extend_from_slice(code.to_string().as_bytes());
+    line.extend_from_slice(b",\"message\":\"");
+    json::escape(call.word("message"), &mut line);
+    line.extend_from_slice(b"\"}}");
+    Act::Play(vec![Move::send(call.line(&line))])
+}
+
+fn wrong_id(call: &Call<'_>) -> Act {
+    let wrong = call.word("id").as_bytes();
+    let id = json::find(call.text, &["id"]);
+    let altered = match id.and_then(|id| Some((place(call.text, id)?, id.len()))) {
+        Some((at, length)) => splice(call.text, at, length, wrong),
+        None => call.text.to_vec(),
+    };
+    Act::Play(vec![Move::send(call.line(&altered))])
+}
+
+fn oversize(call: &Call<'_>) -> Act {
+    let size = call.size("bytes");
+    let mut padding = b"\"x-tapewright-padding\":\"".to_vec();
+    padding.resize(padding.len() + size, b'x');
+    padding.push(b'"');
+    let result = json::find(call.text, &["result"]).filter(|result| result.starts_with(b"{"));
+    let altered = match result.and_then(|result| Some((result, place(call.text, result)?))) {
+        Some((result, at)) => {
+            let is_empty = result.get(1..).unwrap_or_default().trim_ascii_start() == b"}";
+            if !is_empty {
+                padding.push(b',');
+            }
+            splice(call.text, at + 1, 0, &padding)
+        }
+        // No object to put it into: white space is as large, and as legal.
+        None => [call.text, vec![b' '; size].as_slice()].concat(),
+    };
+    Act::Play(vec![Move::send(call.line(&altered))])
+}
+
+/// Where a part of a message stands in it.
+fn place(whole: &[u8], part: &[u8]) -> Option<usize> {
+    let at = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    (whole.get(at..at + part.len()) == Some(part)).then_some(at)
+}
+
+fn splice(text: &[u8], at: usize, gone: usize, new: &[u8]) -> Vec<u8> {
+    let before = text.get(..at).unwrap_or_default();
+    let behind = text.get(at + gone..).unwrap_or_default();
+    [before, new, behind].concat()
+}

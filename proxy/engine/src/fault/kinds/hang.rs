@@ -1,0 +1,94 @@
+//! Answers that do not come.
+
+use std::time::Duration;
+
+use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use crate::fault::act::{Act, Call, Move, Until};
+
+const SILENCE: Legal = Legal::Yes("a server may take any time; a client should have timeouts");
+
+pub(super) static HANG: Kind = Kind {
+    name: "hang",
+    does: "the call is never answered; everything else goes on",
+    legal: SILENCE,
+    example: "hang tool=search nth=3",
+    parameters: &[Parameter {
+        name: "after_bytes",
+        unit: Unit::Count {
+            of: "bytes",
+            least: 0,
+            most: 64 << 20,
+        },
+        default: Some("0"),
+        does: "so much of the answer passes first: half a line, then silence for all later messages too",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: hang,
+};
+
+pub(super) static WEDGED: Kind = Kind {
+    name: "wedged",
+    does: "from the call on the connection answers nothing: neither this call nor any later message of that side",
+    legal: SILENCE,
+    example: "wedged tool=search",
+    parameters: &[],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: |_| Act::HoldAll { cut_after: None },
+};
+
+pub(super) static RECOVER_AFTER: Kind = Kind {
+    name: "recover_after",
+    does: "so many matching calls hang, later ones are answered",
+    legal: SILENCE,
+    example: "recover_after tool=search failures=2",
+    parameters: &[Parameter {
+        name: "failures",
+        unit: Unit::Count {
+            of: "calls",
+            least: 0,
+            most: 1_000_000,
+        },
+        default: None,
+        does: "how many calls hang before the server answers normally",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: Some("failures"),
+    act: |_| Act::Hold(Until::Removed),
+};
+
+pub(super) static TIMEOUT: Kind = Kind {
+    name: "timeout",
+    does: "from the call on nothing is answered, and after a time the connection is cut",
+    legal: Legal::Yes("connections may break at any time"),
+    example: "timeout tool=search timeout_ms=2000",
+    parameters: &[Parameter {
+        name: "timeout_ms",
+        unit: MS,
+        default: Some("0"),
+        does: "when the connection is cut; 0 is never, until the fault is removed",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: |call| {
+        let time = call.millis("timeout_ms");
+        Act::HoldAll {
+            cut_after: (time > Duration::ZERO).then_some(time),
+        }
+    },
+};
+
+fn hang(call: &Call<'_>) -> Act {
+    let first = call.size("after_bytes");
+    if first == 0 {
+        return Act::Hold(Until::Removed);
+    }
+    let mut begin = call.whole();
+    let rest = begin.split_off(first.min(call.text.len()));
+    Act::Play(vec![Move::send(begin), Move::Hold, Move::send(rest)])
+}

@@ -1,0 +1,158 @@
+//! Answers that come late, or piece by piece.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use crate::fault::act::{Act, Call, Move};
+use crate::policy::Step;
+
+const LATE: Legal = Legal::Yes("a server may take any time");
+const PIECES: Legal = Legal::Yes("a stream may be cut anywhere on its way");
+
+/// Into how many pieces a message is cut at most: each costs a write.
+const MOST_PIECES: usize = 65_536;
+
+pub(super) static SLOW: Kind = Kind {
+    name: "slow",
+    does: "the answer comes later by a time; others may overtake it",
+    legal: LATE,
+    example: "slow tool=search delay_ms=1500 jitter_ms=200",
+    parameters: &[
+        Parameter {
+            name: "delay_ms",
+            unit: MS,
+            default: None,
+            does: "how much later",
+        },
+        Parameter {
+            name: "jitter_ms",
+            unit: MS,
+            default: Some("0"),
+            does: "how much the time may be shorter or longer, by chance",
+        },
+    ],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: |call| Act::Delay {
+        time: jittered(call, "delay_ms"),
+        in_order: false,
+    },
+};
+
+pub(super) static LATENCY: Kind = Kind {
+    name: "latency",
+    does: "matching messages take longer on their way, and stay in order among themselves",
+    legal: LATE,
+    example: "latency method=* latency_ms=100 jitter_ms=20",
+    parameters: &[
+        Parameter {
+            name: "latency_ms",
+            unit: MS,
+            default: None,
+            does: "how much longer",
+        },
+        Parameter {
+            name: "jitter_ms",
+            unit: MS,
+            default: Some("0"),
+            does: "how much the time may be shorter or longer, by chance",
+        },
+    ],
+    on: On::Request,
+    reach: Reach::Any,
+    limit: None,
+    act: |call| Act::Delay {
+        time: jittered(call, "latency_ms"),
+        in_order: true,
+    },
+};
+
+pub(super) static SLOW_TRICKLE: Kind = Kind {
+    name: "slow-trickle",
+    does: "the answer trickles in at a bandwidth; later messages wait for it",
+    legal: PIECES,
+    example: "slow-trickle tool=search bytes_per_s=1000",
+    parameters: &[Parameter {
+        name: "bytes_per_s",
+        unit: Unit::Count {
+            of: "bytes per second",
+            least: 1,
+            most: 1 << 40,
+        },
+        default: None,
+        does: "how much passes in a second",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: trickle,
+};
+
+pub(super) static SLICER: Kind = Kind {
+    name: "slicer",
+    does: "the answer is cut into pieces, each of which leaves in a write of its own",
+    legal: PIECES,
+    example: "slicer tool=search size=1 delay_ms=1",
+    parameters: &[
+        Parameter {
+            name: "size",
+            unit: Unit::Count {
+                of: "bytes",
+                least: 1,
+                most: 64 << 20,
+            },
+            default: Some("1"),
+            does: "how long a piece is",
+        },
+        Parameter {
+            name: "delay_ms",
+            unit: MS,
+            default: Some("0"),
+            does: "how long to wait between two pieces",
+        },
+    ],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: |call| {
+        let whole = call.whole();
+        pieces(whole, call.size("size"), call.millis("delay_ms"))
+    },
+};
+
+fn jittered(call: &Call<'_>, name: &str) -> Duration {
+    let (time, jitter) = (call.number(name), call.number("jitter_ms"));
+    // In microseconds, so that a jitter of one millisecond has more than three values.
+    let spread = call.dice.clone().up_to(jitter * 2_000);
+    Duration::from_micros((time * 1_000 + spread).saturating_sub(jitter * 1_000))
+}
+
+/// A beat of the trickle: short enough to look steady, long enough to be kept.
+const BEAT: Duration = Duration::from_millis(50);
+
+fn trickle(call: &Call<'_>) -> Act {
+    let whole = call.whole();
+    let rate = call.number("bytes_per_s").max(1);
+    // At least a byte per beat; below that the beats are longer.
+    let size = usize::try_from(rate / 20).unwrap_or(usize::MAX).max(1);
+    let size = size.max(whole.len() / MOST_PIECES);
+    let micros = (size as u64).saturating_mul(1_000_000) / rate;
+    let beat = Duration::from_micros(micros).max(if size > 1 { BEAT } else { Duration::ZERO });
+    pieces(whole, size, beat)
+}
+
+fn pieces(mut whole: Bytes, size: usize, wait: Duration) -> Act {
+    let size = size.max(whole.len() / MOST_PIECES).max(1);
+    let mut moves = Vec::new();
+    while !whole.is_empty() {
+        let rest = whole.split_off(size.min(whole.len()));
+        moves.push(Move::send(std::mem::replace(&mut whole, rest)));
+        if wait > Duration::ZERO && !whole.is_empty() {
+            moves.push(Move::Step(Step::Wait(wait)));
+        }
+    }
+    Act::Play(moves)
+}

@@ -1,0 +1,112 @@
+//! Connections that break, processes that end, streams beside the protocol.
+
+use bytes::Bytes;
+
+use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use crate::fault::act::{Act, Call, Move};
+use crate::policy::{Aside, Step};
+
+pub(super) static RESET: Kind = Kind {
+    name: "reset",
+    does: "the connection to the client is cut",
+    legal: Legal::Yes("connections may break at any time"),
+    example: "reset tool=search at=mid",
+    parameters: &[Parameter {
+        name: "at",
+        unit: Unit::Words(&["before", "head", "mid", "after"]),
+        default: Some("before"),
+        does: "before the answer, after the head of the response (HTTP), in the middle, or after the answer",
+    }],
+    on: On::Answer,
+    reach: Reach::Any,
+    limit: None,
+    act: reset,
+};
+
+pub(super) static STDERR_FLOOD: Kind = Kind {
+    name: "stderr-flood",
+    does: "before the answer the client gets lines on standard error",
+    legal: Legal::Yes("a server may write to standard error what it likes"),
+    example: "stderr-flood tool=search bytes=1000000",
+    parameters: &[Parameter {
+        name: "bytes",
+        unit: Unit::Count {
+            of: "bytes",
+            least: 1,
+            most: 64 << 20,
+        },
+        default: Some("1048576"),
+        does: "how much, in lines of 80",
+    }],
+    on: On::Answer,
+    reach: Reach::Stdio,
+    limit: None,
+    act: flood,
+};
+
+pub(super) static STDIN_STALL: Kind = Kind {
+    name: "stdin-stall",
+    does: "from the call on nothing more is read from the client, so that its pipe fills up",
+    legal: Legal::Yes("a server may be slow to read"),
+    example: "stdin-stall tool=search for_ms=3000",
+    parameters: &[Parameter {
+        name: "for_ms",
+        unit: MS,
+        default: Some("0"),
+        does: "for how long; 0 is until the fault is removed",
+    }],
+    on: On::Request,
+    reach: Reach::Stdio,
+    limit: None,
+    act: |call| {
+        let time = call.millis("for_ms");
+        Act::Stall((!time.is_zero()).then_some(time))
+    },
+};
+
+pub(super) static EXIT: Kind = Kind {
+    name: "exit",
+    does: "the server's process ends when it is called",
+    legal: Legal::Yes("processes may end at any time"),
+    example: "exit tool=search status=1",
+    parameters: &[Parameter {
+        name: "status",
+        unit: Unit::Count {
+            of: "",
+            least: 0,
+            most: 255,
+        },
+        default: Some("1"),
+        does: "the status that the client sees",
+    }],
+    on: On::Request,
+    reach: Reach::Stdio,
+    limit: None,
+    act: |call| {
+        let status = u8::try_from(call.number("status")).unwrap_or(1);
+        Act::Play(vec![Move::Step(Step::Aside(Aside::Exit(status)))])
+    },
+};
+
+fn reset(call: &Call<'_>) -> Act {
+    let cut = Move::Step(Step::Cut);
+    Act::Play(match call.word("at") {
+        "mid" => {
+            let half = call.text.get(..call.text.len() / 2).unwrap_or_default();
+            vec![Move::send(Bytes::copy_from_slice(half)), cut]
+        }
+        "after" => vec![Move::send(call.whole()), cut],
+        _ => vec![cut],
+    })
+}
+
+fn flood(call: &Call<'_>) -> Act {
+    const LINE: &[u8; 80] =
+        b"tapewright: a flood of standard error, as it was asked for with a fault .......\n";
+    let lines = call.size("bytes").div_ceil(LINE.len());
+    let text = Bytes::from(LINE.repeat(lines));
+    Act::Play(vec![
+        Move::Step(Step::Aside(Aside::Log(text))),
+        Move::send(call.whole()),
+    ])
+}

@@ -1,0 +1,47 @@
+//! Faults: what can be done to a conversation on purpose, and to which messages.
+//!
+//! A [`Kind`] is one thing that can be done; the table of all of them is [`kinds::ALL`], from
+//! which help, documents and tests are made. A [`Fault`] is a kind with its parameters and
+//! a [`Selector`]; [`Fault::parse`] reads one from the words `hang tool=search nth=3`. A
+//! [`Book`] holds the faults in force, counts, and says which message meets which; it may
+//! change while messages flow. A [`FaultPolicy`] is what a lane asks.
+//!
+//! # What a fault acts on
+//!
+//! The selector looks at requests and notifications. A fault on a request acts on its
+//! answer, or, for kinds of the sending side and with `on=request`, on the request itself.
+//! The true answer is always asked for and recorded, except where the request is kept from
+//! the server.
+//!
+//! # What holds of every fault
+//!
+//! * What it holds back is passed on when the fault is taken away or changed.
+//! * Messages that no fault touches keep their order among themselves.
+//! * The same seed and the same traffic give the same faults.
+//! * With no fault in force nothing is looked at: one relaxed load per read.
+
+mod act;
+mod book;
+mod carry;
+mod conversation;
+mod dice;
+mod display;
+mod explain;
+pub mod kinds;
+mod policy;
+mod selector;
+
+mod spec;
+mod values;
+mod words;
+
+pub use self::act::{Act, Call, Move, Until};
+pub use self::book::{Book, Entry, Hit, Rejected};
+pub use self::dice::Dice;
+pub use self::explain::page;
+pub use self::kinds::{Kind, Legal, On, Parameter, Reach, Unit};
+pub use self::policy::FaultPolicy;
+pub use self::selector::{Selector, Subject};
+pub use self::spec::{Fault, SELECTING, SpecError};
+pub use self::values::{ValueError, Values};
+pub use crate::outbox::after;

@@ -1,0 +1,75 @@
+//! The faults of a book, as a lane asks for them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tapewright_schemas::event::{ConduitId, Direction, Offset, SessionKey};
+
+use super::book::Book;
+use super::conversation::Conversation;
+use crate::policy::{Decision, Hold, Message, Policy, Ticket};
+
+/// The faults of a book, on one conversation.
+///
+/// Both lanes share what is known of their conversation behind a lock, which is taken only
+/// while a fault is in force.
+#[derive(Clone, Debug)]
+pub struct FaultPolicy {
+    book: Arc<Book>,
+    session: SessionKey,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    book: Arc<Book>,
+    conversation: Mutex<Conversation>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let conversation = self.conversation.get_mut();
+        let conversation = conversation.unwrap_or_else(PoisonError::into_inner);
+        for ticket in conversation.tickets.drain(..) {
+            self.book.give_back(ticket);
+        }
+    }
+}
+
+impl FaultPolicy {
+    /// The faults of a book.
+    #[must_use]
+    pub fn new(book: Arc<Book>) -> Self {
+        let shared = Shared {
+            book: Arc::clone(&book),
+            conversation: Mutex::default(),
+        };
+        Self {
+            book,
+            session: SessionKey::default(),
+            shared: Arc::new(shared),
+        }
+    }
+}
+
+impl Policy for FaultPolicy {
+    fn is_idle(&self) -> bool {
+        self.book.is_idle()
+    }
+
+    fn decide(&mut self, now: Offset, dir: Direction, message: &Message<'_>) -> Decision {
+        let conversation = self.shared.conversation.lock();
+        let mut conversation = conversation.unwrap_or_else(PoisonError::into_inner);
+        conversation.decide(&self.book, self.session, now, dir, message)
+    }
+
+    fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
+        self.book.hold(now, ticket)
+    }
+
+    fn for_conduit(&self, _conduit: ConduitId, session: SessionKey) -> Self {
+        Self {
+            session,
+            ..Self::new(Arc::clone(&self.book))
+        }
+    }
+}

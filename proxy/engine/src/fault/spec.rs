@@ -1,0 +1,295 @@
+//! A fault, and how one is written: `hang tool=search nth=3`.
+
+use std::time::Duration;
+
+use tapewright_schemas::event::Direction;
+
+use super::kinds::{self, Kind, On};
+use super::selector::Selector;
+use super::values::{ValueError, Values};
+use super::words::{Word, words};
+
+/// Something that is done to some messages.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Its name; the book gives one where there is none.
+    pub name: Option<String>,
+    /// What is done.
+    pub kind: &'static Kind,
+    /// How.
+    pub values: Values,
+    /// To which messages.
+    pub selector: Selector,
+    /// To a matched request, or to its answer.
+    pub on: On,
+}
+
+/// What is wrong with the words of a fault. `column` counts characters from 1 on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// No word.
+    #[error("column 1: there is no fault; it begins with its kind, as in `hang tool=search nth=3`")]
+    Empty,
+    /// A value that is none.
+    #[error("column {column}: {what}")]
+    BadValue {
+        /// Where.
+        column: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// A parameter that has to be said.
+    #[error("`{kind}` needs `{parameter}`, as in `{example}`")]
+    Missing {
+        /// The kind.
+        kind: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// A whole fault.
+        example: &'static str,
+    },
+    /// A quote that is not closed.
+    #[error("column {column}: the quote is not closed")]
+    OpenQuote {
+        /// Where.
+        column: usize,
+    },
+    /// A word said twice.
+    #[error("column {column}: `{word}` was said before")]
+    Twice {
+        /// Where.
+        column: usize,
+        /// The word.
+        word: String,
+    },
+    /// No such kind.
+    #[error("column {column}: there is no fault `{found}`{}", hint(.near.as_deref()))]
+    UnknownKind {
+        /// Where.
+        column: usize,
+        /// What was said.
+        found: String,
+        /// What may have been meant.
+        near: Option<String>,
+    },
+    /// No such word.
+    #[error("column {column}: `{kind}` has no `{found}`{}", hint(.near.as_deref()))]
+    UnknownWord {
+        /// Where.
+        column: usize,
+        /// The kind.
+        kind: &'static str,
+        /// What was said.
+        found: String,
+        /// What may have been meant.
+        near: Option<String>,
+    },
+}
+
+fn hint(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+/// The words that say which messages are met, whatever the kind.
+pub const SELECTING: [&str; 15] = [
+    "name",
+    "method",
+    "tool",
+    "resource",
+    "prompt",
+    "server",
+    "session",
+    "dir",
+    "on",
+    "nth",
+    "first",
+    "every",
+    "after",
+    "probability",
+    "/pointer",
+];
+
+impl Fault {
+    /// A fault of a kind, on every call of a tool.
+    #[must_use]
+    pub fn new(kind: &'static Kind) -> Self {
+        Self {
+            name: None,
+            kind,
+            values: Values::default(),
+            selector: Selector::default(),
+            on: kind.on,
+        }
+    }
+
+    /// Reads a fault from its words.
+    pub fn parse(line: &str) -> Result<Self, SpecError> {
+        let words = words(line).map_err(|quote| SpecError::OpenQuote {
+            column: quote.column,
+        })?;
+        let Some((first, rest)) = words.split_first() else {
+            return Err(SpecError::Empty);
+        };
+        let (None, Some(kind)) = (&first.value, kinds::find(&first.key)) else {
+            return Err(SpecError::UnknownKind {
+                column: first.column,
+                found: first.key.clone(),
+                near: nearest(&first.key, kinds::ALL.iter().map(|kind| kind.name)),
+            });
+        };
+        let mut fault = Self::new(kind);
+        let mut seen: Vec<&str> = Vec::new();
+        for word in rest {
+            if seen.contains(&word.key.as_str()) {
+                return Err(SpecError::Twice {
+                    column: word.column,
+                    word: word.key.clone(),
+                });
+            }
+            seen.push(&word.key);
+            fault.take(word)?;
+        }
+        fault.check()?;
+        Ok(fault)
+    }
+
+    /// Refuses a fault that lacks something.
+    pub fn check(&self) -> Result<(), SpecError> {
+        match self.values.missing(self.kind) {
+            None => Ok(()),
+            Some(parameter) => Err(SpecError::Missing {
+                kind: self.kind.name,
+                parameter: parameter.name,
+                example: self.kind.example,
+            }),
+        }
+    }
+
+    fn take(&mut self, word: &Word) -> Result<(), SpecError> {
+        let column = word.column;
+        let bad = |what: String| SpecError::BadValue { column, what };
+        let known = self.kind.parameter(&word.key).is_some()
+            || SELECTING.contains(&word.key.as_str())
+            || word.key.starts_with('/');
+        if !known {
+            let names = self.kind.parameters.iter().map(|one| one.name);
+            return Err(SpecError::UnknownWord {
+                column,
+                kind: self.kind.name,
+                found: word.key.clone(),
+                near: nearest(&word.key, names.chain(SELECTING)),
+            });
+        }
+        let Some(value) = word.value.as_deref().filter(|value| !value.is_empty()) else {
+            return Err(bad(format!("`{0}` needs a value: `{0}=…`", word.key)));
+        };
+        if let Some(parameter) = self.kind.parameter(&word.key) {
+            let set = self.values.set(parameter, value);
+            return set.map_err(|error: ValueError| bad(error.to_string()));
+        }
+        self.select(&word.key, value).map_err(bad)
+    }
+
+    /// Sets one word of the selection; why not, in the words of the user.
+    pub fn select(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let text = || Some(value.to_owned());
+        let selector = &mut self.selector;
+        match key {
+            "name" => self.name = text(),
+            "method" => selector.method = text(),
+            "tool" => selector.tool = text(),
+            "resource" => selector.resource = text(),
+            "prompt" => selector.prompt = text(),
+            "server" => selector.server = text(),
+            "session" => selector.session = Some(number(key, value)?),
+            "nth" => selector.nth = Some(count(key, value)?),
+            "first" => selector.first = Some(count(key, value)?),
+            "every" => selector.every = Some(count(key, value)?),
+            "dir" => {
+                let dir = Direction::from_name(&value.replace('-', "_"));
+                let dir = dir
+                    .ok_or_else(|| format!("`dir` is `to_server` or `to_client`, not `{value}`"))?;
+                selector.dir = Some(dir);
+            }
+            "on" => {
+                self.on = match value {
+                    "answer" => On::Answer,
+                    "request" => On::Request,
+                    _ => return Err(format!("`on` is `answer` or `request`, not `{value}`")),
+                }
+            }
+            "after" => match value.parse() {
+                Ok(met) => selector.after_met = Some(met),
+                Err(_) => selector.after_time = Some(time(value)?),
+            },
+            "probability" => selector.probability = Some(chance(value)?),
+            _ if key.starts_with('/') => {
+                selector.equals.push((key.to_owned(), value.to_owned()));
+            }
+            _ => return Err(format!("there is no `{key}`")),
+        }
+        Ok(())
+    }
+}
+
+fn number<N: std::str::FromStr>(key: &str, value: &str) -> Result<N, String> {
+    let wrong = |_| format!("`{key}` is a whole number, not `{value}`");
+    value.parse().map_err(wrong)
+}
+
+fn count(key: &str, value: &str) -> Result<u64, String> {
+    let wrong = || format!("`{key}` counts from 1 on");
+    number(key, value).and_then(|number: u64| (number > 0).then_some(number).ok_or_else(wrong))
+}
+
+fn time(value: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!("`after` is a number of messages, or a time such as `500ms` or `2s`, not `{value}`")
+    };
+    let (digits, factor) = match (value.strip_suffix("ms"), value.strip_suffix('s')) {
+        (Some(digits), _) => (digits, 1),
+        (None, Some(digits)) => (digits, 1_000),
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    Ok(Duration::from_millis(number.saturating_mul(factor)))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between zero and a million"
+)]
+fn chance(value: &str) -> Result<u32, String> {
+    let wrong = || format!("`probability` is a number from 0 to 1, or 0% to 100%, not `{value}`");
+    let (digits, whole) = match value.strip_suffix('%') {
+        Some(digits) => (digits, 100.0),
+        None => (value, 1.0),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let share = number / whole;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(wrong());
+    }
+    Ok((share * 1_000_000.0).round() as u32)
+}
+
+/// What may have been meant by a word.
+pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // A word as long as a page was not mistyped, and comparing it would take long.
+    if word.chars().count() > 64 {
+        return None;
+    }
+    let plain = word.to_lowercase().replace('_', "-");
+    let close = names
+        .into_iter()
+        .map(|name| {
+            (
+                strsim::damerau_levenshtein(&plain, &name.replace('_', "-")),
+                name,
+            )
+        })
+        .min()?;
+    (close.0 <= (plain.chars().count() / 3).clamp(1, 3)).then(|| close.1.to_owned())
+}

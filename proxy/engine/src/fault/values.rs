@@ -1,0 +1,134 @@
+//! The parameters of a fault.
+
+use std::collections::BTreeMap;
+
+use super::kinds::{Kind, Parameter, Unit};
+
+/// What was said about a fault's parameters; what was not said has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values(BTreeMap<&'static str, String>);
+
+/// Why a value is none of its parameter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueError {
+    /// Not a whole number.
+    #[error("`{name}` is a whole number of {unit}, not `{found}`")]
+    NotANumber {
+        /// The parameter.
+        name: &'static str,
+        /// What it counts.
+        unit: &'static str,
+        /// What was said.
+        found: String,
+    },
+    /// Not JSON.
+    #[error("`{name}` is a JSON value, not `{found}`")]
+    NotJson {
+        /// The parameter.
+        name: &'static str,
+        /// What was said.
+        found: String,
+    },
+    /// None of the words.
+    #[error("`{name}` is one of {words}, not `{found}`")]
+    NotAWord {
+        /// The parameter.
+        name: &'static str,
+        /// The words.
+        words: String,
+        /// What was said.
+        found: String,
+    },
+    /// Too large or too small.
+    #[error("`{name}` is {least} to {most} {unit}, not {found}")]
+    OutOfRange {
+        /// The parameter.
+        name: &'static str,
+        /// What it counts.
+        unit: &'static str,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+        /// What was said.
+        found: String,
+    },
+}
+
+impl Values {
+    /// Sets one parameter.
+    pub fn set(&mut self, parameter: &Parameter, value: &str) -> Result<(), ValueError> {
+        let name = parameter.name;
+        let found = || value.to_owned();
+        match parameter.unit {
+            Unit::Text => {}
+            Unit::Json if tapewright_schemas::json::is_valid(value.as_bytes()) => {}
+            Unit::Json => {
+                let found = found();
+                return Err(ValueError::NotJson { name, found });
+            }
+            Unit::Integer => {
+                value.parse::<i64>().map_err(|_| ValueError::NotANumber {
+                    name,
+                    unit: "either sign",
+                    found: found(),
+                })?;
+            }
+            Unit::Words(words) if words.contains(&value) => {}
+            Unit::Words(words) => {
+                return Err(ValueError::NotAWord {
+                    name,
+                    words: words.join(", "),
+                    found: found(),
+                });
+            }
+            Unit::Count { of, least, most } => {
+                let number: u64 = value.parse().map_err(|_| ValueError::NotANumber {
+                    name,
+                    unit: of,
+                    found: found(),
+                })?;
+                if !(least..=most).contains(&number) {
+                    return Err(ValueError::OutOfRange {
+                        name,
+                        unit: of,
+                        least,
+                        most,
+                        found: found(),
+                    });
+                }
+            }
+        }
+        self.0.insert(name, value.to_owned());
+        Ok(())
+    }
+
+    /// The text of a parameter: what was said, or its default.
+    #[must_use]
+    pub fn text<'a>(&'a self, kind: &Kind, name: &str) -> &'a str {
+        let default = kind
+            .parameter(name)
+            .and_then(|parameter| parameter.default)
+            .unwrap_or_default();
+        self.0.get(name).map_or(default, String::as_str)
+    }
+
+    /// The number of a parameter.
+    #[must_use]
+    pub fn number(&self, kind: &Kind, name: &str) -> u64 {
+        self.text(kind, name).parse().unwrap_or_default()
+    }
+
+    /// The first parameter that has to be said and was not.
+    #[must_use]
+    pub fn missing(&self, kind: &Kind) -> Option<&'static Parameter> {
+        let lacks = |one: &&Parameter| one.default.is_none() && !self.0.contains_key(one.name);
+        kind.parameters.iter().find(lacks)
+    }
+
+    /// What was said, in order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+}

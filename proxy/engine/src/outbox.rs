@@ -1,0 +1,229 @@
+//! What one direction holds back, and the order in which it leaves.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_schemas::event::Offset;
+
+use crate::policy::{Aside, Hold, Policy, Step, Ticket};
+
+/// How much one direction holds back before it stops reading, in bytes.
+const HELD_LIMIT_BYTES: usize = 64 << 20;
+
+/// How often a ticket is looked at: a control that takes a fault away is felt this soon.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What is held back, in three ways: until a time, until a ticket is over, and behind
+/// steps that are carried out one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    // Bytes that may leave now.
+    ready: VecDeque<Bytes>,
+    delayed: Vec<(Offset, Bytes)>,
+    held: Vec<Held>,
+    steps: VecDeque<Step>,
+    // When the wait at the front of the steps is over, and when the last one was: waits
+    // that follow each other must not add up what each was late.
+    waits_until: Option<Offset>,
+    waited_until: Option<Offset>,
+    // Bytes that are held back, in whatever way.
+    weight: usize,
+    asides: VecDeque<Aside>,
+}
+
+/// A message that is held under a ticket.
+#[derive(Debug)]
+struct Held {
+    ticket: Ticket,
+    due: Option<Offset>,
+    bytes: Bytes,
+}
+
+impl Outbox {
+    /// Whether nothing is held back and nothing is to leave.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.holds_nothing()
+    }
+
+    /// Whether nothing is held back.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.delayed.is_empty() && self.held.is_empty() && self.steps.is_empty()
+    }
+
+    /// Whether steps are under way, so that nothing else may leave.
+    pub(crate) fn is_playing(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// Whether the sender is not to be read from.
+    pub(crate) fn is_stalled(&self) -> bool {
+        matches!(self.steps.front(), Some(Step::Stall(_))) || self.weight > HELD_LIMIT_BYTES
+    }
+
+    /// Bytes leave as soon as those before them have.
+    pub(crate) fn send(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.steps.is_empty() {
+            self.ready.push_back(bytes);
+        } else {
+            self.weight += bytes.len();
+            self.steps.push_back(Step::Send(bytes));
+        }
+    }
+
+    /// Bytes leave before whatever is held back, because their beginning has left.
+    pub(crate) fn send_first(&mut self, bytes: Bytes) {
+        self.ready.push_back(bytes);
+    }
+
+    pub(crate) fn delay(&mut self, until: Offset, bytes: Bytes) {
+        self.weight += bytes.len();
+        self.delayed.push((until, bytes));
+    }
+
+    pub(crate) fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
+        self.weight += bytes.len();
+        self.held.push(Held { ticket, due, bytes });
+    }
+
+    pub(crate) fn play(&mut self, steps: Vec<Step>) {
+        self.weight += steps.iter().map(weight).sum::<usize>();
+        self.steps.extend(steps);
+    }
+
+    pub(crate) fn front(&self) -> Option<&Bytes> {
+        self.ready.front()
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        self.ready.pop_front()
+    }
+
+    pub(crate) fn aside(&mut self) -> Option<Aside> {
+        self.asides.pop_front()
+    }
+
+    /// Carries out the steps whose time has come; true when the direction is to end.
+    pub(crate) fn advance<P: Policy>(&mut self, now: Offset, policy: &P) -> bool {
+        while let Some(step) = self.steps.front() {
+            match step {
+                Step::Wait(time) => {
+                    let since = self.waited_until.unwrap_or(now);
+                    let until = *self.waits_until.get_or_insert(after(since, *time));
+                    if until > now {
+                        return false;
+                    }
+                    self.waits_until = None;
+                    self.waited_until = Some(until);
+                }
+                Step::Hold(ticket) | Step::Stall(ticket) => match policy.hold(now, *ticket) {
+                    Hold::Over => {}
+                    Hold::Cut => return true,
+                    Hold::Lasting | Hold::Passing => return false,
+                },
+                Step::Aside(_) | Step::Cut | Step::Send(_) => {}
+            }
+            let Some(step) = self.steps.pop_front() else {
+                break;
+            };
+            self.weight -= weight(&step);
+            match step {
+                Step::Send(bytes) => self.ready.push_back(bytes),
+                Step::Aside(aside) => self.asides.push_back(aside),
+                Step::Cut => return true,
+                Step::Hold(_) | Step::Stall(_) | Step::Wait(_) => {}
+            }
+        }
+        self.waited_until = None;
+        false
+    }
+
+    /// Lets go what has waited long enough.
+    pub(crate) fn release<P: Policy>(&mut self, now: Offset, policy: &P) {
+        while let Some(first) = self.delayed.iter().position(|(at, _)| *at <= now) {
+            let (_, bytes) = self.delayed.remove(first);
+            self.let_go(bytes);
+        }
+        let held = std::mem::take(&mut self.held);
+        for one in held {
+            if policy.hold(now, one.ticket) == Hold::Over {
+                self.let_go(one.bytes);
+            } else {
+                self.held.push(one);
+            }
+        }
+    }
+
+    /// Lets go, at the end of the stream, all that is not to be held for good; how many
+    /// messages stay behind.
+    pub(crate) fn finish<P: Policy>(&mut self, now: Offset, policy: &P) -> usize {
+        let mut lost = 0;
+        let steps = std::mem::take(&mut self.steps);
+        let mut delayed = std::mem::take(&mut self.delayed);
+        delayed.sort_by_key(|(at, _)| *at);
+        self.ready
+            .extend(delayed.into_iter().map(|(_, bytes)| bytes));
+        for Held { ticket, bytes, .. } in std::mem::take(&mut self.held) {
+            if policy.hold(now, ticket) == Hold::Lasting {
+                lost += 1;
+            } else {
+                self.ready.push_back(bytes);
+            }
+        }
+        let mut open = true;
+        for step in steps {
+            match step {
+                Step::Send(bytes) if open => self.ready.push_back(bytes),
+                Step::Send(_) => lost += 1,
+                Step::Hold(ticket) => {
+                    let hold = policy.hold(now, ticket);
+                    open &= !matches!(hold, Hold::Lasting | Hold::Cut);
+                }
+                Step::Cut => open = false,
+                Step::Aside(aside) => self.asides.push_back(aside),
+                Step::Stall(_) | Step::Wait(_) => {}
+            }
+        }
+        self.weight = 0;
+        lost
+    }
+
+    /// Gives everything up: there is nobody to read it.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// When this wants to be looked at again.
+    pub(crate) fn timeout(&self, now: Offset) -> Option<Offset> {
+        let delayed = self.delayed.iter().map(|(at, _)| *at).min();
+        let step = match self.steps.front() {
+            Some(Step::Wait(_)) => self.waits_until,
+            Some(Step::Hold(_) | Step::Stall(_)) => Some(after(now, LOOK)),
+            _ => None,
+        };
+        let held = (!self.held.is_empty()).then(|| after(now, LOOK));
+        let due = self.held.iter().filter_map(|held| held.due).min();
+        delayed.into_iter().chain(step).chain(held).chain(due).min()
+    }
+
+    fn let_go(&mut self, bytes: Bytes) {
+        self.weight -= bytes.len();
+        self.send(bytes);
+    }
+}
+
+fn weight(step: &Step) -> usize {
+    match step {
+        Step::Send(bytes) => bytes.len(),
+        _ => 0,
+    }
+}
+
+/// A moment this long after another.
+#[must_use]
+pub fn after(at: Offset, time: Duration) -> Offset {
+    Offset(at.0.saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
+}

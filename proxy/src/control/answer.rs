@@ -1,0 +1,146 @@
+//! What the control answers.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use tapewright_engine::fault::{Book, Entry, Fault, Rejected};
+
+use crate::http::body::Outbound;
+use crate::http::listen::{Client, Handler};
+
+/// Answers the clients of a control.
+#[derive(Clone)]
+pub(crate) struct Control {
+    pub(crate) book: Arc<Book>,
+    pub(crate) token: Option<Arc<str>>,
+}
+
+/// The longest request, in bytes.
+const LIMIT_BYTES: usize = 64 * 1024;
+
+impl Handler for Control {
+    async fn handle(&self, _client: Client, request: Request<Incoming>) -> Response<Outbound> {
+        if !self.is_allowed(&request) {
+            return problem(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        }
+        let (parts, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, LIMIT_BYTES).collect().await else {
+            return problem(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
+        };
+        self.answer(&parts.method, parts.uri.path(), &body.to_bytes())
+    }
+}
+
+impl Control {
+    fn is_allowed(&self, request: &Request<Incoming>) -> bool {
+        // No page of a browser has business here, whatever it knows.
+        if request.headers().contains_key(header::ORIGIN) {
+            return false;
+        }
+        let Some(token) = &self.token else {
+            return true;
+        };
+        let given = request.headers().get(header::AUTHORIZATION);
+        let given = given.map_or(b"".as_slice(), HeaderValue::as_bytes);
+        let given = given.strip_prefix(b"Bearer ").unwrap_or_default();
+        // In a time that does not depend on where they differ.
+        given.len() == token.len()
+            && given
+                .iter()
+                .zip(token.bytes())
+                .fold(0, |differs, (one, other)| differs | (one ^ other))
+                == 0
+    }
+
+    fn answer(&self, method: &Method, path: &str, body: &Bytes) -> Response<Outbound> {
+        let name = path.strip_prefix("/faults/").map(decoded);
+        match (path, name, method) {
+            ("/faults", _, &Method::GET) => {
+                let faults: Vec<Value> = self.book.entries().iter().map(shown).collect();
+                let answer = json!({ "faults": faults, "seed": self.book.seed() });
+                whole(StatusCode::OK, &answer)
+            }
+            ("/faults", _, &Method::POST) => match fault(body).map(|fault| self.book.add(fault)) {
+                Ok(Ok(name)) => whole(StatusCode::CREATED, &json!({ "name": name })),
+                Ok(Err(error)) => rejected(&error),
+                Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+            },
+            (_, Some(name), &Method::PUT) => {
+                match fault(body).map(|fault| self.book.change(&name, fault)) {
+                    Ok(Ok(())) => whole(StatusCode::OK, &json!({ "name": name })),
+                    Ok(Err(error)) => rejected(&error),
+                    Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+                }
+            }
+            (_, Some(name), &Method::DELETE) => match self.book.remove(&name) {
+                Ok(()) => whole(StatusCode::OK, &json!({ "name": name })),
+                Err(error) => rejected(&error),
+            },
+            ("/faults", ..) | (_, Some(_), _) => {
+                problem(StatusCode::METHOD_NOT_ALLOWED, "not with this method")
+            }
+            _ => problem(StatusCode::NOT_FOUND, "there are /faults and /faults/NAME"),
+        }
+    }
+}
+
+/// The fault of a request: `{"spec": "hang tool=search"}`.
+fn fault(body: &[u8]) -> Result<Fault, String> {
+    let value: Value =
+        serde_json::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))?;
+    let spec = value.get("spec").and_then(Value::as_str);
+    let spec = spec.ok_or("the body has no `spec`, such as {\"spec\": \"hang tool=search\"}")?;
+    Fault::parse(spec).map_err(|error| error.to_string())
+}
+
+fn shown(entry: &Entry) -> Value {
+    json!({
+        "name": entry.name,
+        "kind": entry.fault.kind.name,
+        "spec": entry.fault.to_string(),
+        "met": entry.met,
+        "fired": entry.fired,
+        "holds": entry.holds,
+    })
+}
+
+fn rejected(error: &Rejected) -> Response<Outbound> {
+    let status = match error {
+        Rejected::NameTaken(_) | Rejected::TooMany => StatusCode::CONFLICT,
+        Rejected::Unknown { .. } => StatusCode::NOT_FOUND,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    problem(status, &error.to_string())
+}
+
+fn problem(status: StatusCode, why: &str) -> Response<Outbound> {
+    whole(status, &json!({ "error": why }))
+}
+
+fn whole(status: StatusCode, value: &Value) -> Response<Outbound> {
+    let mut response = Response::new(Outbound::whole(format!("{value}\n").into()));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// A part of a path, percent-decoded.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(digits.unwrap_or(*first));
+        rest = behind.get(if digits.is_some() { 2 } else { 0 }..).unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

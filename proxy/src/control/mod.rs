@@ -1,0 +1,81 @@
+//! The live control: the faults in force are listed, added, changed and removed while
+//! messages flow. docs/control.openapi.yaml describes it.
+//!
+//! It runs on a thread and a runtime of its own, so that nothing it does can hold up a
+//! message.
+
+mod answer;
+mod place;
+
+use std::io;
+use std::sync::Arc;
+
+use tapewright_engine::fault::Book;
+use tokio::sync::watch;
+
+use self::answer::Control;
+use self::place::Bound;
+pub use self::place::{BadPlace, Place};
+use crate::http::listen::{Limits, Phase};
+
+/// A control that serves until it is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    phase: watch::Sender<Phase>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    /// Where it is.
+    pub address: String,
+    /// What a client has to know; `None` where the socket's owner is enough.
+    pub token: Option<String>,
+}
+
+/// Serves the control of a book.
+pub fn serve(book: Arc<Book>, place: &Place) -> io::Result<Serving> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let bound = runtime.block_on(Bound::bind(place))?;
+    let address = bound.address()?;
+    let token = match place {
+        Place::Tcp(_) => Some(
+            crate::front::token()
+                .ok_or_else(|| io::Error::other("the system has no random numbers"))?,
+        ),
+        Place::Unix(_) => None,
+    };
+    let control = Control {
+        book,
+        token: token.clone().map(Into::into),
+    };
+    let (phase, phases) = watch::channel(Phase::Serving);
+    let thread = std::thread::Builder::new()
+        .name("control".to_owned())
+        .spawn(move || {
+            runtime.block_on(bound.serve(control, LIMITS, phases));
+        })?;
+    Ok(Serving {
+        phase,
+        thread: Some(thread),
+        address,
+        token,
+    })
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.phase.send_replace(Phase::Stopping);
+        if let Some(thread) = self.thread.take() {
+            // It holds nothing that could be lost.
+            drop(thread.join());
+        }
+    }
+}
+
+/// A few clients with small requests.
+const LIMITS: Limits = Limits {
+    connections: 16,
+    exchanges: 16,
+    head_bytes: 16 * 1024,
+    head_time: std::time::Duration::from_secs(30),
+    tap_bytes: 0,
+};

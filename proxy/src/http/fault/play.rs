@@ -1,0 +1,161 @@
+//! Bodies that come as a fault wants them to.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body, Frame};
+use http_body_util::BodyExt as _;
+use tapewright_engine::fault::{Hit, Move};
+use tapewright_engine::policy::{Hold, Step};
+use tokio::sync::mpsc;
+
+use super::hold::{Held, wait};
+use super::{CutOff, LIMIT_BYTES, Whole};
+use crate::http::body::{BodyError, Outbound};
+use crate::http::gateway::Gateway;
+use crate::http::listen::Phase;
+
+/// A body, as far as it could be held.
+pub(crate) enum Collected {
+    /// All of it.
+    Whole(Whole),
+    /// Its beginning, and the rest: it is longer than what is held.
+    Long(Bytes, Outbound),
+    /// Its beginning; then it broke off.
+    Broken(Bytes, BodyError),
+}
+
+/// Reads a body to its end, within limits.
+pub(crate) async fn collect(mut body: Outbound) -> Collected {
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => {
+                // Trailers of a held response are lost; they are on the tape.
+                if let Ok(data) = frame.into_data() {
+                    whole.extend_from_slice(&data);
+                }
+            }
+            Err(error) => return Collected::Broken(whole.freeze(), error),
+        }
+        if whole.len() > LIMIT_BYTES {
+            return Collected::Long(whole.freeze(), body);
+        }
+    }
+    Collected::Whole(whole.freeze())
+}
+
+impl Collected {
+    /// The body again.
+    pub(crate) fn into_body(self, gateway: &Arc<Gateway>) -> Outbound {
+        let (begin, rest) = match self {
+            Self::Whole(whole) => return Outbound::whole(whole),
+            Self::Long(begin, rest) => (begin, Ok(rest)),
+            Self::Broken(begin, error) => (begin, Err(error)),
+        };
+        let (sender, body) = channel();
+        gateway.tasks.spawn(async move {
+            if sender.send(Ok(Frame::data(begin))).await.is_err() {
+                return;
+            }
+            let mut rest = match rest {
+                Ok(rest) => rest,
+                Err(error) => return drop(sender.send(Err(error)).await),
+            };
+            while let Some(frame) = rest.frame().await {
+                if sender.send(frame).await.is_err() {
+                    return;
+                }
+            }
+        });
+        body
+    }
+}
+
+/// Plays moves as a body.
+pub(crate) struct Player {
+    gateway: Arc<Gateway>,
+    hit: Hit,
+}
+
+/// How long what was sent has to leave us before the connection is cut.
+const LEAVE: Duration = Duration::from_millis(20);
+
+impl Player {
+    pub(crate) fn new(gateway: &Arc<Gateway>, hit: Hit) -> Self {
+        let gateway = Arc::clone(gateway);
+        Self { gateway, hit }
+    }
+
+    /// The body; it is played on a task of its own, until the client leaves.
+    pub(crate) fn start(self, moves: Vec<Move>) -> Outbound {
+        let (sender, body) = channel();
+        let gateway = Arc::clone(&self.gateway);
+        gateway.tasks.clone().spawn(async move {
+            let mut phase = gateway.phase.clone();
+            tokio::select! {
+                () = self.play(moves, sender.clone()) => {}
+                () = sender.closed() => {}
+                _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {}
+            }
+        });
+        body
+    }
+
+    async fn play(&self, moves: Vec<Move>, sender: Sender) {
+        let book = &self.gateway.faults;
+        let clock = self.gateway.clock;
+        let mut at = tokio::time::Instant::now();
+        for one in moves {
+            match one {
+                Move::Hold => {
+                    let held = Held::new(book, &self.hit, None, Hold::Lasting, Hold::Over);
+                    if let Some(held) = held {
+                        wait(book, clock, held.ticket(), None).await;
+                    }
+                }
+                Move::Step(Step::Wait(time)) => {
+                    // What one wait was late is not added to the next.
+                    at += time;
+                    tokio::time::sleep_until(at).await;
+                }
+                Move::Step(Step::Send(bytes)) => {
+                    if !bytes.is_empty() && sender.send(Ok(Frame::data(bytes))).await.is_err() {
+                        return;
+                    }
+                }
+                Move::Step(Step::Cut) => {
+                    tokio::time::sleep(LEAVE).await;
+                    drop(sender.send(Err(Box::new(CutOff))).await);
+                    return;
+                }
+                Move::Step(Step::Aside(_) | Step::Hold(_) | Step::Stall(_)) => {}
+            }
+        }
+    }
+}
+
+type Sender = mpsc::Sender<Result<Frame<Bytes>, BodyError>>;
+
+struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
+
+/// A body, and where its frames come from.
+fn channel() -> (Sender, Outbound) {
+    let (sender, receiver) = mpsc::channel(1);
+    (sender, Outbound::streaming(Channel(receiver)))
+}
+
+impl Body for Channel {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        self.0.poll_recv(context)
+    }
+}

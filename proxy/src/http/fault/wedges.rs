@@ -1,0 +1,44 @@
+//! Which sessions answer nothing any more.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use tapewright_engine::fault::Book;
+use tapewright_engine::policy::{Hold, Ticket};
+use tapewright_schemas::event::{Offset, SessionKey};
+
+use crate::http::sessions::LANE;
+
+/// What is wedged together: a session, or what comes on one connection without one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Wedged {
+    Connection(u64),
+    Session(SessionKey),
+}
+
+impl Wedged {
+    pub(crate) fn of(session: Option<SessionKey>, connection: u64) -> Self {
+        match session {
+            Some(session) if session != LANE => Self::Session(session),
+            _ => Self::Connection(connection),
+        }
+    }
+}
+
+/// The sessions that answer nothing any more, and until when.
+#[derive(Debug, Default)]
+pub(crate) struct Wedges(Mutex<HashMap<Wedged, Ticket>>);
+
+impl Wedges {
+    pub(crate) fn add(&self, talk: Wedged, ticket: Ticket) {
+        let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        wedges.insert(talk, ticket);
+    }
+
+    /// What a session waits for.
+    pub(crate) fn ticket(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Ticket> {
+        let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        wedges.retain(|_, ticket| book.hold(now, *ticket) != Hold::Over);
+        wedges.get(talk).copied()
+    }
+}

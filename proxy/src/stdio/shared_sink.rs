@@ -1,0 +1,23 @@
+//! A sink that several threads write to, whole chunks at a time.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::upstream::ChunkSink;
+
+/// A sink that several threads write to: the server's log, and what a fault adds to it.
+#[derive(Clone)]
+pub(crate) struct SharedSink(Arc<Mutex<Box<dyn ChunkSink>>>);
+
+impl SharedSink {
+    pub(crate) fn new(sink: Box<dyn ChunkSink>) -> Self {
+        Self(Arc::new(Mutex::new(sink)))
+    }
+}
+
+impl ChunkSink for SharedSink {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
+        let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sink.write(chunk)
+    }
+}

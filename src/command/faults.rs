@@ -1,0 +1,124 @@
+//! The options that inject faults, shared by `record` and `replay`.
+
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context as _;
+use clap::Args;
+use tapewright_engine::fault::{Book, Fault, FaultPolicy, Reach};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::control::{self, Place, Serving};
+use tapewright_schemas::tape::Header;
+
+use crate::report::{self, Mistake};
+
+/// Which faults are injected.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Faults")]
+pub(crate) struct FaultArguments {
+    /// Inject a fault, such as `hang tool=search nth=3`. See docs/faults.md for the kinds
+    #[arg(long = "fault", value_name = "SPEC")]
+    faults: Vec<String>,
+    /// Where the chance of `probability` and `jitter_ms` begins: the same seed and traffic
+    /// give the same faults
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Serve a control at `127.0.0.1:PORT` or `unix:PATH`: faults are added and removed while
+    /// messages flow, by `tapewright fault`. Where it is, and its token, is printed on
+    /// standard error
+    #[arg(long, value_name = "ADDR")]
+    control: Option<String>,
+}
+
+impl FaultArguments {
+    /// The faults, for a server of this label, spoken to in this way.
+    pub(crate) fn book(
+        &self,
+        label: &str,
+        reach: Reach,
+        clock: Clock,
+    ) -> anyhow::Result<Arc<Book>> {
+        let book = Book::new(self.seed.unwrap_or_else(|| chance(clock)), label, reach);
+        for spec in &self.faults {
+            let refused = |error: &dyn std::fmt::Display| {
+                let shown = report::safe(spec);
+                let what = format!("`--fault {shown}`: {error}");
+                Mistake::new(what, "write it like `--fault 'hang tool=search nth=3'`")
+            };
+            let fault = Fault::parse(spec).map_err(|error| refused(&error))?;
+            book.add(fault).map_err(|error| refused(&error))?;
+        }
+        Ok(Arc::new(book))
+    }
+}
+
+impl FaultArguments {
+    /// Serves the control that is asked for, until what is returned is dropped.
+    pub(crate) fn control(&self, book: &Arc<Book>) -> anyhow::Result<Option<Serving>> {
+        let Some(text) = &self.control else {
+            return Ok(None);
+        };
+        let hint = "name it like `--control 127.0.0.1:0` or `--control unix:control.sock`";
+        let mistake = |what: String| Mistake::new(what, hint);
+        let place = Place::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
+        let serving = control::serve(Arc::clone(book), &place)
+            .with_context(|| mistake("the control could not be served".to_owned()))?;
+        let mut line = serde_json::json!({ "control": serving.address });
+        if let (Some(token), Some(members)) = (&serving.token, line.as_object_mut()) {
+            members.insert("token".to_owned(), token.as_str().into());
+        }
+        report::raw_note(&format!("{line}"));
+        Ok(Some(serving))
+    }
+}
+
+/// The faults of a book, as a policy.
+pub(crate) fn policy(book: &Arc<Book>) -> FaultPolicy {
+    FaultPolicy::new(Arc::clone(book))
+}
+
+/// Says on the tape which faults were asked for, and where chance began.
+pub(crate) fn note(book: &Book, header: &mut Header) {
+    let entries = book.entries();
+    if entries.is_empty() {
+        return;
+    }
+    header.seed = Some(book.seed());
+    header.faults = entries
+        .iter()
+        .map(|entry| {
+            let mut fault = Fault::clone(&entry.fault);
+            fault.name = Some(entry.name.clone());
+            // What a fault looks for in a message may be a secret.
+            for (_, value) in &mut fault.selector.equals {
+                "…".clone_into(value);
+            }
+            fault.to_string()
+        })
+        .collect();
+}
+
+/// Says how many faults are in force, and where chance begins.
+pub(crate) fn begin(book: &Book) {
+    let entries = book.entries();
+    if !entries.is_empty() {
+        report::note(&format!("{} faults, --seed {}", entries.len(), book.seed()));
+    }
+}
+
+/// Says which faults fired, and which never did.
+pub(crate) fn end(book: &Book) {
+    for entry in book.entries() {
+        let name = report::safe(&entry.name);
+        report::note(&match entry.fired {
+            0 => format!("fault {name} never fired; {} messages fitted it", entry.met),
+            fired => format!("fault {name} acted on {fired} of {} messages", entry.met),
+        });
+    }
+}
+
+fn chance(clock: Clock) -> u64 {
+    let since = clock.created.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos() & 0xffff_ffff).unwrap_or_default()
+        ^ u64::from(std::process::id())
+}

@@ -1,0 +1,95 @@
+//! Faults between HTTP clients and an HTTP server.
+
+use super::{call, effects};
+use crate::support::http::{Upstream, Wire, json, pair, post};
+
+const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
+
+/// A call whose answer has left the server.
+fn called(upstream: &Upstream, client: &mut Wire, gateway: std::net::SocketAddr) -> Wire {
+    client.send(post(gateway, "", &call(1, "search")));
+    let mut server = upstream.accept();
+    let head = server.head();
+    server.body(&head);
+    // Not kept: the next exchange has a connection of its own.
+    server.send(json("200 OK", "Connection: close\r\n", ANSWER));
+    server
+}
+
+#[test]
+fn the_client_gets_something_else() {
+    for (fault, status, body) in [
+        (
+            "error tool=search code=-5 message=down",
+            200,
+            "\"error\":{\"code\":-5,\"message\":\"down\"}",
+        ),
+        (
+            "http-status status=429 retry_after_s=2",
+            429,
+            "a fault was injected",
+        ),
+        ("http-status status=404", 404, "a fault was injected"),
+        ("wrong-id id=77", 200, "\"id\":77"),
+        ("garbage text=noise", 200, "noise\n{\"jsonrpc\""),
+        ("slow delay_ms=1", 200, ANSWER),
+        ("slicer size=3", 200, ANSWER),
+        ("slow-trickle bytes_per_s=1000", 200, ANSWER),
+    ] {
+        let (upstream, gateway) = pair(&["--fault", fault]);
+        let mut client = gateway.connect();
+        let _server = called(&upstream, &mut client, gateway.address);
+        let head = client.head();
+        assert_eq!(head.status(), status, "{fault}");
+        let found = String::from_utf8(client.body(&head)).unwrap();
+        assert!(found.contains(body), "{fault}: {found}");
+        if status == 429 {
+            assert_eq!(head.get("retry-after"), Some("2"));
+        }
+        let tape = gateway.stop();
+        assert_eq!(effects(&tape).len(), 1, "{fault}");
+        let recorded = tape.messages(tapewright_schemas::event::Direction::ToClient);
+        assert_eq!(recorded, [ANSWER], "{fault}");
+    }
+}
+
+#[test]
+fn a_reset_leaves_no_response_or_half_of_one() {
+    for (fault, least, most) in [("reset at=before", 0, 0), ("reset at=mid", 20, 400)] {
+        let (upstream, gateway) = pair(&["--fault", fault]);
+        let mut client = gateway.connect();
+        let _server = called(&upstream, &mut client, gateway.address);
+        let (rest, _) = client.rest();
+        let text = String::from_utf8_lossy(&rest);
+        assert!((least..=most).contains(&rest.len()), "{fault}: {text}");
+        assert!(!text.contains("\"n\":1}}"), "{fault}: {text}");
+    }
+}
+
+#[test]
+fn a_hang_touches_no_other_exchange() {
+    let (upstream, gateway) = pair(&["--fault", "hang tool=search"]);
+    let mut hung = gateway.connect();
+    let _first = called(&upstream, &mut hung, gateway.address);
+    let mut other = gateway.connect();
+    other.send(post(gateway.address, "", &call(2, "find")));
+    let mut server = upstream.accept();
+    let head = server.head();
+    server.body(&head);
+    server.send(json(
+        "200 OK",
+        "",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}",
+    ));
+    let head = other.head();
+    assert_eq!(head.status(), 200);
+    other.body(&head);
+    drop(hung);
+    let tape = gateway.stop();
+    assert_eq!(effects(&tape), ["hang-1 (hang): held"]);
+    assert_eq!(
+        tape.messages(tapewright_schemas::event::Direction::ToClient)
+            .len(),
+        2
+    );
+}

@@ -1,0 +1,29 @@
+//! Faults: what the client sees, what the tape says, and that nobody else is touched.
+
+mod control;
+mod http;
+mod replay;
+mod stdio;
+mod usage;
+
+use tapewright_schemas::event::EventBody;
+
+use crate::support::Tape;
+
+/// A call of a tool.
+fn call(id: u64, tool: &str) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\"}},\"id\":{id}}}"
+    )
+}
+
+/// What was done, in order.
+fn effects(tape: &Tape) -> Vec<&str> {
+    let mut effects = Vec::new();
+    for event in &tape.events {
+        if let EventBody::Faulted { effect } = &event.body {
+            effects.push(effect.as_str());
+        }
+    }
+    effects
+}

@@ -1,0 +1,37 @@
+//! Faults on a recording that is served again.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::call;
+use crate::support::{Session, peer, record, tapewright};
+
+#[test]
+fn a_replayed_call_fails_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("run.json");
+    let log = folder.path().join("log");
+    let peer = peer();
+    let server = [peer.to_str().unwrap(), "answer", log.to_str().unwrap()];
+    let mut session = Session::start(record(&["-o", cassette.to_str().unwrap()], &server));
+    for id in 1..=2 {
+        session.send(&call(id, "search"));
+        session.line();
+    }
+    assert_eq!(session.finish(Duration::from_secs(60)).code(), Some(0));
+
+    let mut command = tapewright();
+    command
+        .arg("replay")
+        .arg(&cassette)
+        .args(["--fault", "error tool=search nth=2", "--exhausted", "last"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut session = Session::start(command);
+    session.send(&call(8, "search"));
+    assert!(session.line().contains("\"result\""));
+    session.send(&call(9, "search"));
+    let line = session.line();
+    assert!(line.contains("\"id\":9,\"error\""), "{line}");
+    assert_eq!(session.finish(Duration::from_secs(60)).code(), Some(0));
+}

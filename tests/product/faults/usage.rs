@@ -1,0 +1,45 @@
+//! What is said of faults that are none.
+
+use crate::support::tapewright;
+
+fn refused(options: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let done = tapewright()
+        .arg("record")
+        .args(options)
+        .env("TAPEWRIGHT_HOME", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(2), "{options:?}");
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 0, "nothing is half done");
+    String::from_utf8(done.stderr).unwrap()
+}
+
+#[test]
+fn mistakes_say_what_was_meant() {
+    let text = refused(&["--fault", "hnag tool=search", "--", "true"]);
+    assert!(
+        text.contains(
+            "`--fault hnag tool=search`: column 1: there is no fault `hnag`; did you mean `hang`?"
+        ),
+        "{text}"
+    );
+    let text = refused(&["--fault", "slow tool=search", "--", "true"]);
+    assert!(text.contains("`slow` needs `delay_ms`"), "{text}");
+}
+
+#[test]
+fn a_fault_that_can_never_fire_is_refused() {
+    let text = refused(&["--fault", "http-status status=404", "--", "true"]);
+    assert!(text.contains("`http-status` is for HTTP"), "{text}");
+    let text = refused(&[
+        "--fault",
+        "exit",
+        "--listen",
+        "0",
+        "--upstream",
+        "http://127.0.0.1:9/mcp",
+    ]);
+    assert!(text.contains("`exit` is for standard streams"), "{text}");
+}
