@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compliance, demo, export, inspect, record, replay, schema, scrub, validate, verify,
+    completions, compliance, demo, export, inspect, record, replay, run, schema, scrub, validate,
+    verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Compliance(compliance::Arguments),
     Validate(validate::Arguments),
     Schema(schema::Arguments),
+    Run(Box<run::Arguments>),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

@@ -8,6 +8,7 @@ pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod scrub;
 pub(crate) mod upstream;
@@ -30,6 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compliance(arguments) => compliance::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

@@ -31,4 +31,5 @@ mod manners;
 mod replay;
 mod rmcp;
 mod secrets;
+mod suite;
 mod verify;

@@ -12,6 +12,7 @@
 
 pub mod body;
 mod edit;
+pub mod fetch;
 pub(crate) mod fields;
 pub mod forward;
 #[cfg(any(test, feature = "fuzzing"))]
