@@ -28,5 +28,14 @@ pub use suite::Suite;
 pub use suite::expect::Assertion;
 pub use variables::Environment;
 
+/// A document as JSON, as the published schema sees it: before variables are replaced.
+/// Nothing when it is not one YAML document.
+#[must_use]
+pub fn to_json(text: &str) -> Option<serde_json::Value> {
+    let (root, problems) = yaml::parse(text);
+    root.filter(|_| problems.is_empty())
+        .map(|root| root.to_value())
+}
+
 #[cfg(test)]
 mod tests;

@@ -14,11 +14,13 @@ pub(super) fn check(check: &Check<'_>) {
 }
 
 fn one(check: &Check<'_>, composition: &Composition) {
-    let ids: Vec<_> = composition
+    let mut ids: Vec<_> = composition
         .nodes
         .iter()
         .map(|node| node.id.as_str())
         .collect();
+    ids.sort_unstable();
+    ids.dedup();
     let nodes = composition
         .nodes
         .iter()
@@ -49,7 +51,7 @@ fn server(check: &Check<'_>, node: &CompositionNode) {
                 .collect();
             let message = format!("the node `{}` does not say which server it calls", node.id);
             let help = format!("add `server:`; there are {}", crate::near::listed(&names));
-            check.error(&node.place, "/id", Code::MissingKey, message, help);
+            check.error(&node.place, "/id", Code::Reference, message, help);
         }
         None => {}
     }

@@ -166,7 +166,7 @@ impl Loader<'_> {
                 &root.root,
             );
             let help = "add `servers:` here or in a file that it imports".to_owned();
-            at.error_at_key(Code::MissingKey, "the suite has no `servers`", help);
+            at.error_at_key(Code::Reference, "the suite has no `servers`", help);
         }
         paths::resolve(&mut suite, self.sources);
         let mut secrets = std::mem::take(&mut suite.secrets);

@@ -142,9 +142,13 @@ impl<'a> Cursor<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
+        // As it was written the value was right; what a variable made of it is not.
+        let is_filled = self.string().is_some_and(|text| text.interpolated);
+        let code = if is_filled { Code::Variable } else { code };
+        let place = self.place();
         self.context
             .issues
-            .error(code, self.place(), message.into(), help.into());
+            .error(code, place, message.into(), help.into());
     }
 
     /// Notes an error about the key.
@@ -161,11 +165,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// Notes a warning about the key.
-    pub(crate) fn warn(&self, message: impl Into<String>, help: impl Into<Option<String>>) {
+    pub(crate) fn warn(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
         let place = self.place_of(self.key_span);
         self.context
             .issues
-            .warn(Code::Unused, place, message.into(), help.into());
+            .warn(code, place, message.into(), help.into());
     }
 
     /// Notes that the value has another type, and what to write instead.

@@ -175,7 +175,7 @@ impl<'a> Filler<'a> {
             near
         } else if variable.written.starts_with("${") {
             format!(
-                "declare it under `variables`, set it in the environment or in `.env`, or pass `--var {name}=VALUE`"
+                "declare it under `variables`, set it in the environment or in `.env`, or pass `--var {name}=…`"
             )
         } else {
             format!("set it like any variable, or write `$${name}` if the dollar sign is meant")

@@ -53,6 +53,65 @@ fn redactor() -> Redactor {
     Redactor::new(Arc::new(rules))
 }
 
+/// A line of a suite without secrets. That a variable is named for a secret, as in
+/// `token: ${API_TOKEN}`, is none.
+fn line_without_secrets(redactor: &mut Redactor, line: &str) -> String {
+    let probe = without_references(line);
+    if without_secrets(redactor, &probe) == probe {
+        return line.to_owned();
+    }
+    without_secrets(redactor, line)
+}
+
+/// The line with `null` for every reference to a variable that carries no default.
+fn without_references(line: &str) -> String {
+    let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let inner = after.strip_prefix('{');
+        let name = inner.unwrap_or(after);
+        let (_, tail) = name.split_at(name.find(|char| !is_word(char)).unwrap_or(name.len()));
+        let end = match inner {
+            None => Some(tail),
+            Some(_) if tail.starts_with(":?") => tail.split_once('}').map(|(_, end)| end),
+            Some(_) => tail.strip_prefix('}'),
+        };
+        let end = end.filter(|_| tail.len() < name.len());
+        out.push_str(if end.is_some() { "null" } else { "$" });
+        rest = end.unwrap_or(after);
+    }
+    out.push_str(rest);
+    out
+}
+
 fn without_secrets(redactor: &mut Redactor, text: &str) -> String {
     String::from_utf8_lossy(&redactor.text(text.as_bytes())).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line_without_secrets, redactor};
+
+    #[test]
+    fn references_stay_and_secrets_go() {
+        let mut redactor = redactor();
+        for line in [
+            "token: \"${API_TOKEN:?}\"",
+            "  password: $DB_PASSWORD",
+            "api_key: ${KEY}",
+        ] {
+            assert_eq!(line_without_secrets(&mut redactor, line), line);
+        }
+        for line in [
+            "token: \"${API_TOKEN:-Xq7vB2kPz9sLm4Wd8}\"",
+            "password: Xq7vB2kPz9sLm4Wd8 $x",
+        ] {
+            assert!(
+                !line_without_secrets(&mut redactor, line).contains("Xq7vB2kPz9sLm4Wd8"),
+                "{line}"
+            );
+        }
+    }
 }

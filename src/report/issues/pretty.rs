@@ -3,7 +3,7 @@
 use tapewright_config::{Excerpt, Issue, Loaded, Severity, Suite};
 use tapewright_schemas::redact::Redactor;
 
-use super::{Checked, count, redactor, severity, without_secrets};
+use super::{Checked, count, line_without_secrets, redactor, severity, without_secrets};
 use crate::report::safe;
 
 /// The longest part of a line that is shown, in characters.
@@ -58,7 +58,7 @@ pub(crate) fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> St
 /// The line, cut to what can be read, and the carets below it. There are none when taking
 /// a secret out moved what they would mark.
 fn marked(excerpt: &Excerpt<'_>, redactor: &mut Redactor) -> (String, Option<String>) {
-    let text = without_secrets(redactor, excerpt.text);
+    let text = line_without_secrets(redactor, excerpt.text);
     let before = excerpt.column - 1;
     let is_long = text.chars().count() > WIDTH;
     let from = if is_long {

@@ -5,3 +5,4 @@ pub(crate) mod golden;
 mod inspect;
 mod record;
 mod scrub;
+mod validate;

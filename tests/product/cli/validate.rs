@@ -1,0 +1,223 @@
+//! `tapewright validate`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::golden::{folder, golden, run};
+
+fn suites(folder: &str) -> (PathBuf, Vec<String>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden/suites")
+        .join(folder);
+    let names = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "yaml"))
+        .collect();
+    names.sort();
+    (folder, names)
+}
+
+/// Every example of the document is valid. What it takes from its surroundings is in `.env`.
+#[test]
+fn every_documented_example_is_valid() {
+    let (folder, names) = suites("documented");
+    assert!(names.len() > 70, "{}", names.len());
+    for name in names {
+        let (status, stdout, stderr) = run(&folder, &["validate", &name]);
+        assert_eq!((status, stderr.as_str()), (0, ""), "{name}\n{stdout}");
+        assert!(stdout.starts_with(&format!("{name}: valid (")), "{stdout}");
+    }
+}
+
+/// Every bad suite stands beside what is said about it. `TAPEWRIGHT_BLESS=1` writes it anew.
+#[test]
+fn every_mistake_is_shown_where_it_is() {
+    let (folder, names) = suites("bad");
+    assert!(names.len() >= 60, "{}", names.len());
+    let mut differing = Vec::new();
+    for name in names {
+        let (status, found, stderr) = run(&folder, &["validate", &name]);
+        assert_eq!((status, stderr.as_str()), (2, ""), "{name}\n{found}");
+        let expected = folder.join(&name).with_extension("txt");
+        if std::env::var_os("TAPEWRIGHT_BLESS").is_some() {
+            fs::write(&expected, &found).unwrap();
+        }
+        let expected = fs::read_to_string(&expected).unwrap_or_default();
+        if found != expected {
+            differing.push(format!(
+                "{name}\n--- found\n{found}\n--- expected\n{expected}"
+            ));
+        }
+    }
+    assert!(
+        differing.is_empty(),
+        "TAPEWRIGHT_BLESS=1 writes them anew\n{}",
+        differing.join("\n")
+    );
+}
+
+const SUITE: &str = "servers:\n  s: {command: [server]}\ntools:\n  - {name: one, server: t, tool: x}\nagents: [{}]\n";
+
+#[test]
+fn programs_and_github_get_their_own_forms() {
+    let folder = folder(&[
+        ("bad.yaml", SUITE),
+        (
+            "good.yaml",
+            "servers: {s: {command: [x]}}\nvariables: {a-b: {value: 1}}\n",
+        ),
+    ]);
+    golden(
+        "validate_json",
+        folder.path(),
+        &["validate", "--format", "json", "bad.yaml", "good.yaml"],
+    );
+    golden(
+        "validate_github",
+        folder.path(),
+        &[
+            "validate",
+            "--format",
+            "github",
+            "bad.yaml",
+            "good.yaml",
+            "none.yaml",
+        ],
+    );
+    golden(
+        "validate_several",
+        folder.path(),
+        &["validate", "good.yaml", "bad.yaml", "none.yaml", "."],
+    );
+    golden("validate_nothing", folder.path(), &["validate"]);
+}
+
+#[test]
+fn variables_come_from_where_they_should() {
+    let suite = "servers: {s: {command: [x]}}\ntools: [{name: \"${A}${B}\", server: s, tool: x}]\n";
+    let folder = folder(&[
+        ("suite.yaml", suite),
+        (".env", "A=1\n"),
+        ("other.env", "B=2\n"),
+        ("bad.env", "A=1\noops\n"),
+    ]);
+    let status = |arguments: &[&str]| run(folder.path(), arguments).0;
+    assert_eq!(status(&["validate", "suite.yaml"]), 2);
+    assert_eq!(status(&["validate", "suite.yaml", "--var", "B="]), 0);
+    assert_eq!(
+        status(&["validate", "suite.yaml", "--env-file", "other.env"]),
+        2
+    );
+    assert_eq!(
+        status(&[
+            "validate",
+            "suite.yaml",
+            "--env-file",
+            "other.env",
+            "--env-file",
+            ".env"
+        ]),
+        0
+    );
+    assert_eq!(
+        status(&["validate", "suite.yaml", "--no-env-file", "--var", "B=1"]),
+        2
+    );
+    golden(
+        "validate_env_file",
+        folder.path(),
+        &[
+            "validate",
+            "suite.yaml",
+            "--env-file",
+            "bad.env",
+            "--env-file",
+            "none.env",
+        ],
+    );
+    golden(
+        "validate_var",
+        folder.path(),
+        &["validate", "suite.yaml", "--var", "B"],
+    );
+}
+
+/// Beside the suite, not where the program runs.
+#[test]
+fn the_env_file_stands_beside_the_suite() {
+    let folder = folder(&[(".env", "A=here\n")]);
+    let below = folder.path().join("below");
+    fs::create_dir(&below).unwrap();
+    fs::write(
+        below.join("suite.yaml"),
+        "servers: {s: {command: [\"${A}\"]}}\n",
+    )
+    .unwrap();
+    assert_eq!(run(folder.path(), &["validate", "below/suite.yaml"]).0, 2);
+    fs::write(below.join(".env"), "A=there\n").unwrap();
+    assert_eq!(run(folder.path(), &["validate", "below/suite.yaml"]).0, 0);
+}
+
+/// A link is followed before it is judged where it leads.
+#[cfg(unix)]
+#[test]
+fn an_import_may_not_leave_the_folder_of_the_suite() {
+    let folder = folder(&[("outside.yaml", "servers: {s: {command: [x]}}\n")]);
+    let below = folder.path().join("suites");
+    fs::create_dir(&below).unwrap();
+    std::os::unix::fs::symlink("../outside.yaml", below.join("link.yaml")).unwrap();
+    fs::write(
+        below.join("suite.yaml"),
+        "imports: [link.yaml, ../outside.yaml]\n",
+    )
+    .unwrap();
+    golden(
+        "validate_escape",
+        folder.path(),
+        &["validate", "suites/suite.yaml"],
+    );
+}
+
+/// What stands in a suite may be a secret that should not stand there.
+#[test]
+fn no_secret_is_shown() {
+    let secret = "ghp_Xq7vB2kPz9sLm4Wd8Rt5Yn3Hc6Jf1Ga0Eb2T";
+    let suite = format!(
+        "servers:\n  s: {{url: \"{secret}\", http: {{timeout: \"{secret}\"}}}}\ntools:\n  - {{name: x, server: s, tool: x, args: {{token: \"{secret}\"}}, timeout_ms: \"{secret}\"}}\n"
+    );
+    let folder = folder(&[
+        ("suite.yaml", &suite),
+        ("v.yaml", "servers: {s: {url: \"${CHECK_VALUE}\"}}\n"),
+    ]);
+    for format in ["pretty", "json", "github"] {
+        let (status, stdout, stderr) = run(
+            folder.path(),
+            &["validate", "--format", format, "suite.yaml", "v.yaml"],
+        );
+        assert_eq!(status, 2);
+        for secret in [secret, "Xq7vB2kPz9sLm4Wd8"] {
+            assert!(
+                !stdout.contains(secret) && !stderr.contains(secret),
+                "{stdout}{stderr}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_schemas_are_printed() {
+    let folder = folder(&[]);
+    golden("schema_list", folder.path(), &["schema"]);
+    golden("schema_unknown", folder.path(), &["schema", "siute"]);
+    let (status, stdout, _) = run(folder.path(), &["schema", "suite"]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        stdout,
+        fs::read_to_string(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/json/suite.schema.json")
+        )
+        .unwrap()
+    );
+}
