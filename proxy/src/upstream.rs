@@ -63,6 +63,12 @@ pub trait Life: Send {
     /// Passes a signal on. Does nothing where the server has no process of ours.
     fn signal(&self, signal: Signal);
 
+    /// How many answers the server owes, beyond those that a recorder counts: as long as it
+    /// owes any, it is not hurried to its end.
+    fn owed(&self) -> usize {
+        0
+    }
+
     /// Cleans up after the server has ended, or is given up.
     fn finish(self: Box<Self>);
 }

@@ -17,6 +17,7 @@
 //! Nothing is invented: what is said was recorded, but for the errors that answer a
 //! request without a recording.
 
+mod episodes;
 mod era;
 mod index;
 mod json;
@@ -29,6 +30,7 @@ mod tally;
 mod upstream;
 pub mod verify;
 
+pub use episodes::Episodes;
 pub use index::Index;
 pub use json::{Difference, Ignore, IgnoreError};
 pub use load::LoadError;

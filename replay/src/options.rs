@@ -120,3 +120,19 @@ pub struct Options {
     /// What is a secret; both sides are redacted by these before they are compared.
     pub rules: Arc<Rules>,
 }
+
+impl Options {
+    /// The defaults: semantic matching in any order, each recording once, at once.
+    #[must_use]
+    pub fn new(rules: Arc<Rules>) -> Self {
+        Self {
+            mode: MatchMode::default(),
+            ordering: Ordering::default(),
+            exhausted: Exhausted::default(),
+            unanswered: Unanswered::default(),
+            pace: Pace::default(),
+            ignore: Ignore::default(),
+            rules,
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::envelope::RequestId;
@@ -164,6 +165,19 @@ impl Script {
     #[must_use]
     pub fn incomplete(&self) -> Option<&str> {
         self.incomplete.as_deref()
+    }
+
+    /// When the last thing on it happened, since it began.
+    #[must_use]
+    pub fn length(&self) -> Duration {
+        let takes = self.takes.iter().map(|take| match take.response {
+            Some(_) => take.answered.at_us,
+            None => take.asked.at_us,
+        });
+        let others = self.cues.iter().map(|cue| cue.when.at_us);
+        let asides = self.asides.iter().map(|aside| aside.when.at_us);
+        let last = takes.chain(others).chain(asides).max();
+        Duration::from_micros(last.unwrap_or_default())
     }
 
     /// A string member of `meta`.

@@ -62,6 +62,17 @@ impl CassetteUpstream {
     }
 }
 
+impl CassetteUpstream {
+    /// As [`session`](Self::session), of which another server answers what is not
+    /// recorded.
+    #[must_use]
+    pub fn falling_session(&self) -> Session {
+        let session = self.session();
+        session.stage.lock().player.fall_through();
+        session
+    }
+}
+
 impl Upstream for CassetteUpstream {
     fn open(&self) -> Result<Link, OpenError> {
         let session = self.session();
@@ -121,13 +132,31 @@ impl Session {
     ///
     /// Blocks while more waits to be read than a client may leave unread.
     pub fn send(&self, message: &Bytes) {
+        let mut state = self.room();
+        state.player.handle(self.stage.clock.elapsed(), message);
+        drop(state);
+        self.stage.changed.notify_all();
+    }
+
+    /// Waits until not too much waits to be read.
+    fn room(&self) -> MutexGuard<'_, State> {
         let mut state = self.stage.lock();
         while state.player.backlog() > BACKLOG && state.gone.is_none() {
             state = self.stage.wait(state);
         }
-        state.player.handle(self.stage.clock.elapsed(), message);
+        state
+    }
+
+    /// As [`send`](Self::send), for a session that
+    /// [falls through](CassetteUpstream::falling_session); false when the message is a
+    /// request that another server has to answer.
+    #[must_use]
+    pub fn offer(&self, message: &Bytes) -> bool {
+        let mut state = self.room();
+        let taken = state.player.offer(self.stage.clock.elapsed(), message);
         drop(state);
         self.stage.changed.notify_all();
+        taken
     }
 
     /// The client gave up a request by closing the stream of its answer.
@@ -220,6 +249,15 @@ impl Life for Session {
             state.gone.get_or_insert(Exit::Signal(signal.as_raw()));
             drop(state);
             self.stage.changed.notify_all();
+        }
+    }
+
+    fn owed(&self) -> usize {
+        let state = self.stage.lock();
+        if state.gone.is_some() {
+            0
+        } else {
+            state.player.backlog()
         }
     }
 

@@ -1,7 +1,9 @@
 //! Which requests await their response.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
+
+use foldhash::fast::FixedState;
 
 use crate::envelope::{Envelope, Kind, RequestId};
 use crate::event::{Direction, Offset};
@@ -70,9 +72,7 @@ impl Pending {
         self.key.clear();
         self.key.push(dir as u8);
         id.write_key(&mut self.key);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&self.key);
-        hasher.finish()
+        FixedState::default().hash_one(self.key.as_slice())
     }
 }
 

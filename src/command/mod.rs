@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod compliance;
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod record;
@@ -11,6 +12,7 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod scrub;
+pub(crate) mod selection;
 pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;
@@ -32,6 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

@@ -1,9 +1,12 @@
 //! `tapewright record`: the recorder between a client and a server.
 
 mod config;
+mod episodes;
 pub(crate) mod gateway;
 pub(crate) mod http;
+mod judging;
 pub(crate) mod listen;
+mod mode;
 mod size;
 pub(crate) mod target;
 mod way;
@@ -16,7 +19,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, WhenFull};
+use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, Target, WhenFull};
 use tapewright_proxy::stdio;
 use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
@@ -24,9 +27,11 @@ use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
-use crate::report;
+use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
+use self::judging::JudgingArguments;
+use self::mode::{Mode, Plan};
 use self::way::{End, Way};
 
 /// Stand between a client and a server, pass every byte on, and record what passes
@@ -46,6 +51,9 @@ pub(crate) struct Arguments {
     /// Also write a capture, the input of `compliance invariants`
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
+    /// Whether a cassette that is there is played, and whether what is new is recorded
+    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
+    mode: Mode,
     /// What to call the server in captures and reports
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
@@ -60,6 +68,8 @@ pub(crate) struct Arguments {
     max_message: usize,
     #[command(flatten)]
     redaction: Redaction,
+    #[command(flatten)]
+    judging: JudgingArguments,
     /// Print an entry for a client's configuration that runs this command, and exit
     #[arg(long)]
     print_config: bool,
@@ -80,7 +90,8 @@ Examples:
   tapewright record -o api.json --listen 4000 --upstream https://mcp.example.com/mcp
   tapewright record -o fs.json --listen 4000 -- npx -y @modelcontextprotocol/server-filesystem .
   tapewright record -o api.json --upstream https://mcp.example.com/mcp
-  tapewright record -o recordings/ --forward-proxy 4000";
+  tapewright record -o recordings/ --forward-proxy 4000
+  tapewright record -o fs.json --check --hang-after 30s --strict -- node server.js";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
@@ -109,7 +120,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Pass);
     }
     let clock = Clock::start();
-    let settings = settings(arguments, &way, &label, clock)?;
+    let plan = Plan::of(arguments)?;
+    if let Some(exit) = plan.run(arguments, &way, clock)? {
+        return Ok(exit);
+    }
+    let target = arguments.target(&label, clock)?;
+    let settings = settings(arguments, &way, &label, clock, target)?;
     let wanted = settings.target.tape().clone();
     let start = || -> anyhow::Result<Arc<Recorder>> {
         let recorder = Recorder::start(settings, clock);
@@ -124,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let finished = recorder.finish();
     if arguments.verbose {
         tell(&finished);
+    }
+    if let Some(exit) = arguments.judging.exit(finished.findings) {
+        return Ok(exit);
     }
     if !finished.is_whole() {
         return Ok(Exit::Inconclusive);
@@ -146,6 +165,39 @@ fn exit_of(exit: Option<event::Exit>) -> Exit {
         None => 128 + 9,
     };
     Exit::External(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
+}
+
+impl Arguments {
+    /// Where everything is recorded.
+    fn target(&self, label: &str, clock: Clock) -> anyhow::Result<Target> {
+        let mut target = target::of(self.output.as_deref(), label, clock.created)?;
+        target = target.finish_after(self.http.session_idle()?);
+        if let Some(capture) = &self.capture {
+            target::check(capture)?;
+            target = target.with_capture(capture);
+        }
+        Ok(target)
+    }
+
+    /// Refuses what makes no sense where a cassette is played.
+    fn fits_play(&self) -> anyhow::Result<()> {
+        let given = [
+            (self.capture.is_some(), "--capture"),
+            (self.http.forward_proxy.is_some(), "--forward-proxy"),
+        ];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) => {
+                let what =
+                    format!("`{option}` records everything, and `--mode` plays what is known");
+                Err(Mistake::new(
+                    what,
+                    format!("leave out `{option}`, or record with `--mode all`"),
+                )
+                .into())
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 fn tell(finished: &Finished) {
@@ -177,13 +229,8 @@ fn settings(
     way: &Way<'_>,
     label: &str,
     clock: Clock,
+    target: Target,
 ) -> anyhow::Result<Settings> {
-    let mut target = target::of(arguments.output.as_deref(), label, clock.created)?;
-    target = target.finish_after(arguments.http.session_idle()?);
-    if let Some(capture) = &arguments.capture {
-        target::check(capture)?;
-        target = target.with_capture(capture);
-    }
     let durability = match arguments.durability {
         DurabilityArgument::Queue => Durability::Queue,
         DurabilityArgument::Synced => Durability::Synced,
@@ -230,6 +277,7 @@ fn settings(
             .map(|word| word.as_bytes().to_vec())
             .collect(),
         rules: rules(arguments)?,
+        judging: arguments.judging.judging(arguments.verbose)?,
     })
 }
 

@@ -12,7 +12,7 @@ const CAPACITY: usize = 4 << 20;
 
 /// A bounded queue of lines. Either end may block a thread or wait as a task.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hose(Arc<Shared>);
+pub struct Hose(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -34,11 +34,11 @@ struct State {
 
 /// The receiver takes no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gone;
+pub struct Gone;
 
 /// What a wait with a deadline brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub enum Taken {
     /// A line.
     Line(Bytes),
     /// No more will come.
@@ -49,7 +49,7 @@ pub(crate) enum Taken {
 
 impl Hose {
     /// Adds a line; waits, as a thread, for room.
-    pub(crate) fn push_blocking(&self, line: Bytes) -> Result<(), Gone> {
+    pub fn push_blocking(&self, line: Bytes) -> Result<(), Gone> {
         let mut state = self.0.lock();
         while state.is_full(&line) {
             state = wait(&self.0.changed, state);
@@ -73,12 +73,13 @@ impl Hose {
     }
 
     /// Adds a small line without waiting, also beyond the bound.
-    pub(crate) fn push_now(&self, line: Bytes) -> Result<(), Gone> {
+    pub fn push_now(&self, line: Bytes) -> Result<(), Gone> {
         self.put(self.0.lock(), line)
     }
 
     /// Takes the next line; waits, as a thread, until `timeout`.
-    pub(crate) fn take_blocking(&self, timeout: Option<Duration>) -> Taken {
+    #[must_use]
+    pub fn take_blocking(&self, timeout: Option<Duration>) -> Taken {
         let mut state = self.0.lock();
         loop {
             if let Some(taken) = self.pop(&mut state) {
@@ -115,13 +116,13 @@ impl Hose {
     }
 
     /// The sender has no more.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         self.0.lock().finished = true;
         self.0.wake();
     }
 
     /// The receiver takes no more.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let mut state = self.0.lock();
         state.gone = true;
         state.lines.clear();

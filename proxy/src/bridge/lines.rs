@@ -9,7 +9,7 @@ use super::hose::{Hose, Taken};
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 /// Cuts chunks into lines.
-pub(crate) struct LineSink {
+pub struct LineSink {
     hose: Hose,
     partial: Vec<u8>,
     limit_bytes: usize,
@@ -32,7 +32,8 @@ impl ChunkSink for LineSink {
 
 impl LineSink {
     /// A sink that takes lines of at most `limit_bytes`.
-    pub(crate) fn new(hose: Hose, limit_bytes: usize) -> Self {
+    #[must_use]
+    pub fn new(hose: Hose, limit_bytes: usize) -> Self {
         Self {
             hose,
             partial: Vec::new(),
@@ -64,7 +65,7 @@ impl Drop for LineSink {
 }
 
 /// Yields lines as chunks.
-pub(crate) struct LineSource {
+pub struct LineSource {
     hose: Hose,
     rest: Bytes,
     // The line feed is still to come.
@@ -72,7 +73,9 @@ pub(crate) struct LineSource {
 }
 
 impl LineSource {
-    pub(crate) fn new(hose: Hose) -> Self {
+    /// A source of the lines of a hose.
+    #[must_use]
+    pub fn new(hose: Hose) -> Self {
         Self {
             hose,
             rest: Bytes::new(),

@@ -11,13 +11,13 @@
 pub(crate) mod client;
 mod driver;
 mod exchange;
-pub(crate) mod hose;
+pub mod hose;
 mod legacy;
 pub(crate) mod line;
-pub(crate) mod lines;
+pub mod lines;
 mod listen;
 pub(crate) mod mirror;
-pub(crate) mod ours;
+pub mod ours;
 mod remote;
 mod send;
 mod shared;

@@ -6,7 +6,8 @@ use tapewright_schemas::json;
 /// A JSON-RPC error of ours, as one line: code −32000, and `data.origin` says who speaks.
 ///
 /// `id` is the source text of the request's id.
-pub(crate) fn error(id: &[u8], message: &str, status: Option<u16>) -> Bytes {
+#[must_use]
+pub fn error(id: &[u8], message: &str, status: Option<u16>) -> Bytes {
     coded(id, -32_000, message, status)
 }
 

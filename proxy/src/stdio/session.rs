@@ -17,7 +17,7 @@ use super::pipe::Pipe;
 use super::pump::{Gauge, Pump};
 use super::{signals, stderr};
 use crate::clock::Clock;
-use crate::record::Recorder;
+use crate::record::{Recorder, Ticks};
 use crate::upstream::{ChunkSink, ChunkSource, Life, Link, OpenError, Upstream};
 
 /// How a session went.
@@ -83,7 +83,7 @@ impl Place {
 /// Carries one conversation between our standard streams and `upstream`, until its end.
 ///
 /// The recorder is left running: the caller finishes it.
-pub fn run<U: Upstream, P: Policy + Clone + 'static>(
+pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
     upstream: &U,
     policy: P,
     recorder: &Arc<Recorder>,
@@ -104,6 +104,7 @@ pub fn run<U: Upstream, P: Policy + Clone + 'static>(
         place: Place::default(),
     };
     let link = upstream.open()?;
+    let _ticks = Ticks::start(recorder, clock);
     carry(link, ends, policy, recorder, clock, (notify, &notices))
 }
 
@@ -275,7 +276,7 @@ impl Session {
                 None => {
                     let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
                     let situation = Situation {
-                        owed: (client.owed)(),
+                        owed: (client.owed)() + life.owed(),
                         writing: gauge.is_writing(),
                         client_gone: (client.is_gone)(),
                         moved: moves != before,

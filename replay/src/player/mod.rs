@@ -71,6 +71,9 @@ pub struct Player {
     // The furthest thing that the client said, and when it said it now.
     reached: Option<(Moment, Duration)>,
     ended: bool,
+    falls_through: bool,
+    // The last message held a request that another server has to answer.
+    fell: bool,
 }
 
 /// Which recordings were played to requests of the stateless era. They belong to no
@@ -115,9 +118,26 @@ impl Player {
             ready: VecDeque::new(),
             reached: None,
             ended: false,
+            falls_through: false,
+            fell: false,
             index,
             tally,
         }
+    }
+
+    /// Leaves requests that it cannot answer to another server instead of refusing them:
+    /// [`offer`](Self::offer) tells which.
+    pub fn fall_through(&mut self) {
+        self.falls_through = true;
+        self.mint_all_ids();
+    }
+
+    /// As [`handle`](Self::handle), for one message; false when it is a request that
+    /// another server has to answer.
+    pub fn offer(&mut self, now: Duration, message: &Bytes) -> bool {
+        self.fell = false;
+        self.handle(now, message);
+        !std::mem::replace(&mut self.fell, false)
     }
 
     /// Makes every request of the recorded server go by an id that no other server uses,

@@ -23,6 +23,10 @@ impl Player {
         params: Option<&[u8]>,
     ) {
         if let Some(refusal) = era::refusal(self.index.eras(), method, params) {
+            if self.falls_through {
+                self.fell = true;
+                return;
+            }
             return self.refuse_era(now, id, method, refusal);
         }
         let asked = Live {
@@ -47,6 +51,7 @@ impl Player {
                 self.ready
                     .push_back(Output::response(id, "result", "{}", None));
             }
+            Err(_) if self.falls_through => self.fell = true,
             Err(miss) => self.miss(now, id, *miss),
         }
     }

@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
-use tapewright_replay::{
-    Exhausted, Ignore, Index, Lane, MatchMode, Options, Ordering, Pace, Player, Report, Script,
-    Tally, Unanswered,
-};
+use tapewright_replay::{Index, Lane, Options, Player, Report, Script, Tally};
 use tapewright_schemas::redact::{Rules, Settings};
 
 /// A session, and the recording that it plays.
@@ -22,15 +19,7 @@ pub(crate) struct Stage {
 
 /// The default options.
 pub(crate) fn options() -> Options {
-    Options {
-        mode: MatchMode::Semantic,
-        ordering: Ordering::None,
-        exhausted: Exhausted::Error,
-        unanswered: Unanswered::Hang,
-        pace: Pace::default(),
-        ignore: Ignore::default(),
-        rules: rules(&[]),
-    }
+    Options::new(rules(&[]))
 }
 
 pub(crate) fn rules(keys: &[&str]) -> Arc<Rules> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
-use super::ledger::{
+use super::record::{
     Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
 };
 use crate::json::push_number;

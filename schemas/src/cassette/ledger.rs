@@ -12,6 +12,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Seek, Write};
 
+use super::record::{
+    Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, Rest, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
+};
 use super::spool::Spool;
 
 /// Puts exchanges in order.
@@ -71,74 +74,6 @@ struct Away {
     place: u64,
     chain: u64,
 }
-
-/// An exchange whose text is on the side spool.
-#[derive(Debug)]
-pub(crate) struct Late {
-    pub(crate) session: u32,
-    pub(crate) ordinal: u64,
-    /// The byte of the main spool before which it stands.
-    pub(crate) place: u64,
-    pub(crate) chain: u64,
-}
-
-/// A request that never got its response.
-#[derive(Debug)]
-pub(crate) struct Orphan {
-    pub(crate) ordinal: u64,
-    pub(crate) chain: u64,
-}
-
-/// Something beside the exchanges, with its own text on the side spool.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Aside {
-    /// Its place among its kind.
-    pub(crate) order: u64,
-    /// How many requests there were before it.
-    pub(crate) after: u64,
-    pub(crate) chain: u64,
-}
-
-/// A range of the main spool that belongs to one session.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub(crate) session: u32,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-}
-
-/// What a record of the side spool is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tag {
-    Message = 0,
-    Head = 1,
-    /// What follows the request: the response and its time.
-    Tail = 2,
-    /// Entries of `stream`.
-    Stream = 3,
-    /// What follows the stream.
-    End = 4,
-    /// What stands between the stream and its end.
-    Extra = 5,
-}
-
-/// What stands behind the request of a settled exchange, in this order, with the stream
-/// before `end`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rest<'a> {
-    pub(crate) tail: [&'a [u8]; 3],
-    pub(crate) end: &'a [u8],
-}
-
-/// A chain without a record.
-pub(crate) const NO_CHAIN: u64 = u64::MAX;
-/// Bytes of a record before its content.
-pub(crate) const RECORD_HEAD: usize = 17;
-
-pub(crate) const OPEN: &[u8] = b",\n    {\n      \"request\": ";
-pub(crate) const CLOSE: &[u8] = b"\n    }";
-pub(crate) const STREAM_OPEN: &[u8] = b",\n      \"stream\": [";
-pub(crate) const STREAM_CLOSE: &[u8] = b"\n      ]";
 
 /// How much the shelf may hold before its oldest request is sent away.
 const SHELF_LIMIT_BYTES: usize = 4 << 20;

@@ -4,9 +4,9 @@ use std::io::{self, Read, Seek, Write};
 
 use super::Projector;
 use super::http::push_note;
-use super::ledger::Rest;
 use super::note::{self, Content, Remark};
 use super::pairing::{Answer, Marks, Open, Reply};
+use super::record::Rest;
 use super::text::{push_millis, push_string};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::Era;

@@ -4,9 +4,9 @@ use std::io::{self, Read, Seek, Write};
 
 use super::Projector;
 use super::http::push_http;
-use super::ledger::{Aside, NO_CHAIN, Rest, Tag};
 use super::messages::push_end;
 use super::note::{self, Content, Remark};
+use super::record::{Aside, NO_CHAIN, Rest, Tag};
 use super::text::{push_millis, push_string};
 use crate::event::{
     CloseReason, ConduitId, Event, EventBody, Offset, Scope, SessionKey, SessionMark, SseNote,

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use super::ledger::Tag;
+use super::record::Tag;
 
 /// A buffered writer that knows where it is.
 #[derive(Debug)]

@@ -81,6 +81,34 @@ impl<'a> Way<'a> {
         }
     }
 
+    /// Where clients on HTTP are served.
+    pub(super) fn listen(&self) -> Option<&'a str> {
+        match self {
+            Self::Process(_) | Self::Remote(_) => None,
+            Self::Front { listen, .. }
+            | Self::Gateway { listen, .. }
+            | Self::ForwardProxy { listen } => Some(listen),
+        }
+    }
+
+    /// The one server behind us.
+    pub(super) fn upstream(
+        &self,
+        http: &HttpArguments,
+        limit_bytes: usize,
+    ) -> anyhow::Result<Arc<dyn Upstream>> {
+        match self {
+            Self::Process(command) | Self::Front { command, .. } => Ok(Arc::new(child(command)?)),
+            Self::Remote(url) | Self::Gateway { url, .. } => {
+                Ok(Arc::new(remote(url.clone(), http, limit_bytes)?))
+            }
+            Self::ForwardProxy { .. } => {
+                let what = "a forward proxy has no one server behind it";
+                Err(Mistake::new(what, "name the server with `--upstream URL`").into())
+            }
+        }
+    }
+
     /// Whether one client has us for itself, and waits for the tape where it has to.
     pub(super) fn serves_one(&self) -> bool {
         matches!(self, Self::Process(_) | Self::Remote(_))
@@ -104,11 +132,7 @@ impl<'a> Way<'a> {
                 ))
             }
             Self::Remote(url) => {
-                let remote = Remote::new(RemoteSettings {
-                    origin: Origin::new(url, http.origin_settings()?),
-                    fields: http.server.fields()?,
-                    limit_bytes,
-                });
+                let remote = remote(url, http, limit_bytes)?;
                 let recorder = start()?;
                 Ok((
                     End::Server(session(&remote, URL_HINT, &recorder, clock)?),
@@ -163,6 +187,14 @@ fn child(command: &[OsString]) -> anyhow::Result<ChildProcess> {
         return Err(Mistake::new("no command was given", "put it after `--`").into());
     };
     Ok(ChildProcess::new(program.clone(), rest.to_vec()))
+}
+
+fn remote(url: OriginUrl, http: &HttpArguments, limit_bytes: usize) -> anyhow::Result<Remote> {
+    Ok(Remote::new(RemoteSettings {
+        origin: Origin::new(url, http.origin_settings()?),
+        fields: http.server.fields()?,
+        limit_bytes,
+    }))
 }
 
 /// A stdio client in front, `upstream` behind.

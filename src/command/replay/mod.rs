@@ -225,6 +225,7 @@ fn recorder(
         },
         command: Vec::new(),
         rules: Box::new(move || rules),
+        judging: None,
     };
     let recorder = Recorder::start(settings, clock);
     Ok(Arc::new(

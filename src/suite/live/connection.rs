@@ -53,7 +53,10 @@ impl Connection {
             .record
             .as_ref()
             .filter(|_| !reach.is_replay())
-            .map(|folder| Taped::start(folder, &server.name, version, &options.rules, clock))
+            .map(|folder| {
+                let inner = (reach.upstream(), clock);
+                Taped::start(folder, &server.name, version, &options.rules, inner)
+            })
             .transpose()?;
         let mut connection = Self {
             name: server.name.clone(),
@@ -83,9 +86,7 @@ impl Connection {
     fn connect(&mut self) -> Result<(), ClientError> {
         let settings = self.settings.clone();
         let mut client = match &self.taped {
-            Some(taped) => {
-                Client::open(&taped.around(self.reach.upstream()), settings, self.clock)?
-            }
+            Some(taped) => Client::open(taped.upstream(), settings, self.clock)?,
             None => Client::open(self.reach.upstream().as_ref(), settings, self.clock)?,
         };
         let timeout = self

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody};
 
-use crate::support::http::{Recorded, chunk, find, pair, post};
+use crate::support::http::{Gateway, Recorded, chunk, find, pair, post};
 
 /// A compressor that shows what it has written so far.
 enum Encoder {
@@ -73,6 +73,11 @@ fn encoded(name: &str, text: &[u8]) -> Vec<u8> {
 
 /// One exchange whose bodies are both encoded, as it passes and as it is recorded.
 fn passes(coding: &str, body: &[u8], options: &[&str]) -> Recorded {
+    pass(coding, body, options).stop().only()
+}
+
+/// One exchange whose bodies are both encoded, as it passes.
+fn pass(coding: &str, body: &[u8], options: &[&str]) -> Gateway {
     let (upstream, gateway) = pair(options);
     let mut client = gateway.connect();
     let length = body.len();
@@ -94,7 +99,7 @@ fn passes(coding: &str, body: &[u8], options: &[&str]) -> Recorded {
     assert!(client.body(&head) == body);
     let peak = gateway.memory_kib("VmHWM:");
     assert!(peak < 80 * 1024, "{peak} KiB at the peak");
-    gateway.stop().only()
+    gateway
 }
 
 const CALL: &str =
@@ -187,7 +192,7 @@ fn what_cannot_be_decoded_passes_and_is_counted_as_a_gap() {
     }
     let bomb = bomb.finish().unwrap();
     for (coding, body) in [("gzip", broken), ("zstd", bomb)] {
-        let exchange = passes(coding, &body, &[]);
+        let exchange = pass(coding, &body, &[]).stop_with_gaps().only();
         let gaps = exchange.find(|body| match body {
             EventBody::Gap(gap) => Some(gap.why.clone()),
             _ => None,

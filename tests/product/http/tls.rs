@@ -70,7 +70,7 @@ fn a_server_that_is_not_trusted_is_told_as_our_refusal_with_the_reason() {
         (
             Certificates::of(&["localhost"], valid),
             Some(&stranger),
-            "invalid peer certificate",
+            "UnknownIssuer",
         ),
         (Certificates::of(&["localhost"], valid), None, ""),
         (

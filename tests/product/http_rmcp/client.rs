@@ -72,11 +72,12 @@ impl ClientHandler for Client {
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
+        let message = format!("{:?}", progress.message);
+        self.progress.lock().unwrap().push(message);
+        // Last: whoever waits for it reads what was said so far.
         if progress.progress == 0.0 {
             self.begun.notify_one();
         }
-        let message = format!("{:?}", progress.message);
-        self.progress.lock().unwrap().push(message);
     }
 }
 

@@ -83,14 +83,15 @@ impl ServerHandler for Tools {
         let said = match call.name.as_ref() {
             "steps" => {
                 for step in 1..=3_u8 {
-                    progress(&context, f64::from(step)).await;
+                    progress(&context, f64::from(step)).await.unwrap();
                 }
                 "three".to_owned()
             }
             "model" => ask_model(&context).await,
             "user" => ask_user(&context).await,
             "wait" => {
-                progress(&context, 0.0).await;
+                // The client may leave at the first word, before it is known to have left us.
+                progress(&context, 0.0).await.ok();
                 context.ct.cancelled().await;
                 self.0.fetch_add(1, Ordering::SeqCst);
                 "given up".to_owned()
@@ -102,15 +103,18 @@ impl ServerHandler for Tools {
     }
 }
 
-async fn progress(context: &RequestContext<RoleServer>, step: f64) {
+async fn progress(
+    context: &RequestContext<RoleServer>,
+    step: f64,
+) -> Result<(), rmcp::ServiceError> {
     let Some(token) = context.meta.get_progress_token() else {
-        return;
+        return Ok(());
     };
     let progress = ProgressNotificationParam::new(token.clone(), step);
     let progress = progress
         .with_total(3.0)
         .with_message(format!("step {step}"));
-    context.peer.notify_progress(progress).await.unwrap();
+    context.peer.notify_progress(progress).await
 }
 
 async fn ask_model(context: &RequestContext<RoleServer>) -> String {

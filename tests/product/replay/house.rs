@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::Arc;
 
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
@@ -21,7 +21,7 @@ use crate::support::{signal, wait};
 /// A replay that serves clients.
 pub(crate) struct House {
     child: Child,
-    url: String,
+    pub(crate) url: String,
     pub(crate) address: SocketAddr,
 }
 
@@ -30,19 +30,7 @@ impl House {
     pub(crate) fn start(folder: &Path, recording: &str, options: &[&str]) -> Self {
         std::fs::write(folder.join("tape.json"), recording).unwrap();
         let listen = [&["--listen", "127.0.0.1:0"], options].concat();
-        let mut child = command(folder, &listen).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let said: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let url = said["listening"].as_str().unwrap().to_owned();
-        let address = url.split('/').nth(2).unwrap().parse().unwrap();
-        Self {
-            child,
-            url,
-            address,
-        }
+        listening(&mut command(folder, &listen))
     }
 
     /// A client of streamable HTTP.
@@ -64,6 +52,23 @@ impl House {
     pub(crate) fn stop(mut self, name: &str) -> Option<i32> {
         signal(self.child.id(), name);
         wait(&mut self.child, LIMIT).code()
+    }
+}
+
+/// What serves clients over HTTP, once it says where.
+pub(crate) fn listening(command: &mut Command) -> House {
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let url = said["listening"].as_str().unwrap().to_owned();
+    let address = url.split('/').nth(2).unwrap().parse().unwrap();
+    House {
+        child,
+        url,
+        address,
     }
 }
 

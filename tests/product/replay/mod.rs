@@ -3,6 +3,7 @@
 mod bad;
 pub(crate) mod house;
 mod http;
+mod modes;
 mod policies;
 mod reports;
 mod roads;

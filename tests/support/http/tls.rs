@@ -37,7 +37,7 @@ impl Certificates {
         let mut params = CertificateParams::default();
         params
             .distinguished_name
-            .push(DnType::CommonName, "test authority");
+            .push(DnType::CommonName, format!("authority {}", hex(&key)));
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         let authority = params.self_signed(&key).expect("a certificate");
@@ -97,6 +97,16 @@ impl Certificates {
     pub(crate) fn client_config(&self, protocols: &[&str]) -> Arc<ClientConfig> {
         client_config(self.authority.clone(), protocols)
     }
+}
+
+/// Authorities with different keys have different names, as outside of tests.
+fn hex(key: &KeyPair) -> String {
+    use std::fmt::Write as _;
+    let mut name = String::new();
+    for byte in key.public_key_raw().iter().rev().take(16) {
+        write!(name, "{byte:02x}").expect("a string");
+    }
+    name
 }
 
 /// A client that trusts one authority and nobody else.

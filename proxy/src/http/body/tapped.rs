@@ -189,7 +189,11 @@ impl Body for Tapped {
                     }
                 },
                 Some(Err(error)) => {
-                    let times = self.flushed.as_ref().map_or(0, Flushed::times);
+                    let times = self.flushed.as_ref().map_or(0, |flushed| {
+                        let times = flushed.times();
+                        flushed.ask();
+                        times
+                    });
                     self.broken = Some((error.into(), times));
                     self.finish(CloseReason::Aborted);
                     return self.poll_frame(context);

@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -19,6 +19,8 @@ pub(crate) struct Flushed(Arc<State>);
 struct State {
     times: AtomicU64,
     waiting: Mutex<Vec<Waker>>,
+    // Who serves the connection.
+    server: Mutex<Option<Waker>>,
 }
 
 impl Flushed {
@@ -29,11 +31,7 @@ impl Flushed {
 
     /// Ready once it was more often than so many `times`.
     pub(crate) fn poll_after(&self, times: u64, context: &Context<'_>) -> Poll<()> {
-        let mut waiting = self
-            .0
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.0.waiting);
         if self.times() > times {
             return Poll::Ready(());
         }
@@ -43,18 +41,31 @@ impl Flushed {
         Poll::Pending
     }
 
-    fn tell(&self) {
-        self.0.times.fetch_add(1, Ordering::AcqRel);
-        let mut waiting = self
-            .0
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let waiting = std::mem::take(&mut *waiting);
-        for waker in waiting {
-            waker.wake();
+    /// Has the connection flushed once more. On HTTP/2 it rests while its streams have
+    /// nothing to send, and would be flushed only with the next frame that comes.
+    pub(crate) fn ask(&self) {
+        if let Some(server) = &*lock(&self.0.server) {
+            server.wake_by_ref();
         }
     }
+
+    fn served_by(&self, waker: &Waker) {
+        let mut server = lock(&self.0.server);
+        match &mut *server {
+            Some(known) => known.clone_from(waker),
+            None => *server = Some(waker.clone()),
+        }
+    }
+
+    fn tell(&self) {
+        self.0.times.fetch_add(1, Ordering::AcqRel);
+        let waiting = std::mem::take(&mut *lock(&self.0.waiting));
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A connection that says when it is flushed.
@@ -75,7 +86,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if read.is_pending() {
+            self.flushed.served_by(context.waker());
+        }
+        read
     }
 }
 

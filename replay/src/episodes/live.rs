@@ -1,0 +1,223 @@
+//! The live server of a session.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_proxy::bridge::hose::Hose;
+use tapewright_proxy::bridge::ours;
+use tapewright_proxy::upstream::{ChunkSink, ChunkSource, Life, Link, ReadResult};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::event::Exit;
+
+/// A live server that was asked something.
+pub(super) struct Live {
+    to_server: Box<dyn ChunkSink>,
+    owed: Arc<Owed>,
+    threads: Vec<JoinHandle<()>>,
+    ended: Box<dyn FnOnce() -> io::Result<Exit> + Send>,
+}
+
+/// What a live server owes.
+#[derive(Default)]
+pub(super) struct Owed {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    // Requests under way, by the key of their id: the source text of the id.
+    requests: HashMap<Vec<u8>, Vec<u8>>,
+    // The answer to this request is not for the client.
+    kept: Option<Vec<u8>>,
+    ended: bool,
+}
+
+impl Live {
+    /// What it owes.
+    pub(super) fn owed(&self) -> Arc<Owed> {
+        Arc::clone(&self.owed)
+    }
+
+    /// Listens to a link: lines go to `output`, the log to `log`. Its life is for the
+    /// caller to hold.
+    pub(super) fn of(link: Link, (output, log): (Hose, Hose)) -> io::Result<(Self, Box<dyn Life>)> {
+        let owed = Arc::new(Owed::default());
+        let (hearing, source) = (Arc::clone(&owed), link.to_client);
+        let mut threads = vec![spawn("live-read", move || {
+            each_line(source, |line| hearing.hear(line, &output));
+            hearing.over(&output);
+        })?];
+        if let Some(source) = link.log {
+            threads.push(spawn("live-log", move || {
+                each_line(source, |line| log.push_blocking(line).is_ok());
+            })?);
+        }
+        let live = Self {
+            to_server: link.to_server,
+            owed,
+            threads,
+            ended: link.ended,
+        };
+        Ok((live, link.life))
+    }
+
+    /// Introduces a client: sends its `initialize`, waits for the answer, and sends
+    /// `notifications/initialized`. False when no answer comes.
+    pub(super) fn introduce(&mut self, initialize: &[u8]) -> bool {
+        let Kind::Request { id, .. } = Envelope::parse(initialize).kind else {
+            return false;
+        };
+        self.owed.lock().kept = Some(key(&id));
+        if !self.write(initialize) {
+            return false;
+        }
+        let waits = |state: &mut State| state.kept.is_some() && !state.ended;
+        let waited =
+            self.owed
+                .changed
+                .wait_timeout_while(self.owed.lock(), INTRODUCTION_TIME, waits);
+        let answered = waited
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+            .kept
+            .is_none();
+        answered && self.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+    }
+
+    /// Sends a request of the client, whose source text of the id is `id`. False when it is
+    /// not taken.
+    pub(super) fn ask(&mut self, id: &[u8], line: &[u8]) -> bool {
+        let id_key = key(&RequestId::of_source(id));
+        {
+            let mut state = self.owed.lock();
+            if state.ended {
+                return false;
+            }
+            state.requests.insert(id_key.clone(), id.to_vec());
+        }
+        let taken = self.write(line);
+        if !taken {
+            // Answered already, when its end was noticed first.
+            return self.owed.lock().requests.remove(&id_key).is_none();
+        }
+        taken
+    }
+
+    /// Sends anything else.
+    pub(super) fn write(&mut self, line: &[u8]) -> bool {
+        self.to_server.write(&[line, b"\n"].concat()).is_ok()
+    }
+
+    /// Whether a request with this id is under way.
+    pub(super) fn owes(&self, id: &RequestId<'_>) -> bool {
+        self.owed.lock().requests.contains_key(&key(id))
+    }
+
+    /// Ends its input, and waits for its end.
+    pub(super) fn end(self) -> Exit {
+        drop(self.to_server);
+        for thread in self.threads {
+            // A thread that panicked has nothing more to say.
+            thread.join().ok();
+        }
+        (self.ended)().unwrap_or(Exit::Code(1))
+    }
+}
+
+impl Owed {
+    /// How many answers.
+    pub(super) fn count(&self) -> usize {
+        self.lock().requests.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The server says something; false when nobody listens any more.
+    fn hear(&self, line: Bytes, output: &Hose) -> bool {
+        let mut keep = false;
+        for_each_message(&line, |message| {
+            if let Kind::Response { id, .. } = Envelope::parse(message).kind {
+                let mut state = self.lock();
+                let key = key(&id);
+                if state.kept.as_ref() == Some(&key) {
+                    state.kept = None;
+                    keep = true;
+                }
+                state.requests.remove(&key);
+            }
+        });
+        if keep {
+            self.changed.notify_all();
+            return true;
+        }
+        line.trim_ascii().is_empty() || output.push_blocking(line).is_ok()
+    }
+
+    /// The server says no more: what it owes is answered in its place.
+    fn over(&self, output: &Hose) {
+        let left: Vec<Vec<u8>> = {
+            let mut state = self.lock();
+            state.ended = true;
+            state.requests.drain().map(|(_, id)| id).collect()
+        };
+        self.changed.notify_all();
+        for id in left {
+            // A client that has left needs no answer.
+            output.push_now(ours::error(&id, ENDED, None)).ok();
+        }
+    }
+}
+
+/// Why a request that was never recorded got no answer of the live server's.
+pub(super) const ENDED: &str = "it is not recorded, and the live server has ended";
+
+/// How long an answer to `initialize` may take.
+const INTRODUCTION_TIME: Duration = Duration::from_secs(60);
+
+/// The longest line of a live server that is carried.
+const LONGEST_LINE: usize = 256 << 20;
+
+fn key(id: &RequestId<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    id.write_key(&mut key);
+    key
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Cuts a stream into lines, until it ends, a line is too long, or `each` is false.
+fn each_line(mut source: Box<dyn ChunkSource>, mut each: impl FnMut(Bytes) -> bool) {
+    let mut partial = Vec::new();
+    loop {
+        let mut chunk = Vec::with_capacity(64 << 10);
+        match source.read(&mut chunk, None) {
+            Ok(ReadResult::Bytes(_)) => {}
+            Ok(ReadResult::TimedOut) => continue,
+            Ok(ReadResult::End) | Err(_) => break,
+        }
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            if partial.len() + piece.len() > LONGEST_LINE {
+                return;
+            }
+            partial.extend_from_slice(piece);
+            if partial.last() == Some(&b'\n') {
+                partial.pop();
+                if !each(std::mem::take(&mut partial).into()) {
+                    return;
+                }
+            }
+        }
+    }
+    if !partial.is_empty() {
+        each(partial.into());
+    }
+}

@@ -1,0 +1,160 @@
+//! What becomes of each message of the client.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread;
+
+use bytes::Bytes;
+use tapewright_proxy::bridge::hose::{Hose, Taken};
+use tapewright_proxy::bridge::ours;
+use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::event::Exit;
+use tapewright_schemas::json;
+
+use super::live::{ENDED, Live};
+use super::{Held, LiveHold};
+use crate::upstream::{Received, Session};
+
+/// One session: who answers what.
+pub(super) struct Worker {
+    session: Session,
+    upstream: Arc<dyn Upstream>,
+    input: Hose,
+    output: Hose,
+    log: Hose,
+    hold: LiveHold,
+    asked: Arc<AtomicU64>,
+    live: Option<Live>,
+    // The client's `initialize`, when the recording answered it.
+    initialize: Option<Bytes>,
+}
+
+impl Worker {
+    pub(super) fn new(
+        session: Session,
+        upstream: Arc<dyn Upstream>,
+        (input, output, log): (Hose, Hose, Hose),
+        hold: LiveHold,
+        asked: Arc<AtomicU64>,
+    ) -> Self {
+        Self {
+            session,
+            upstream,
+            input,
+            output,
+            log,
+            hold,
+            asked,
+            live: None,
+            initialize: None,
+        }
+    }
+
+    /// Runs until the client and both servers have ended; how the live one ended, if
+    /// there was one.
+    pub(super) fn run(mut self) -> Exit {
+        let (session, output) = (self.session.clone(), self.output.clone());
+        let played = thread::Builder::new()
+            .name("played".to_owned())
+            .spawn(move || {
+                while let Received::Output(message) = session.receive(None) {
+                    if output.push_blocking(message.to_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        while let (Ok(_), Taken::Line(line)) = (&played, self.input.take_blocking(None)) {
+            for_each_message(&line, |message| self.message(&line.slice_ref(message)));
+        }
+        self.input.close();
+        self.session.end_input();
+        let exit = self.live.take().map_or(Exit::Code(0), Live::end);
+        if let Ok(played) = played {
+            // A player that panicked has nothing more to say.
+            played.join().ok();
+        }
+        self.output.finish();
+        self.log.finish();
+        exit
+    }
+
+    fn message(&mut self, message: &Bytes) {
+        match Envelope::parse(message).kind {
+            Kind::Request { method, .. } => {
+                if !self.session.offer(message) {
+                    self.ask(message);
+                } else if method == "initialize" {
+                    self.initialize = Some(message.clone());
+                }
+            }
+            Kind::Notification { method, params } => self.notification(message, &method, params),
+            Kind::Response { id, .. } => match &mut self.live {
+                // Those of the recorded server have ids of ours.
+                Some(live) if !is_ours(&id) => {
+                    live.write(message);
+                }
+                _ => self.session.send(message),
+            },
+            _ => self.session.send(message),
+        }
+    }
+
+    fn notification(&mut self, message: &Bytes, method: &str, params: Option<&[u8]>) {
+        let of_live = self.live.as_ref().is_some_and(|live| {
+            let id = params.and_then(|params| json::find(params, &["requestId"]));
+            id.is_some_and(|id| live.owes(&RequestId::of_source(id)))
+        });
+        let cancels = method == "notifications/cancelled";
+        if !(cancels && of_live) {
+            self.session.send(message);
+        }
+        // Who was introduced by us has had its `initialized`.
+        let introduced = method == "notifications/initialized" && self.initialize.is_some();
+        if let (Some(live), false) = (&mut self.live, introduced || cancels && !of_live) {
+            live.write(message);
+        }
+    }
+
+    /// Asks the live server, which is started for it.
+    fn ask(&mut self, message: &Bytes) {
+        let id = json::find(message, &["id"]).unwrap_or(b"null");
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let asked = match self.open() {
+            Ok(live) => {
+                let taken = live.ask(id, message);
+                taken.then_some(()).ok_or_else(|| ENDED.to_owned())
+            }
+            Err(why) => Err(format!("it is not recorded, and {why}")),
+        };
+        if let Err(why) = asked {
+            // A client that has left needs no answer.
+            self.output.push_now(ours::error(id, &why, None)).ok();
+        }
+    }
+
+    fn open(&mut self) -> Result<&mut Live, String> {
+        if self.live.is_none() {
+            let link = self.upstream.open().map_err(|error| error.to_string())?;
+            let hoses = (self.output.clone(), self.log.clone());
+            let (mut server, hold) = Live::of(link, hoses).map_err(|error| error.to_string())?;
+            let owed = server.owed();
+            *self.hold.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Held { life: hold, owed });
+            let introduced = self
+                .initialize
+                .as_ref()
+                .is_none_or(|line| server.introduce(line));
+            self.live = Some(server);
+            if !introduced {
+                return Err("the live server did not answer initialize".to_owned());
+            }
+        }
+        self.live.as_mut().ok_or_else(|| ENDED.to_owned())
+    }
+}
+
+/// Whether an id is one that a recorded server's request was given.
+fn is_ours(id: &RequestId<'_>) -> bool {
+    matches!(id, RequestId::Text(text) if text.starts_with("replay-"))
+}

@@ -1,0 +1,172 @@
+//! New exchanges behind those of a cassette.
+
+use crate::envelope::for_each_message;
+use crate::json;
+
+/// Lists of a cassette whose elements say after how many exchanges they come.
+const BESIDE: [&str; 2] = ["messages", "unanswered"];
+
+/// The text of the cassette `old` with the exchanges of `new` behind its own, and with what
+/// stands beside them. Nothing of `old` is changed but where something is added. An
+/// `initialize` of `new` is left out when `old` has one: it is there to introduce a client,
+/// and would begin a second session. `None` when either is no cassette.
+#[must_use]
+pub fn merge(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
+    let old = old.trim_ascii();
+    let ours = elements(old, "exchanges")?;
+    let opens = ours.iter().any(|one| is_opening(one));
+    let mut left_out = Vec::new();
+    let mut added = Vec::new();
+    for (place, exchange) in elements(new, "exchanges")?.into_iter().enumerate() {
+        if opens && is_opening(exchange) {
+            left_out.push(place);
+        } else {
+            added.push(exchange.to_vec());
+        }
+    }
+    let mut merged = insert(old, "exchanges", &added)?;
+    for name in BESIDE {
+        let beside: Vec<Vec<u8>> = elements(new, name)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|element| moved(element, ours.len(), &left_out))
+            .collect();
+        merged = insert(&merged, name, &beside)?;
+    }
+    merged.push(b'\n');
+    Some(merged)
+}
+
+/// The elements of a list, as source text; `None` when there is no such list.
+fn elements<'t>(text: &'t [u8], list: &str) -> Option<Vec<&'t [u8]>> {
+    let list = json::find(text, &[list])?;
+    let mut elements = Vec::new();
+    if list.first() != Some(&b'[') {
+        return None;
+    }
+    for_each_message(list, |element| elements.push(element));
+    Some(elements)
+}
+
+fn is_opening(exchange: &[u8]) -> bool {
+    json::find(exchange, &["request", "method"]) == Some(b"\"initialize\"")
+}
+
+/// An element that comes after some exchanges of `new`, as it stands in the whole.
+fn moved(element: &[u8], ours: usize, left_out: &[usize]) -> Vec<u8> {
+    let Some(after) = json::find(element, &["after"]) else {
+        return element.to_vec();
+    };
+    let number = std::str::from_utf8(after)
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let (Some(number), Some(at)) = (number, inside(element, after)) else {
+        return element.to_vec();
+    };
+    let gone = left_out.iter().filter(|place| **place < number).count();
+    let moved = (number - gone + ours).to_string();
+    let before = element.get(..at).unwrap_or_default();
+    let behind = element.get(at + after.len()..).unwrap_or_default();
+    [before, moved.as_bytes(), behind].concat()
+}
+
+/// Puts elements at the end of a list, which is made behind `exchanges` when it is not
+/// there.
+fn insert(text: &[u8], list: &str, added: &[Vec<u8>]) -> Option<Vec<u8>> {
+    if added.is_empty() {
+        return Some(text.to_vec());
+    }
+    let joined = added.join(b",\n".as_slice());
+    let (at, lead, tail): (usize, Vec<u8>, &[u8]);
+    if let Some(there) = json::find(text, &[list]) {
+        let start = inside(text, there)?;
+        let content = there.get(1..there.len() - 1)?.trim_ascii_end();
+        at = start + 1 + content.len();
+        let first = content.trim_ascii().is_empty();
+        lead = if first { "\n" } else { ",\n" }.into();
+        let breaks = text.get(at..start + there.len())?.contains(&b'\n');
+        tail = if breaks { b"" } else { b"\n" };
+    } else {
+        let exchanges = json::find(text, &["exchanges"])?;
+        at = inside(text, exchanges)? + exchanges.len();
+        lead = format!(",\n\"{list}\":[\n").into_bytes();
+        tail = b"\n]";
+    }
+    let (before, behind) = text.split_at_checked(at)?;
+    Some([before, &lead, &joined, tail, behind].concat())
+}
+
+/// Where a part stands in its whole.
+fn inside(whole: &[u8], part: &[u8]) -> Option<usize> {
+    (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn exchange(method: &str) -> String {
+        format!(
+            r#"{{"request":{{"id":1,"method":"{method}"}},"response":{{"id":1,"result":1.50}}}}"#
+        )
+    }
+
+    fn cassette(exchanges: &[&str], more: &str) -> String {
+        let exchanges: Vec<String> = exchanges.iter().map(|method| exchange(method)).collect();
+        format!(
+            "{{\"version\":\"1\",\"x\":null,\"exchanges\":[\n{}\n]{more}}}\n",
+            exchanges.join(",\n")
+        )
+    }
+
+    fn merged(old: &str, new: &str) -> String {
+        String::from_utf8(merge(old.as_bytes(), new.as_bytes()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn new_exchanges_stand_behind_the_old_and_nothing_else_changes() {
+        let old = cassette(&["initialize", "a"], "");
+        let new = cassette(&["initialize", "b", "c"], "");
+        assert_eq!(
+            merged(&old, &new),
+            cassette(&["initialize", "a", "b", "c"], "")
+        );
+        assert_eq!(merged(&old, &cassette(&[], "")), old);
+        assert_eq!(
+            merged(&cassette(&["a"], ""), &new),
+            cassette(&["a", "initialize", "b", "c"], "")
+        );
+        let inline = r#"{"version":"1","exchanges":[]}"#;
+        let grown = merged(inline, &new);
+        assert_eq!(elements(grown.as_bytes(), "exchanges").unwrap().len(), 3);
+        assert!(json::is_valid(grown.as_bytes()), "{grown}");
+    }
+
+    #[test]
+    fn what_stands_beside_exchanges_moves_with_them() {
+        let old = cassette(
+            &["initialize", "a"],
+            r#","messages":[{"from":"server","after":1}]"#,
+        );
+        let more = r#","unanswered":[{"request":{},"after":2}],"messages":[{"from":"client","after":1},{"from":"server"}]"#;
+        let new = cassette(&["initialize", "b"], more);
+        let grown = merged(&old, &new);
+        let value: Value = serde_json::from_str(&grown).unwrap();
+        assert_eq!(value["unanswered"][0]["after"], 3, "{grown}");
+        let after: Vec<&Value> = value["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| &one["after"])
+            .collect();
+        assert_eq!(after, [&Value::from(1), &Value::from(2), &Value::Null]);
+    }
+
+    #[test]
+    fn what_is_no_cassette_is_not_merged() {
+        assert_eq!(merge(b"{}", b"{}"), None);
+        assert_eq!(merge(br#"{"exchanges":{}}"#, br#"{"exchanges":[]}"#), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! Ids of requests.
+
+use std::borrow::Cow;
+
+use super::{as_text, meaning};
+use crate::json::{Span, Text};
+
+/// The id of a request, by type and source text.
+///
+/// `1`, `1.0` and `"1"` all differ: a peer that changes the type or the spelling of an
+/// id has answered another request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RequestId<'a> {
+    /// `null`, or absent on a response.
+    Null,
+    /// The source text of a number.
+    Number(&'a str),
+    /// A boolean, an array or an object: no legal id, kept as source text.
+    Other(&'a str),
+    /// The meaning of a string.
+    Text(Cow<'a, str>),
+}
+
+impl<'a> RequestId<'a> {
+    /// The id, or progress token, that a value's source text stands for.
+    #[must_use]
+    pub fn of_source(source: &'a [u8]) -> Self {
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        match source {
+            [b'"', content @ .., b'"'] => {
+                let escaped = memchr::memchr(b'\\', content).is_some();
+                let span = Span {
+                    start: 1,
+                    end: source.len() - 1,
+                };
+                Self::Text(meaning(Text { span, escaped }, source))
+            }
+            [b'-' | b'0'..=b'9', ..] => Self::Number(text(source)),
+            b"null" | b"" => Self::Null,
+            _ => Self::Other(text(source)),
+        }
+    }
+
+    /// Appends a key that is equal for equal ids and different for different ones.
+    pub fn write_key(&self, out: &mut Vec<u8>) {
+        let (tag, text) = match self {
+            Self::Null => (b'0', ""),
+            Self::Number(text) => (b'n', *text),
+            Self::Other(text) => (b'o', *text),
+            Self::Text(text) => (b't', text.as_ref()),
+        };
+        out.push(tag);
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Whether a response can name its request by this id.
+    #[must_use]
+    pub fn pairs(&self) -> bool {
+        !matches!(self, Self::Null)
+    }
+}
+
+/// An `id` member, as spans of its message.
+pub(super) enum Id {
+    Text(Text),
+    Number(Span),
+    Null,
+    Other(Span),
+}
+
+impl Id {
+    pub(super) fn view(self, message: &[u8]) -> RequestId<'_> {
+        let source = |span: Span| std::str::from_utf8(span.of(message)).unwrap_or_default();
+        match self {
+            Self::Text(text) => RequestId::Text(meaning(text, message)),
+            Self::Number(span) => RequestId::Number(source(span)),
+            Self::Null => RequestId::Null,
+            Self::Other(span) => RequestId::Other(source(span)),
+        }
+    }
+}
+
+/// What the value of an `id` member is.
+pub(super) fn id_of(value: Span, message: &[u8]) -> Id {
+    if let Some(text) = as_text(value, message) {
+        return Id::Text(text);
+    }
+    match value.of(message).first() {
+        Some(b'-' | b'0'..=b'9') => Id::Number(value),
+        Some(b'n') => Id::Null,
+        _ => Id::Other(value),
+    }
+}

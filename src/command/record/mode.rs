@@ -1,0 +1,175 @@
+//! `--mode`: whether what is known is played, and whether what is new is recorded.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use tapewright_engine::policy::Transparent;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::front;
+use tapewright_proxy::record::{Recorder, Tapped};
+use tapewright_proxy::stdio;
+use tapewright_proxy::upstream::Upstream;
+use tapewright_replay::{CassetteUpstream, Episodes, Index, Options, Tally};
+use tapewright_schemas::recording::FileKind;
+
+use super::episodes::NewEpisodes;
+use super::way::Way;
+use super::{Arguments, exit_of, gateway};
+use crate::command::replay;
+use crate::exit::Exit;
+use crate::report::{self, Mistake};
+
+/// What is played, and what is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Mode {
+    /// Record everything anew; the server is asked everything
+    #[default]
+    All,
+    /// Play a cassette that is there, and ask the server nothing; record when there is none
+    Once,
+    /// Play a cassette, and ask the server nothing; without a cassette nothing is served
+    None,
+    /// Play what the cassette knows, ask the server the rest, and add that to the cassette
+    NewEpisodes,
+}
+
+/// What a mode means here and now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// Play this cassette, and add what is new.
+    Extend(PathBuf),
+    /// Play this cassette.
+    Play(PathBuf),
+    /// Record everything.
+    Record,
+}
+
+impl Plan {
+    /// What the arguments ask for.
+    pub(super) fn of(arguments: &Arguments) -> anyhow::Result<Self> {
+        if arguments.mode == Mode::All {
+            return Ok(Self::Record);
+        }
+        let Some(output) = arguments.output.as_deref().filter(|path| is_cassette(path)) else {
+            let what = "`--mode` needs a cassette to play, and `-o` names none";
+            return Err(Mistake::new(what, "name one, such as `-o session.json`").into());
+        };
+        let plan = match (arguments.mode, output.exists()) {
+            (Mode::None | Mode::Once, true) => Self::Play(output.to_owned()),
+            (Mode::None, false) => {
+                let path = report::safe(&output.display().to_string());
+                let what = format!("there is no `{path}`, and `--mode none` records nothing");
+                let hint = "record it first: `--mode once` does when it is missing";
+                return Err(Mistake::new(what, hint).into());
+            }
+            (Mode::NewEpisodes, true) => Self::Extend(output.to_owned()),
+            _ => Self::Record,
+        };
+        if plan != Self::Record {
+            arguments.fits_play()?;
+        }
+        Ok(plan)
+    }
+
+    /// Carries it out, unless everything is to be recorded.
+    pub(super) fn run(
+        &self,
+        arguments: &Arguments,
+        way: &Way<'_>,
+        clock: Clock,
+    ) -> anyhow::Result<Option<Exit>> {
+        match self {
+            Self::Record => Ok(None),
+            Self::Play(path) => play(path, arguments, way, clock).map(Some),
+            Self::Extend(path) => extend(path, arguments, way, clock).map(Some),
+        }
+    }
+}
+
+/// Whether a name can be that of a cassette.
+fn is_cassette(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    !name.ends_with('/') && !name.ends_with(".tape.jsonl") && !path.is_dir()
+}
+
+fn play(path: &Path, arguments: &Arguments, way: &Way<'_>, clock: Clock) -> anyhow::Result<Exit> {
+    let (cassette, tally) = cassette(path, arguments, clock)?;
+    let script = Arc::clone(&cassette.1);
+    let exit = serve(way, Arc::new(cassette.0), arguments, clock)?;
+    let report = tally.report(&script);
+    replay::conclude(&report, None, arguments.verbose)?;
+    Ok(if report.missed > 0 { Exit::Fail } else { exit })
+}
+
+fn extend(path: &Path, arguments: &Arguments, way: &Way<'_>, clock: Clock) -> anyhow::Result<Exit> {
+    let ((cassette, script), _) = cassette(path, arguments, clock)?;
+    // What is new happens behind what is known.
+    let live_clock = clock.put_forward(script.length());
+    let fresh = NewEpisodes::start(path, arguments, way, live_clock)?;
+    let live = way.upstream(&arguments.http, arguments.max_message)?;
+    let tapped = Tapped::new(live, fresh.recorder(), live_clock);
+    let episodes = Arc::new(Episodes::new(cassette, Arc::new(tapped)));
+    let served = serve(
+        way,
+        Arc::clone(&episodes) as Arc<dyn Upstream>,
+        arguments,
+        clock,
+    );
+    let whole = fresh.finish(path, episodes.asked(), arguments.verbose)?;
+    let exit = served?;
+    Ok(if whole { exit } else { Exit::Inconclusive })
+}
+
+type Loaded = (CassetteUpstream, Arc<tapewright_replay::Script>);
+
+/// The cassette, as a server.
+fn cassette(
+    path: &Path,
+    arguments: &Arguments,
+    clock: Clock,
+) -> anyhow::Result<(Loaded, Arc<Tally>)> {
+    let script = replay::load(path)?;
+    if script.kind() != FileKind::Cassette {
+        let shown = report::safe(&path.display().to_string());
+        let what = format!(
+            "`{shown}` is a {}, and `--mode` plays cassettes",
+            script.kind().name()
+        );
+        let hint = "make a cassette of it: `tapewright export TAPE --as cassette -o FILE`";
+        return Err(Mistake::new(what, hint).into());
+    }
+    let script = Arc::new(script);
+    let rules = super::rules(arguments)?();
+    let options = Options::new(rules);
+    let index = Arc::new(Index::new(Arc::clone(&script), Arc::new(options)));
+    let tally = Arc::new(replay::tally(arguments.verbose));
+    let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
+    Ok(((upstream, script), tally))
+}
+
+/// Serves until the client leaves, or a signal ends it.
+fn serve(
+    way: &Way<'_>,
+    upstream: Arc<dyn Upstream>,
+    arguments: &Arguments,
+    clock: Clock,
+) -> anyhow::Result<Exit> {
+    let recorder = Arc::new(Recorder::off(arguments.max_message, clock));
+    let Some(listen) = way.listen() else {
+        let outcome = stdio::run(&*upstream, Transparent, &recorder, clock);
+        return Ok(exit_of(outcome.context("nothing was served")?.exit));
+    };
+    let settings = arguments.http.listening.front(arguments.max_message)?;
+    let place = arguments.http.listening.place(listen)?;
+    let path = settings.path.clone();
+    let served = front::run(
+        settings,
+        place,
+        (upstream, Transparent),
+        (&recorder, clock),
+        |origin| gateway::announce(origin, &path, None),
+    );
+    gateway::conclude(served, &recorder, "nothing was served")
+}
