@@ -87,9 +87,12 @@ fn servers<'s>(suite: &'s Suite, labels: &[&str]) -> Vec<Option<&'s str>> {
     if let ([only], [label]) = (suite.servers.as_slice(), distinct.as_slice())
         && known(label).is_none()
     {
+        let of = match *label {
+            "" => "the recording names no server".to_owned(),
+            label => format!("the recording is of `{}`", report::safe(label)),
+        };
         report::note(&format!(
-            "the recording is of `{}`, and counts as the suite's only server `{}`",
-            report::safe(label),
+            "{of}, and counts as the suite's only server `{}`",
             report::safe(&only.name)
         ));
         return vec![Some(only.name.as_str()); labels.len()];
