@@ -8,6 +8,7 @@ the tape, and again when the tape is judged from disk. $TAPEWRIGHT_PEERS_KEEP ke
 """
 
 import concurrent.futures
+import http.client
 import json
 import os
 import pathlib
@@ -15,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import urllib.parse
 
 import common
 import run
@@ -29,10 +32,35 @@ WORKERS = 3
 CHECK = ["--check", "--hang-after", "60s"]
 
 # name -> codes that must be found, and those that may be: what depends on who is quicker.
-NONE = (set(), set())
-STDIO = {name: NONE for name in run.SESSIONS if name != "rough/cat" and not name.startswith("inspector")}
-HTTP = {"ts1/everything": NONE, "py/everything": NONE, "py/fastmcp": NONE, "ts2-auto/everything": NONE, "ts2-pin/modern": NONE, "py2/mcpserver": NONE}
-
+EVERYTHING = {"INV-039", "INV-045"}  # goes on with what was cancelled; unknown tools are results
+FASTMCP = {"INV-030", "INV-039", "INV-045", "INV-046"}  # logs without the capability, answers what was cancelled, code 0
+# These clients of ours ask for more than the server declares.
+ASKS_TOO_MUCH = {"INV-027"}
+# A process that has to be ended, and how long a loaded machine takes to end one.
+SLOW_TO_END = {"INV-026"}
+STDIO = {
+    "ts1/everything": (EVERYTHING, SLOW_TO_END),
+    "py/everything": (EVERYTHING, SLOW_TO_END),
+    "py2/everything": (EVERYTHING, SLOW_TO_END),
+    "ts2-legacy/everything": (EVERYTHING, SLOW_TO_END),
+    # A probe in a process of its own: no INV-001.
+    "ts2-auto/everything": (EVERYTHING, SLOW_TO_END),
+    "ts1/fastmcp": (FASTMCP | ASKS_TOO_MUCH, SLOW_TO_END),
+    "py/fastmcp": (FASTMCP | ASKS_TOO_MUCH, SLOW_TO_END),
+    "ts2-auto/modern": (set(), SLOW_TO_END),
+    "ts2-pin/modern": (set(), SLOW_TO_END),
+    "py2/modern": (set(), SLOW_TO_END),
+    "raw/everything": ({"INV-026"}, set()),
+    "raw/fastmcp": ({"INV-007", "INV-030", "INV-046"}, SLOW_TO_END),
+}
+HTTP = {
+    "ts1/everything": ({"INV-045", "INV-065"}, {"INV-039"}),
+    "py/everything": ({"INV-045"}, {"INV-039"}),
+    "ts2-auto/everything": ({"INV-045"}, {"INV-039"}),
+    "ts2-pin/modern": (set(), set()),
+    "py/fastmcp": (FASTMCP | ASKS_TOO_MUCH, set()),
+    "raw/everything": ({"INV-056", "INV-072"}, set()),
+}
 
 def findings(tape):
     """The codes on a tape, and the whole findings."""
@@ -55,8 +83,60 @@ def from_disk(tape):
     return sorted({one["id"] for one in outcomes if any(f["status"] == "fail" for f in one["findings"])})
 
 
+def hello(version="2025-11-25"):
+    client = {"name": "controls", "version": "1"}
+    return [
+        {"id": 0, "method": "initialize", "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": client}},
+        {"method": "notifications/initialized"},
+    ]
+
+
+# What no SDK sends by itself.
+RAW = {
+    "everything": [
+        *hello(),
+        # From here on it is deaf to the end of its input.
+        {"id": 1, "method": "tools/call", "params": {"name": "toggle-subscriber-updates", "arguments": {}}},
+    ],
+    "fastmcp": [
+        *hello(),
+        {"id": 1, "method": "no/such/method"},
+        {"id": 2, "method": "tools/call", "params": {"name": "talks", "arguments": {}}},
+        {"id": 3, "method": "resources/read", "params": {"uri": "peer://fixed"}},
+        {"id": 4, "method": "resources/read", "params": {"uri": "peer://none"}},
+    ],
+}
+
+
+def converse(command, folder, messages):
+    """Says each message and reads up to its answer, then closes the input and waits for the end."""
+    recorder = subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    watchdog = threading.Timer(DEADLINE, recorder.kill)
+    watchdog.start()
+    for message in messages:
+        recorder.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        recorder.stdin.flush()
+        while "id" in message:
+            line = recorder.stdout.readline()
+            if not line or json.loads(line).get("id") == message["id"]:
+                break
+    recorder.stdin.close()
+    recorder.stdout.read()
+    recorder.wait()
+    watchdog.cancel()
+
+
 def stdio(name, folder):
-    """A session over stdio; its tape."""
+    """A session over stdio; its tapes."""
+    if name.startswith("raw/"):
+        folder.mkdir(parents=True)
+        server = name.removeprefix("raw/")
+        files = ["-o", str(folder / "out.json")]
+        command = [str(common.TAPEWRIGHT), "record", *files, *CHECK, "--", *servers.STDIO[server]]
+        converse(command, folder, RAW[server])
+        return sorted(folder.glob("out*.tape.jsonl"))
     client, server = run.SESSIONS[name]
     root = folder / "root"
     folder.mkdir(parents=True)
@@ -74,12 +154,44 @@ def stdio(name, folder):
     return sorted(folder.glob("out*.tape.jsonl"))
 
 
-def http(name, folder, running):
-    """A session over HTTP, through the gateway; its tape."""
+EVIL = "http://evil.example"
+
+
+def over_http(url):
+    """A page of a foreign origin is served, and a session that was deleted is not forgotten as it should be."""
+    address = urllib.parse.urlsplit(url)
+    session = {}
+
+    def ask(method, message=None, **fields):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode() if message else None
+        accept = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+        connection.request(method, address.path, body, {**accept, **session, **fields})
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer
+
+    first, second = hello()
+    answer = ask("POST", first, Origin=EVIL)
+    session["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
+    session["MCP-Protocol-Version"] = "2025-11-25"
+    ask("POST", second)
+    ask("DELETE")
+    ask("POST", {"id": 1, "method": "ping"})
+
+
+def through_gateway(name, folder, running):
+    """A session over HTTP, through the gateway; its tapes."""
     client, server = name.split("/")
     upstream = f"http://127.0.0.1:{running.port(server)}{servers.endpoint(server)}"
-    between = gateway.Gateway(folder, upstream, CHECK)
+    # Otherwise we would refuse it ourselves.
+    options = [*CHECK, "--allow-origin", EVIL]
+    between = gateway.Gateway(folder, upstream, options)
     try:
+        if client == "raw":
+            over_http(between.url)
+            return close(between)
         subprocess.run(
             clients.CLIENTS[client](between.url, server.endswith("-sse")),
             cwd=folder,
@@ -90,8 +202,17 @@ def http(name, folder, running):
             timeout=DEADLINE,
             check=False,
         )
-    finally:
+    except BaseException:
         between.close()
+        raise
+    return close(between)
+
+
+def close(between):
+    """The tapes of a gateway that has ended as it should."""
+    wrong = between.close()
+    if wrong:
+        raise RuntimeError(wrong)
     return between.tapes()
 
 
@@ -125,7 +246,7 @@ def main():
             if kind == "stdio":
                 judge(report, f"stdio {name}", STDIO[name], stdio(name, place))
             else:
-                judge(report, f"http {name}", HTTP[name], http(name, place, running))
+                judge(report, f"http {name}", HTTP[name], through_gateway(name, place, running))
         except Exception as problem:  # a cell that breaks must not hide the others
             report.fail(f"{kind} {name} runs", repr(problem)[:400])
 

@@ -41,6 +41,10 @@ fn key(case: &Case<'_>) -> Option<Key> {
 fn reused(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(key) = key(case) else { return };
     let requests = case.session.requests(case.dir());
+    // A stream that is resumed repeats what was lost, requests as well.
+    if requests.knows(key) && case.resumes {
+        return;
+    }
     if requests.knows(key) {
         let what = format!(
             "{} has an id that was used before",

@@ -90,15 +90,11 @@ impl<'a> Cursor<'a> {
             Kind::Text(text) if text.interpolated => {
                 "the value with its variables replaced".to_owned()
             }
-            Kind::Text(text) => {
-                let short: String = text.value.chars().take(LONGEST_SHOWN).collect();
-                let dots = if short.len() < text.value.len() {
-                    "…"
-                } else {
-                    ""
-                };
-                format!("`{}{dots}`", short.escape_debug())
+            // Not in part: what is left of a secret would not be known as one.
+            Kind::Text(text) if text.value.chars().count() > LONGEST_SHOWN => {
+                "this string".to_owned()
             }
+            Kind::Text(text) => format!("`{}`", text.value.escape_debug()),
             Kind::Number(number) => format!("`{number}`"),
             _ => self.node.what().to_owned(),
         }
@@ -215,4 +211,4 @@ impl<'a> Cursor<'a> {
     }
 }
 
-const LONGEST_SHOWN: usize = 60;
+const LONGEST_SHOWN: usize = 80;
