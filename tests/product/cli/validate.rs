@@ -27,7 +27,9 @@ fn every_documented_example_is_valid() {
     for name in names {
         let (status, stdout, stderr) = run(&folder, &["validate", &name]);
         assert_eq!((status, stderr.as_str()), (0, ""), "{name}\n{stdout}");
-        assert!(stdout.starts_with(&format!("{name}: valid (")), "{stdout}");
+        // One of them looks at headers of a server without any, which is warned about.
+        let last = stdout.lines().last().unwrap_or_default();
+        assert!(last.starts_with(&format!("{name}: valid (")), "{stdout}");
     }
 }
 
