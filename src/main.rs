@@ -5,6 +5,7 @@ mod command;
 mod exit;
 mod files;
 mod report;
+mod suite;
 
 use std::process::ExitCode;
 

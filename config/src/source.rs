@@ -106,6 +106,11 @@ impl Sources {
         self.files.get(usize::from(id.0))
     }
 
+    /// Every file, the suite itself first.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.files.iter()
+    }
+
     /// The path of a file; empty when there is none.
     #[must_use]
     pub fn path(&self, id: FileId) -> &Path {

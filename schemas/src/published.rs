@@ -38,6 +38,11 @@ pub const ALL: &[Published] = &[
         what: "what `inspect --json` prints",
         text: include_str!("../json/inspect.schema.json"),
     },
+    Published {
+        name: "report",
+        what: "what `run --reporter json` prints",
+        text: include_str!("../json/report.schema.json"),
+    },
 ];
 
 /// The schema of this name.

@@ -11,6 +11,7 @@ pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod scrub;
 pub(crate) mod selection;
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compliance(arguments) => compliance::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -16,6 +16,7 @@ pub(crate) mod finding;
 pub(crate) mod inspect;
 pub(crate) mod issues;
 pub(crate) mod replay;
+pub(crate) mod suite;
 mod terminal;
 pub(crate) mod verify;
 mod workflow;
@@ -74,6 +75,22 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     }
 }
 
+/// An error with its causes on one line.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // An error that shows its cause has said it already.
+        if !text.ends_with(&next) {
+            text.push_str(": ");
+            text.push_str(&next);
+        }
+        cause = error.source();
+    }
+    text
+}
+
 /// Writes a result to standard output.
 pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     io::stdout().lock().write_all(text.as_bytes())?;
@@ -83,6 +100,11 @@ pub(crate) fn out(text: &str) -> anyhow::Result<()> {
 /// Standard output, for a result that is too long for memory.
 pub(crate) fn stdout() -> io::StdoutLock<'static> {
     io::stdout().lock()
+}
+
+/// Writes a longer text beside the result, on standard error.
+pub(crate) fn err(text: &str) {
+    eprint!("{text}");
 }
 
 /// Says something beside the result, on standard error.

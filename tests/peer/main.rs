@@ -13,6 +13,7 @@ use std::thread;
 mod stream;
 
 mod rmcp_server;
+mod suite_server;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +23,7 @@ fn main() {
         ["answer", log] => answer(log),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
         ["rmcp"] => rmcp_server::serve(),
+        ["suite"] => suite_server::serve(),
         ["slow-answers", millis] => slow_answers(millis.parse().expect("milliseconds")),
         _ => panic!("unknown role {words:?}"),
     };

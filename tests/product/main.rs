@@ -33,4 +33,5 @@ mod manners;
 mod replay;
 mod rmcp;
 mod secrets;
+mod suite;
 mod verify;

@@ -26,4 +26,4 @@ mod target;
 pub(crate) mod tools;
 
 pub(crate) use self::exchange::chain;
-pub use self::remote::{Remote, RemoteSettings};
+pub use self::remote::{HeadTap, Remote, RemoteSettings};

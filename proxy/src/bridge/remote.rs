@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use rustix::process::Signal;
 use tapewright_schemas::event::{Exit, Peer};
 use tokio::sync::watch;
@@ -38,15 +38,38 @@ impl fmt::Debug for RemoteSettings {
     }
 }
 
+/// Hears of the head of every response that may carry an answer.
+pub type HeadTap = Arc<dyn Fn(&HeaderMap) + Send + Sync>;
+
 /// A server on HTTP, for a client on stdio.
-#[derive(Clone, Debug)]
-pub struct Remote(RemoteSettings);
+#[derive(Clone)]
+pub struct Remote {
+    settings: RemoteSettings,
+    heads: Option<HeadTap>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Remote").field(&self.settings).finish()
+    }
+}
 
 impl Remote {
     /// A server to which nothing is connected yet.
     #[must_use]
     pub fn new(settings: RemoteSettings) -> Self {
-        Self(settings)
+        Self {
+            settings,
+            heads: None,
+        }
+    }
+
+    /// The same, and `tap` hears of response heads: of every answer to a POST but a mere
+    /// receipt (2025-11-25, basic/transports, Sending Messages to the Server: 202).
+    #[must_use]
+    pub fn with_heads(mut self, tap: HeadTap) -> Self {
+        self.heads = Some(tap);
+        self
     }
 }
 
@@ -57,14 +80,16 @@ impl Upstream for Remote {
             origin,
             fields,
             limit_bytes,
-        } = self.0.clone();
+        } = self.settings.clone();
         let place = origin.url();
         // A query may hold a secret.
         let path = place.path.split('?').next().unwrap_or_default();
         let peer = Peer::Server {
             url: format!("{}{path}", place.origin()),
         };
-        let shared = Arc::new(Shared::new(origin, fields, limit_bytes, out.clone()));
+        let mut shared = Shared::new(origin, fields, limit_bytes, out.clone());
+        shared.heads.clone_from(&self.heads);
+        let shared = Arc::new(shared);
         let (urge, urged) = watch::channel(Urge::None);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -65,6 +65,12 @@ impl Shared {
             *request.uri_mut() = ask.url.path.parse().unwrap_or(Uri::from_static("/"));
             *request.headers_mut() = self.head(&ask);
             let answer = self.origin.send(request).await?;
+            if let Some(tap) = &self.heads
+                && ask.method == Method::POST
+                && answer.response.status() != StatusCode::ACCEPTED
+            {
+                tap(answer.response.headers());
+            }
             let Some(to) = redirect(&ask, &answer) else {
                 return Ok(answer);
             };

@@ -12,6 +12,7 @@ use super::client::{Client, ExchangeId};
 use super::hose::{Gone, Hose};
 use super::line::one_line;
 use super::ours;
+use super::remote::HeadTap;
 use crate::http::origin::{Origin, OriginUrl};
 
 /// What the tasks of one bridge share.
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) origin: Arc<Origin>,
     /// Fields for every request. Never recorded.
     pub(crate) fields: Vec<(HeaderName, HeaderValue)>,
+    /// Hears of the heads of responses.
+    pub(crate) heads: Option<HeadTap>,
     /// The longest message that is carried, in bytes.
     pub(crate) limit_bytes: usize,
     /// Lines for the client, without their line feed.
@@ -48,6 +51,7 @@ impl Shared {
         Self {
             origin,
             fields,
+            heads: None,
             limit_bytes,
             out,
             client: Mutex::default(),

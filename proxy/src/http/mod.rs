@@ -13,6 +13,7 @@
 pub mod body;
 mod edit;
 mod fault;
+pub mod fetch;
 pub(crate) mod fields;
 pub mod forward;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -14,17 +14,30 @@ use crate::upstream::{ChunkSource, Life, Link, OpenError, Upstream};
 
 /// A command that is started anew for each conversation, exactly as it would be started
 /// alone: same arguments, environment and working folder, and no shell.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ChildProcess {
     program: OsString,
     arguments: Vec<OsString>,
+    // On top of our environment.
+    variables: Vec<(String, String)>,
 }
 
 impl ChildProcess {
     /// A command; the program is looked up in `PATH` as the client would do.
     #[must_use]
     pub fn new(program: OsString, arguments: Vec<OsString>) -> Self {
-        Self { program, arguments }
+        Self {
+            program,
+            arguments,
+            variables: Vec::new(),
+        }
+    }
+
+    /// The same with these variables on top of our environment.
+    #[must_use]
+    pub fn with_env(mut self, variables: Vec<(String, String)>) -> Self {
+        self.variables = variables;
+        self
     }
 
     fn error(&self, source: io::Error) -> OpenError {
@@ -35,6 +48,15 @@ impl ChildProcess {
     }
 }
 
+impl std::fmt::Debug for ChildProcess {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Arguments and variables may hold secrets.
+        out.debug_struct("ChildProcess")
+            .field("program", &self.program)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Upstream for ChildProcess {
     fn open(&self) -> Result<Link, OpenError> {
         // Without a guard a session is still worth having; its child then leads a group
@@ -42,6 +64,7 @@ impl Upstream for ChildProcess {
         let group = Group::start().ok();
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

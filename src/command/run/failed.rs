@@ -1,0 +1,48 @@
+//! What did not pass the last time, in the state folder.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::command::record::target;
+use crate::files::NewFile;
+use crate::report;
+use crate::suite::result::{Results, Status};
+
+/// The names that did not pass; nothing when that is not known.
+pub(super) fn recall(suite: &Path) -> Option<Vec<String>> {
+    let text = std::fs::read(file(suite)?).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Notes what did not pass. Without a folder for it there is nothing to recall, which is
+/// said when it is asked for.
+pub(super) fn remember(suite: &Path, results: &Results) {
+    let failed = |status| matches!(status, Status::Fail | Status::Error | Status::Inconclusive);
+    let rows = results.rows.iter().filter(|row| failed(row.status));
+    let mut names: Vec<&str> = rows.map(|row| row.name.as_str()).collect();
+    names.dedup();
+    let Some(path) = file(suite) else { return };
+    let write = || -> anyhow::Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut file = NewFile::create(&path)?;
+        file.writer().write_all(&serde_json::to_vec(&names)?)?;
+        file.commit(None)
+    };
+    if let Err(error) = write() {
+        report::note(&format!("what failed is not remembered: {error:#}"));
+    }
+}
+
+/// One file for each suite, by where it lies.
+fn file(suite: &Path) -> Option<PathBuf> {
+    let suite = suite.canonicalize().ok()?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(suite.as_os_str().as_encoded_bytes());
+    let name = suite.file_stem()?.to_string_lossy().into_owned();
+    let home = target::home().ok()?;
+    let file = format!("{name}-{:016x}.json", hasher.finish());
+    Some(home.join("last-failed").join(file))
+}

@@ -1,0 +1,26 @@
+//! Which revisions of the protocol a suite runs against.
+
+use tapewright_config::Suite;
+use tapewright_config::suite::settings::TARGET_VERSIONS;
+
+use crate::report::Mistake;
+
+/// Those of the suite, or the one that was asked for. None means: what server and client
+/// agree on.
+pub(super) fn effective(suite: &Suite, asked: Option<&str>) -> anyhow::Result<Vec<String>> {
+    let listed = &suite.target_versions;
+    let Some(asked) = asked else {
+        return Ok(listed.iter().map(|one| (*one).to_owned()).collect());
+    };
+    if !TARGET_VERSIONS.contains(&asked) {
+        let what = format!("`--target-version {asked}` is no revision that is known");
+        let hint = format!("the revisions are {}", TARGET_VERSIONS.join(", "));
+        return Err(Mistake::new(what, hint).into());
+    }
+    if !listed.is_empty() && !listed.contains(&asked) {
+        let what = format!("the suite does not list {asked} under `target_versions`");
+        let hint = format!("it lists {}", listed.join(", "));
+        return Err(Mistake::new(what, hint).into());
+    }
+    Ok(vec![asked.to_owned()])
+}

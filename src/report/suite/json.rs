@@ -1,0 +1,125 @@
+//! Results for programs, as `schemas/json/report.schema.json` describes them.
+
+use tapewright_assertions::Json;
+
+use super::view::{Problem, RowView, Spot, View};
+use crate::suite::result::Status;
+
+/// One JSON object.
+pub(super) fn text(views: &[View]) -> String {
+    let document = Json::object([
+        ("report", Json::from("1")),
+        (
+            "by",
+            concat!("tapewright ", env!("CARGO_PKG_VERSION")).into(),
+        ),
+        ("summary", summary(views)),
+        ("suites", Json::Array(views.iter().map(suite).collect())),
+    ]);
+    format!("{document:#}\n")
+}
+
+fn summary(views: &[View]) -> Json {
+    let count = |status| {
+        views
+            .iter()
+            .map(|view| view.count(status) as u64)
+            .sum::<u64>()
+    };
+    let total = views.iter().map(|view| view.rows.len() as u64).sum::<u64>();
+    let took = views.iter().map(|view| view.took_us).sum();
+    Json::object([
+        ("total", total.into()),
+        ("passed", count(Status::Pass).into()),
+        ("failed", count(Status::Fail).into()),
+        ("errors", count(Status::Error).into()),
+        ("inconclusive", count(Status::Inconclusive).into()),
+        ("not_exercised", count(Status::NotExercised).into()),
+        ("skipped", count(Status::Skip).into()),
+        ("duration_ms", millis(took)),
+    ])
+}
+
+fn suite(view: &View) -> Json {
+    let mut members = vec![
+        ("suite", Json::from(view.suite.as_str())),
+        ("summary", summary(std::slice::from_ref(view))),
+        ("tests", Json::Array(view.rows.iter().map(row).collect())),
+        ("skipped", list(&view.skipped)),
+        ("notes", list(&view.notes)),
+    ];
+    if !view.tools.is_empty() {
+        let tools = view.tools.iter().map(|tool| {
+            Json::object([
+                ("server", Json::from(tool.server.as_str())),
+                ("name", tool.name.as_str().into()),
+                ("calls", (tool.calls as u64).into()),
+                ("listed", Json::Bool(tool.listed)),
+                ("tests", list(&tool.tests)),
+            ])
+        });
+        members.push(("tools", Json::Array(tools.collect())));
+    }
+    Json::object(members)
+}
+
+fn row(row: &RowView) -> Json {
+    let text = |value: &Option<String>| value.as_deref().map(Json::from);
+    let judged = |judged: bool| {
+        let problems = row.problems.iter().filter(|one| one.judged == judged);
+        Json::Array(problems.map(problem).collect())
+    };
+    let mut members = vec![
+        ("name", Json::from(row.name.as_str())),
+        ("kind", row.kind.into()),
+        ("status", row.status.name().into()),
+    ];
+    members.extend(text(&row.server).map(|value| ("server", value)));
+    members.extend(text(&row.revision).map(|value| ("revision", value)));
+    members.extend(row.took_us.map(|took| ("duration_ms", millis(took))));
+    members.push(("replay", Json::Bool(row.replay)));
+    members.extend(
+        row.exercised
+            .map(|count| ("exercised", (count as u64).into())),
+    );
+    members.push(("failures", judged(true)));
+    members.push(("errors", judged(false)));
+    members.push(("reasons", list(&row.reasons)));
+    members.push(("warnings", list(&row.warnings)));
+    members.extend(row.spot.as_ref().map(|spot| ("place", place(spot))));
+    Json::object(members)
+}
+
+/// The documented object, with the place in the suite and in the recording.
+fn problem(problem: &Problem) -> Json {
+    let mut object = problem.object.clone();
+    if let Json::Object(members) = &mut object {
+        if let Some(spot) = &problem.spot {
+            members.insert("place".to_owned(), place(spot));
+        }
+        if let Some((request, response)) = problem.exchange {
+            let mut exchange = vec![("request", Json::from(request))];
+            exchange.extend(response.map(|seq| ("response", Json::from(seq))));
+            members.insert("exchange".to_owned(), Json::object(exchange));
+        }
+    }
+    object
+}
+
+fn place(spot: &Spot) -> Json {
+    Json::object([
+        ("file", Json::from(spot.file.as_str())),
+        ("line", (spot.line as u64).into()),
+        ("column", (spot.column as u64).into()),
+        ("pointer", spot.pointer.as_str().into()),
+    ])
+}
+
+fn list(lines: &[String]) -> Json {
+    Json::Array(lines.iter().map(|line| line.as_str().into()).collect())
+}
+
+/// Milliseconds with the microseconds behind the point.
+fn millis(us: u64) -> Json {
+    Json::Number(format!("{}.{:03}", us / 1_000, us % 1_000).into())
+}

@@ -1,0 +1,220 @@
+//! Results without secrets, with the lines of the suite that they are about.
+
+use std::sync::Arc;
+
+use tapewright_assertions::{Failure, Json};
+use tapewright_config::{Place, Sources};
+use tapewright_schemas::redact::{Redactor, Rules};
+
+use crate::suite::result::{Results, Row, Status, Told, Tool};
+
+/// The results of one suite.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) suite: String,
+    pub(crate) rows: Vec<RowView>,
+    pub(crate) skipped: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) took_us: u64,
+}
+
+/// One test.
+#[derive(Debug)]
+pub(crate) struct RowView {
+    pub(crate) kind: &'static str,
+    pub(crate) title: String,
+    pub(crate) name: String,
+    pub(crate) server: Option<String>,
+    pub(crate) revision: Option<String>,
+    pub(crate) status: Status,
+    pub(crate) took_us: Option<u64>,
+    pub(crate) replay: bool,
+    pub(crate) exercised: Option<usize>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) reasons: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) spot: Option<Spot>,
+}
+
+/// What does not hold, or could not be judged.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// Whether it was judged.
+    pub(crate) judged: bool,
+    pub(crate) target: String,
+    pub(crate) matcher: String,
+    /// What its author says about it.
+    pub(crate) message: Option<String>,
+    /// What is wrong.
+    pub(crate) note: String,
+    /// Type and text of what was asked for and what was there.
+    pub(crate) expected: Option<(String, String)>,
+    pub(crate) actual: Option<(String, String)>,
+    pub(crate) diff: Option<String>,
+    /// The documented object.
+    pub(crate) object: Json,
+    pub(crate) spot: Option<Spot>,
+    pub(crate) exchange: Option<(u64, Option<u64>)>,
+}
+
+/// A place in the suite.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) width: usize,
+    pub(crate) pointer: String,
+    /// The line, unless a secret in it would move what is marked.
+    pub(crate) text: Option<String>,
+}
+
+/// Takes secrets out.
+#[derive(Debug)]
+pub(crate) struct Redaction(Redactor);
+
+impl Redaction {
+    pub(crate) fn new(rules: &Arc<Rules>) -> Self {
+        Self(Redactor::new(Arc::clone(rules)))
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        String::from_utf8_lossy(&self.0.text(text.as_bytes())).into_owned()
+    }
+
+    fn json(&mut self, value: &Json) -> Json {
+        let text = value.to_string();
+        let clean = self.0.json(text.as_bytes()).ok();
+        clean
+            .and_then(|text| Json::read(&text).ok())
+            .unwrap_or(Json::Null)
+    }
+}
+
+impl View {
+    /// A view of results, whose secrets are taken out by `redaction`.
+    pub(crate) fn new(
+        suite: String,
+        results: Results,
+        sources: &Sources,
+        redaction: &mut Redaction,
+    ) -> Self {
+        let mut lines = |lines: Vec<String>| -> Vec<String> {
+            lines.iter().map(|line| redaction.text(line)).collect()
+        };
+        let (skipped, notes) = (lines(results.skipped), lines(results.notes));
+        let rows = results.rows.into_iter();
+        Self {
+            suite,
+            rows: rows.map(|row| view(row, sources, redaction)).collect(),
+            skipped,
+            notes,
+            tools: results.tools,
+            took_us: micros(results.took),
+        }
+    }
+
+    /// How many rows have this status.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.rows.iter().filter(|row| row.status == status).count()
+    }
+}
+
+fn view(row: Row, sources: &Sources, redaction: &mut Redaction) -> RowView {
+    let title = row.title();
+    let mut problems: Vec<Problem> = row
+        .failures
+        .iter()
+        .map(|told| failure(told, &row.name, sources, redaction))
+        .collect();
+    for told in &row.errors {
+        let note = redaction.text(&told.what.error.to_string());
+        problems.push(Problem {
+            judged: false,
+            target: told.what.target.clone(),
+            matcher: told.what.matcher.to_owned(),
+            message: None,
+            object: Json::object([
+                ("test_name", Json::from(row.name.as_str())),
+                ("target", told.what.target.as_str().into()),
+                ("matcher", told.what.matcher.into()),
+                ("note", note.as_str().into()),
+            ]),
+            note,
+            expected: None,
+            actual: None,
+            diff: None,
+            spot: spot(&told.place, sources, redaction),
+            exchange: told.exchange,
+        });
+    }
+    RowView {
+        kind: row.kind.name(),
+        title: redaction.text(&title),
+        name: redaction.text(&row.name),
+        server: row.server,
+        revision: row.revision,
+        status: row.status,
+        took_us: row.took.map(micros),
+        replay: row.replay,
+        exercised: row.exercised,
+        problems,
+        reasons: row.reasons.iter().map(|one| redaction.text(one)).collect(),
+        warnings: row.warnings.iter().map(|one| redaction.text(one)).collect(),
+        spot: spot(&row.place, sources, redaction),
+    }
+}
+
+fn failure(
+    told: &Told<Failure>,
+    name: &str,
+    sources: &Sources,
+    redaction: &mut Redaction,
+) -> Problem {
+    let failure = &told.what;
+    let mut shown = |value: &Option<Json>| {
+        let value = value.as_ref()?;
+        let clean = redaction.json(value);
+        Some((value.kind().to_owned(), clean.to_string()))
+    };
+    let (expected, actual) = (shown(&failure.expected), shown(&failure.actual));
+    let note = match (&failure.note, &failure.missing) {
+        (_, Some(stop)) => format!("nothing is there: {stop}"),
+        (Some(note), None) => match failure.path.as_deref() {
+            None | Some("") => note.clone(),
+            Some(path) => format!("at `{path}`: {note}"),
+        },
+        (None, None) => "it does not hold".to_owned(),
+    };
+    Problem {
+        judged: true,
+        target: failure.target.clone(),
+        matcher: failure.matcher.clone(),
+        message: failure.message.as_deref().map(|text| redaction.text(text)),
+        note: redaction.text(&note),
+        expected,
+        actual,
+        diff: failure.diff.as_deref().map(|text| redaction.text(text)),
+        object: redaction.json(&failure.to_json(name)),
+        spot: spot(&told.place, sources, redaction),
+        exchange: told.exchange,
+    }
+}
+
+fn spot(place: &Place, sources: &Sources, redaction: &mut Redaction) -> Option<Spot> {
+    let excerpt = sources.excerpt(place)?;
+    let clean = redaction.text(excerpt.text);
+    Some(Spot {
+        file: sources.path(place.file).display().to_string(),
+        line: excerpt.line,
+        column: excerpt.column,
+        width: excerpt.width,
+        pointer: place.pointer.clone(),
+        text: (clean == excerpt.text).then_some(clean),
+    })
+}
+
+fn micros(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

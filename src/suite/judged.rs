@@ -1,0 +1,120 @@
+//! From outcomes to rows, for recordings and live servers alike.
+
+use tapewright_assertions::{Answer, Ask, Headers, Json, Outcome, Phase, Test, World as _};
+
+use super::plan::Case;
+use super::result::{Row, Status, Told};
+use super::world::{Snapshots, TestWorld};
+
+/// A row about a case, with nothing found.
+pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
+    Row {
+        case: number,
+        kind: case.kind,
+        name: case.name.clone(),
+        server: case.test().map(|test| test.server.clone()),
+        revision: None,
+        status,
+        failures: Vec::new(),
+        errors: Vec::new(),
+        reasons: Vec::new(),
+        warnings: Vec::new(),
+        took: None,
+        replay: false,
+        exercised: None,
+        place: case.place.clone(),
+    }
+}
+
+/// The world as the test of a case sees it.
+pub(super) fn world<'s>(case: &Case, test: &Test, snapshots: &'s Snapshots) -> TestWorld<'s> {
+    let tool = test.ask.subject().unwrap_or_default();
+    TestWorld {
+        snapshots,
+        variables: TestWorld::variables(&case.name, &test.server, tool),
+    }
+}
+
+/// A question after its transform, which gets `{"name", "arguments"}`.
+pub(super) fn rewritten(
+    ask: &Ask,
+    command: &[String],
+    world: &TestWorld<'_>,
+) -> Result<Ask, String> {
+    let params = world.transform(Phase::Request, command, &ask.params())?;
+    let name = params.get("name").and_then(Json::as_str);
+    match (ask, name) {
+        (Ask::Tool { .. }, Some(name)) => Ok(Ask::Tool {
+            name: name.to_owned(),
+            arguments: params.get("arguments").cloned(),
+        }),
+        (Ask::Tool { .. }, None) => {
+            Err("request transform: what the command wrote has no `name` of a tool".to_owned())
+        }
+        _ => Ok(ask.clone()),
+    }
+}
+
+/// Judges an error that no server sent.
+pub(super) fn injected(
+    number: usize,
+    case: &Case,
+    test: &Test,
+    error: &Json,
+    snapshots: &Snapshots,
+) -> Row {
+    let envelope = Answer::of_error(error.clone());
+    let answer = Answer {
+        envelope: &envelope,
+        took_us: None,
+        headers: Headers::NotHttp,
+    };
+    let world = world(case, test, snapshots);
+    let outcome = test.expectation.judge(&answer, &world);
+    let mut row = row(number, case, Status::Pass);
+    settle(&mut row, case, &outcome);
+    row
+}
+
+/// Gives a row the status of its only outcome.
+pub(super) fn settle(row: &mut Row, case: &Case, outcome: &Outcome) {
+    tell(row, case, outcome, None);
+    row.reasons.extend(outcome.doubts.iter().cloned());
+    row.status = if !outcome.errors.is_empty() {
+        Status::Error
+    } else if !outcome.failures.is_empty() {
+        Status::Fail
+    } else if !outcome.doubts.is_empty() {
+        Status::Inconclusive
+    } else {
+        Status::Pass
+    };
+}
+
+/// Adds to a row what an outcome found, each at its place in the suite.
+pub(super) fn tell(
+    row: &mut Row,
+    case: &Case,
+    outcome: &Outcome,
+    exchange: Option<(u64, Option<u64>)>,
+) {
+    for failure in &outcome.failures {
+        let place = match failure.index {
+            Some(index) => case.assertion(index),
+            None => &case.place,
+        };
+        row.failures.push(Told {
+            what: failure.clone(),
+            place: place.clone(),
+            exchange,
+        });
+    }
+    for error in &outcome.errors {
+        row.errors.push(Told {
+            what: error.clone(),
+            place: case.assertion(error.index).clone(),
+            exchange,
+        });
+    }
+    row.warnings.extend(outcome.warnings.iter().cloned());
+}

@@ -1,0 +1,175 @@
+//! A composition, live: each call gets what those before it gave.
+
+use tapewright_assertions::target::{Found, Target};
+use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Json, Unjudged, Verdict};
+use tapewright_config::template::Reference;
+
+use super::Round;
+use super::connection::Connection;
+use super::worker::timeout;
+use crate::suite::judged;
+use crate::suite::plan::{Case, Graph, Node};
+use crate::suite::result::{Row, Status};
+use crate::suite::world::TestWorld;
+
+/// How one node came out.
+struct Ran {
+    id: String,
+    status: &'static str,
+    output: Json,
+    error: Option<String>,
+    took_us: Option<u64>,
+}
+
+/// Runs a composition and judges it. A node that fails fails nothing by itself: the
+/// assertions say what matters.
+pub(super) fn run(
+    number: usize,
+    case: &Case,
+    graph: &Graph,
+    connections: &mut [Connection],
+    round: &Round<'_>,
+) -> Row {
+    let mut row = judged::row(number, case, Status::Pass);
+    row.replay = !connections.is_empty() && connections.iter().all(Connection::is_replay);
+    let mut ran: Vec<Ran> = Vec::new();
+    for node in &graph.nodes {
+        let one = call(node, case, &ran, connections);
+        ran.push(one);
+    }
+    let envelope = envelope(graph, &ran);
+    let world = TestWorld {
+        snapshots: round.snapshots,
+        variables: TestWorld::variables(&case.name, "", ""),
+    };
+    let evidence = Evidence {
+        envelope: &envelope,
+        world: &world,
+    };
+    let mut outcome = tapewright_assertions::Outcome::default();
+    for (index, assertion) in graph.assertions.iter().enumerate() {
+        match assertion.judge(&evidence) {
+            Verdict::Passed => outcome.passed += 1,
+            Verdict::Failed(mut failure) => {
+                failure.index = Some(index);
+                outcome.failures.push(*failure);
+            }
+            Verdict::Unjudged(error) => outcome.errors.push(Unjudged {
+                index,
+                target: assertion.target().to_string(),
+                matcher: assertion.matcher(),
+                error,
+            }),
+        }
+    }
+    judged::settle(&mut row, case, &outcome);
+    for one in ran.iter().filter(|one| one.status == "err") {
+        let why = one.error.as_deref().unwrap_or("it failed");
+        row.warnings.push(format!("node `{}`: {why}", one.id));
+    }
+    let total = ran.iter().filter_map(|one| one.took_us).sum();
+    row.took = Some(std::time::Duration::from_micros(total));
+    row
+}
+
+fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -> Ran {
+    let result = |status, output, error, took_us| Ran {
+        id: node.id.clone(),
+        status,
+        output,
+        error,
+        took_us,
+    };
+    let is_ok = |id: &String| ran.iter().any(|one| one.id == *id && one.status == "ok");
+    if let Some(id) = node.needs.iter().find(|id| !is_ok(id)) {
+        let why = format!("it needs `{id}`, which gave nothing");
+        return result("skipped", Json::Null, Some(why), None);
+    }
+    let arguments = node.args.fill(&mut |reference| look_up(reference, ran));
+    let arguments = match arguments {
+        Ok(arguments) => Json::from(&arguments),
+        Err(why) => return result("err", Json::Null, Some(why), None),
+    };
+    let Some(connection) = connections.iter_mut().find(|one| one.name() == node.server) else {
+        let why = format!("the server `{}` is not connected", node.server);
+        return result("err", Json::Null, Some(why), None);
+    };
+    let ask = Ask::Tool {
+        name: node.tool.clone(),
+        arguments: Some(arguments),
+    };
+    match connection.ask(&ask, timeout(case)) {
+        Err(why) => result("err", Json::Null, Some(why), None),
+        Ok(asked) => {
+            let took = u64::try_from(asked.took.as_micros()).ok();
+            let answer = Answer {
+                envelope: &asked.envelope,
+                took_us: None,
+                headers: tapewright_assertions::Headers::NotHttp,
+            };
+            // A bare expectation refuses exactly what is an error of the server.
+            let refused = Expectation::default().judge(&answer, &tapewright_assertions::NoWorld);
+            let output = asked.envelope.get("result").cloned().unwrap_or(Json::Null);
+            match refused.failures.first() {
+                Some(failure) => result("err", output, failure.note.clone(), took),
+                None if output
+                    .get("isError")
+                    .is_some_and(|flag| *flag == Json::Bool(true)) =>
+                {
+                    let why = "the tool says that it failed (`isError`)".to_owned();
+                    result("err", output, Some(why), took)
+                }
+                None => result("ok", output, None, took),
+            }
+        }
+    }
+}
+
+/// The value that a reference means, in the output of an earlier node.
+fn look_up(reference: &Reference, ran: &[Ran]) -> Result<serde_json::Value, String> {
+    let node = ran.iter().find(|one| one.id == reference.id);
+    let node = node.ok_or_else(|| format!("there is no output of `{}`", reference.id))?;
+    let target = Target::parse(&reference.path).map_err(|error| error.to_string())?;
+    match target.resolve(&node.output) {
+        Found::Value(value) => Ok(serde_json::Value::from(value.as_ref())),
+        Found::Missing(stop) => Err(format!("`{}.{}`: {stop}", reference.id, reference.path)),
+    }
+}
+
+/// What the assertions of a composition see.
+fn envelope(graph: &Graph, ran: &[Ran]) -> Json {
+    let called = |one: &&Ran| one.status != "skipped";
+    let order: Vec<Json> = ran
+        .iter()
+        .filter(called)
+        .map(|one| one.id.as_str().into())
+        .collect();
+    let nodes = ran.iter().map(|one| {
+        let mut members = vec![
+            ("status", Json::from(one.status)),
+            ("output", one.output.clone()),
+        ];
+        members.extend(
+            one.took_us
+                .map(|took| ("duration_ms", Json::from(took / 1_000))),
+        );
+        members.extend(one.error.as_deref().map(|why| ("error", Json::from(why))));
+        (one.id.clone(), Json::object(members))
+    });
+    let nodes = Json::object(nodes.collect::<Vec<_>>());
+    let output = graph.output.as_ref().and_then(|id| {
+        let node = ran.iter().find(|one| one.id == *id)?;
+        Some(node.output.clone())
+    });
+    Json::object([
+        (
+            "composition",
+            Json::object([
+                ("ran", Json::Bool(!order.is_empty())),
+                ("order", Json::Array(order)),
+            ]),
+        ),
+        ("nodes", nodes),
+        ("output", output.unwrap_or(Json::Null)),
+    ])
+}

@@ -1,0 +1,224 @@
+//! A server of the suite, and the conversation with it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tapewright_assertions::{Answer, Ask, Json};
+use tapewright_config::suite::server::Server;
+use tapewright_proxy::client::{Client, ClientError, Opening, Reply, Revision, Settings};
+use tapewright_proxy::clock::Clock;
+use tapewright_schemas::envelope::{Envelope, Kind};
+
+use super::record::Taped;
+use super::servers::{self, Reach};
+use super::{Options, worker};
+use crate::report::{self, Mistake};
+
+/// A connected server.
+pub(super) struct Connection {
+    name: String,
+    reach: Reach,
+    taped: Option<Taped>,
+    client: Option<Client>,
+    opening: Opening,
+    settings: Settings,
+    clock: Clock,
+    // The envelope of the answer to the opening, for the check `initialize`.
+    greeting: Option<Json>,
+    notes: Vec<String>,
+}
+
+/// An answer of a server.
+pub(super) struct Asked {
+    pub(super) envelope: Json,
+    pub(super) took: Duration,
+    /// Of the response, where it came over HTTP.
+    pub(super) headers: Option<Vec<(String, String)>>,
+}
+
+/// How long each step of an opening may take.
+const OPENING: Duration = Duration::from_secs(60);
+
+impl Connection {
+    /// Connects to a server and greets it.
+    pub(super) fn open(
+        server: &Server,
+        revision: Revision,
+        options: &Options,
+        version: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let clock = Clock::start();
+        let reach = servers::reach(server, options, clock)?;
+        let taped = options
+            .record
+            .as_ref()
+            .filter(|_| !reach.is_replay())
+            .map(|folder| {
+                let inner = (reach.upstream(), clock);
+                Taped::start(folder, &server.name, version, &options.rules, inner)
+            })
+            .transpose()?;
+        let mut connection = Self {
+            name: server.name.clone(),
+            reach,
+            taped,
+            client: None,
+            opening: Opening {
+                revision,
+                ..Opening::default()
+            },
+            settings: Settings::new(Arc::clone(&options.rules)),
+            clock,
+            greeting: None,
+            notes: Vec::new(),
+        };
+        connection.connect().map_err(|error| {
+            let what = format!(
+                "the server `{}` cannot be connected: {}",
+                report::safe(&connection.name),
+                report::causes(&error)
+            );
+            Mistake::new(what, connection.reach.hint())
+        })?;
+        Ok(connection)
+    }
+
+    fn connect(&mut self) -> Result<(), ClientError> {
+        let settings = self.settings.clone();
+        let mut client = match &self.taped {
+            Some(taped) => Client::open(taped.upstream(), settings, self.clock)?,
+            None => Client::open(self.reach.upstream().as_ref(), settings, self.clock)?,
+        };
+        let timeout = self
+            .reach
+            .timeout()
+            .map_or(OPENING, |limit| limit.min(OPENING));
+        let asked = match &self.opening.revision {
+            Revision::Handshake(version) => Some(version.clone()),
+            _ => None,
+        };
+        let greeting = client.greet(&self.opening, timeout)?;
+        if let Some(asked) = asked
+            && asked != greeting.revision
+        {
+            self.notes.push(format!(
+                "`{}` was asked to speak {asked} and speaks {}",
+                self.name, greeting.revision
+            ));
+        }
+        self.greeting = greeting
+            .reply
+            .as_ref()
+            .and_then(|reply| envelope(&reply.message).ok());
+        self.reach.forget();
+        self.client = Some(client);
+        Ok(())
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether a recording answers.
+    pub(super) fn is_replay(&self) -> bool {
+        self.reach.is_replay()
+    }
+
+    /// Asks a question. The error says why there is no answer that can be judged, in words
+    /// for the report of the test.
+    pub(super) fn ask(&mut self, ask: &Ask, timeout: Duration) -> Result<Asked, String> {
+        if let Ask::Check { method } = ask
+            && (method == "initialize" || method == "server/discover")
+            && let Some(envelope) = &self.greeting
+        {
+            return Ok(Asked {
+                envelope: envelope.clone(),
+                took: Duration::ZERO,
+                headers: None,
+            });
+        }
+        if self.client.is_none() {
+            self.connect()
+                .map_err(|error| format!("the server had ended: {}", report::causes(&error)))?;
+            let note = format!("`{}` had ended and was started again", self.name);
+            self.notes.push(note);
+        }
+        let Some(client) = &mut self.client else {
+            return Err("the server is not connected".to_owned());
+        };
+        let limit = self
+            .reach
+            .timeout()
+            .map_or(timeout, |limit| limit.min(timeout));
+        let params = worker::text(&ask.params());
+        self.reach.forget();
+        let reply = client.request(ask.method(), Some(&params), limit);
+        let reply = reply.map_err(|error| {
+            // Whoever answered once may answer again; whoever has ended may not.
+            if !matches!(error, ClientError::TimedOut { .. }) {
+                self.client = None;
+            }
+            match error {
+                ClientError::TimedOut { .. } => {
+                    format!("no answer within {} ms", limit.as_millis())
+                }
+                other => report::causes(&other),
+            }
+        })?;
+        if let Some(miss) = self.reach.miss() {
+            return Err(format!("replay: {miss}"));
+        }
+        Ok(Asked {
+            envelope: envelope(&reply.message)?,
+            took: Reply::took(&reply),
+            headers: self.reach.headers(),
+        })
+    }
+
+    /// Ends the conversation in order; what is to be said about it.
+    pub(super) fn close(self) -> Vec<String> {
+        let mut notes = self.notes;
+        if let Some(client) = self.client {
+            client.close();
+        }
+        if let Some(taped) = self.taped {
+            notes.extend(taped.finish());
+        }
+        notes
+    }
+}
+
+/// The envelope that targets see, of a message of the server.
+fn envelope(message: &[u8]) -> Result<Json, String> {
+    let read = |text: &[u8]| {
+        Json::read(text).map_err(|error| format!("the answer cannot be read: {error}"))
+    };
+    match Envelope::of_json(message).kind {
+        Kind::Response {
+            error: Some(error), ..
+        } => Ok(Answer::of_error(read(error)?)),
+        Kind::Response {
+            result: Some(result),
+            ..
+        } => Ok(Answer::of_result(read(result)?)),
+        _ => Err("the answer has neither a result nor an error".to_owned()),
+    }
+}
+
+/// Something that one thread leaves for another.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot<T>(Arc<Mutex<Option<T>>>);
+
+impl<T> Slot<T> {
+    pub(super) fn put(&self, value: T) {
+        *self.lock() = Some(value);
+    }
+
+    pub(super) fn take(&self) -> Option<T> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,299 @@
+//! Judging a suite by asking its servers.
+//!
+//! Servers that a composition uses together make a group. Each group has a thread, on which
+//! its cases run in the order of the suite; groups run beside each other. All servers that
+//! are needed are connected before anything is asked.
+
+mod compose;
+mod connection;
+mod oauth;
+mod record;
+mod servers;
+mod worker;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tapewright_config::Suite;
+use tapewright_proxy::client::{FIRST_STATELESS, Revision};
+use tapewright_schemas::redact::Rules;
+
+use self::connection::Connection;
+use self::worker::Worker;
+use super::judged;
+use super::plan::{Case, Plan};
+use super::result::{Results, Row, Status};
+use super::world::Snapshots;
+use crate::report::Mistake;
+
+/// How servers are asked, beside what the suite says.
+pub(crate) struct Options {
+    /// How many groups of servers work at once.
+    pub(crate) parallel: usize,
+    /// Nothing more is begun after a test that did not pass.
+    pub(crate) bail: bool,
+    /// Where the traffic of each server is recorded.
+    pub(crate) record: Option<PathBuf>,
+    /// The revisions to run against; the servers' choice when empty.
+    pub(crate) revisions: Vec<String>,
+    /// What is a secret.
+    pub(crate) rules: Arc<Rules>,
+    /// Says how far it has come, for a person who waits.
+    pub(crate) progress: fn(done: usize, total: usize),
+    /// The environment, with what a file of variables adds to it. Holds secrets.
+    pub(crate) variables: std::collections::HashMap<String, String>,
+}
+
+/// Judges the chosen cases by asking, once for each revision.
+pub(crate) fn run(
+    suite: &Suite,
+    plan: &Plan,
+    chosen: &[usize],
+    options: &Options,
+    snapshots: &Snapshots,
+) -> anyhow::Result<Results> {
+    let mut results = Results::default();
+    let revisions: Vec<Option<&str>> = if options.revisions.is_empty() {
+        vec![None]
+    } else {
+        options
+            .revisions
+            .iter()
+            .map(|one| Some(one.as_str()))
+            .collect()
+    };
+    let several = revisions.len() > 1;
+    let total = chosen.len() * revisions.len();
+    let done = AtomicUsize::new(0);
+    for revision in revisions {
+        let round = Round {
+            suite,
+            plan,
+            options,
+            snapshots,
+            revision,
+            stop: AtomicBool::new(results.stopped),
+            done: &done,
+            total,
+        };
+        let (mut rows, notes) = round.run(chosen)?;
+        if several {
+            for row in &mut rows {
+                row.revision = revision.map(str::to_owned);
+            }
+        }
+        results.stopped = round.stop.load(Ordering::Relaxed);
+        results.rows.extend(rows);
+        results.notes.extend(notes);
+    }
+    latency(suite, &mut results);
+    Ok(results)
+}
+
+/// One run over all cases.
+struct Round<'r> {
+    suite: &'r Suite,
+    plan: &'r Plan,
+    options: &'r Options,
+    snapshots: &'r Snapshots,
+    revision: Option<&'r str>,
+    stop: AtomicBool,
+    done: &'r AtomicUsize,
+    total: usize,
+}
+
+/// Servers that work together, and their cases by number.
+#[derive(Debug, Default)]
+struct Group {
+    servers: Vec<String>,
+    cases: Vec<usize>,
+}
+
+impl Round<'_> {
+    fn run(&self, chosen: &[usize]) -> anyhow::Result<(Vec<Row>, Vec<String>)> {
+        let groups = groups(self.plan, chosen);
+        let mut workers = Vec::new();
+        for (group, connections) in groups.into_iter().zip(self.connect(chosen)?) {
+            workers.push(Worker {
+                connections,
+                cases: group.cases,
+            });
+        }
+        let notes = Mutex::new(Vec::new());
+        let rows = Mutex::new(Vec::new());
+        let waiting = Mutex::new(workers.into_iter());
+        let keep = |list: &Mutex<Vec<Row>>, row: Row| {
+            list.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(row);
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.options.parallel.max(1) {
+                scope.spawn(|| {
+                    loop {
+                        let next = waiting
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .next();
+                        let Some(worker) = next else { break };
+                        let said = worker.work(self, |row| keep(&rows, row));
+                        notes
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .extend(said);
+                    }
+                });
+            }
+        });
+        let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.sort_by_key(|row| row.case);
+        let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((rows, notes))
+    }
+
+    /// Connects every server that is needed, all at once. The first that cannot be reached
+    /// ends the run.
+    fn connect(&self, chosen: &[usize]) -> anyhow::Result<Vec<Vec<Connection>>> {
+        let groups = groups(self.plan, chosen);
+        std::thread::scope(|scope| {
+            let mut opening = Vec::new();
+            for group in &groups {
+                let servers = group.servers.iter();
+                let each: Vec<_> = servers
+                    .map(|name| scope.spawn(move || self.open(name)))
+                    .collect();
+                opening.push(each);
+            }
+            let mut connected = Vec::new();
+            for each in opening {
+                let mut connections = Vec::new();
+                for one in each {
+                    let opened = one
+                        .join()
+                        .unwrap_or_else(|_| Err(anyhow::anyhow!("connecting failed")));
+                    connections.push(opened?);
+                }
+                connected.push(connections);
+            }
+            Ok(connected)
+        })
+    }
+
+    fn open(&self, name: &str) -> anyhow::Result<Connection> {
+        let Some(server) = self.suite.server(name) else {
+            let what = format!("the suite has no server `{name}`");
+            return Err(Mistake::new(what, "add it under `servers`").into());
+        };
+        Connection::open(server, self.opening(), self.options, self.revision)
+    }
+
+    fn opening(&self) -> Revision {
+        match self.revision {
+            None => Revision::Auto,
+            Some(version) if version >= FIRST_STATELESS => Revision::Stateless {
+                version: version.to_owned(),
+                discover: true,
+            },
+            Some(version) => Revision::Handshake(version.to_owned()),
+        }
+    }
+
+    /// A case is over.
+    fn over(&self, row: &Row) {
+        let failed = matches!(row.status, Status::Error | Status::Fail);
+        if self.options.bail && failed {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.options.progress)(done, self.total);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// The groups of the chosen cases, each case in one of them. Cases that need no server
+/// make a group of their own.
+fn groups(plan: &Plan, chosen: &[usize]) -> Vec<Group> {
+    let cases = || {
+        chosen
+            .iter()
+            .filter_map(|number| Some((*number, plan.cases.get(*number)?)))
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    // A suite has few servers and many cases: the servers are put together first.
+    let mut seen: HashSet<Vec<&str>> = HashSet::new();
+    for (_, case) in cases() {
+        let needed = case.servers();
+        if !seen.insert(needed.clone()) {
+            continue;
+        }
+        let alone = |group: &Group| needed.is_empty() && group.servers.is_empty();
+        let shares = |group: &Group| needed.iter().any(|name| group.has(name));
+        let (mut same, mut others): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|group| alone(group) || shares(group));
+        let mut joined = Group::default();
+        for group in &mut same {
+            joined.servers.append(&mut group.servers);
+        }
+        for name in &needed {
+            if !joined.has(name) {
+                joined.servers.push((*name).to_owned());
+            }
+        }
+        others.push(joined);
+        groups = others;
+    }
+    for (number, case) in cases() {
+        let needed = case.servers();
+        let of = |group: &&mut Group| match needed.first() {
+            Some(name) => group.has(name),
+            None => group.servers.is_empty(),
+        };
+        if let Some(group) = groups.iter_mut().find(of) {
+            group.cases.push(number);
+        }
+    }
+    groups.sort_by_key(|group| group.cases.first().copied());
+    groups
+}
+
+impl Group {
+    fn has(&self, server: &str) -> bool {
+        self.servers.iter().any(|one| one == server)
+    }
+}
+
+/// The advisory budget of the suite: 95 of 100 answers should be faster.
+fn latency(suite: &Suite, results: &mut Results) {
+    let Some(budget) = suite.performance.p95_latency else {
+        return;
+    };
+    let mut times: Vec<Duration> = results.rows.iter().filter_map(|row| row.took).collect();
+    times.sort_unstable();
+    // The nearest rank.
+    let rank = (times.len() * 95).div_ceil(100);
+    let Some(p95) = rank.checked_sub(1).and_then(|rank| times.get(rank)) else {
+        return;
+    };
+    if *p95 > budget {
+        results.notes.push(format!(
+            "95 of 100 answers came within {} ms; `performance.p95_latency_ms` is {} (advisory)",
+            p95.as_millis(),
+            budget.as_millis()
+        ));
+    }
+}
+
+/// A row for a case that was not begun.
+fn skipped(number: usize, case: &Case, why: &str) -> Row {
+    let mut row = judged::row(number, case, Status::Skip);
+    row.reasons.push(why.to_owned());
+    row
+}

@@ -1,0 +1,96 @@
+//! The traffic of a server, recorded beside the conversation with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::record::{Durability, Recorder, Settings, Tapped, WhenFull};
+use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::redact::Rules;
+use tapewright_schemas::tape::{Header, VERSION};
+
+use super::servers::Shape;
+use crate::command::record::target;
+
+/// A recorder for one server.
+pub(super) struct Taped {
+    file: PathBuf,
+    recorder: Arc<Recorder>,
+    upstream: Tapped,
+}
+
+/// The longest message that is recorded whole, in bytes.
+const LONGEST_MESSAGE: usize = 64 << 20;
+
+impl Taped {
+    /// Starts recording a server into `FOLDER/SERVER.json`.
+    pub(super) fn start(
+        folder: &Path,
+        server: &str,
+        revision: Option<&str>,
+        rules: &Arc<Rules>,
+        (inner, clock): (&Arc<Shape>, Clock),
+    ) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("`{}` cannot be made", folder.display()))?;
+        let plain = |char: char| match char {
+            '/' | '\\' | '\0'..='\u{1f}' => '_',
+            other => other,
+        };
+        let name: String = server.chars().map(plain).collect();
+        let file = match revision {
+            Some(revision) => format!("{name}-{revision}.json"),
+            None => format!("{name}.json"),
+        };
+        let file = folder.join(file);
+        let rules = Arc::clone(rules);
+        let settings = Settings {
+            target: target::of(Some(&file), server, clock.created)?,
+            durability: Durability::Queue,
+            when_full: WhenFull::Wait,
+            limit_bytes: LONGEST_MESSAGE,
+            header: Header {
+                tape: VERSION.to_owned(),
+                created: target::timestamp(clock.created),
+                by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+                transport: "stdio".to_owned(),
+                label: server.to_owned(),
+                pid: std::process::id(),
+                durability: Durability::Queue.name().to_owned(),
+                when_full: WhenFull::Wait.name().to_owned(),
+                max_message_bytes: LONGEST_MESSAGE as u64,
+                redacted: true,
+                ..Header::default()
+            },
+            command: Vec::new(),
+            rules: Box::new(move || rules),
+            judging: None,
+        };
+        let recorder = Recorder::start(settings, clock);
+        let recorder = Arc::new(recorder.context("the recorder could not be started")?);
+        let inner: Arc<dyn Upstream> = Arc::<Shape>::clone(inner);
+        Ok(Self {
+            file,
+            upstream: Tapped::new(inner, Arc::clone(&recorder), clock),
+            recorder,
+        })
+    }
+
+    /// The server, recorded.
+    pub(super) fn upstream(&self) -> &Tapped {
+        &self.upstream
+    }
+
+    /// Finishes the cassette; what is to be said about it.
+    pub(super) fn finish(self) -> Vec<String> {
+        let finished = self.recorder.finish();
+        if finished.is_whole() {
+            return Vec::new();
+        }
+        vec![format!(
+            "the recording `{}` is not whole",
+            self.file.display()
+        )]
+    }
+}

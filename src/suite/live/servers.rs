@@ -1,0 +1,301 @@
+//! How each shape of server is reached: a command, a URL, a cassette.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use tapewright_config::suite::auth::Auth;
+use tapewright_config::suite::http::{HeaderValue as Written, TlsVersion};
+use tapewright_config::suite::server::{Server, Target, UrlServer};
+use tapewright_proxy::bridge::{Remote, RemoteSettings};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::fetch::{Ask, fetch};
+use tapewright_proxy::http::origin::{
+    Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
+};
+use tapewright_proxy::stdio::ChildProcess;
+use tapewright_proxy::upstream::{Link, OpenError, Upstream};
+use tapewright_replay::{
+    CassetteUpstream, Exhausted, Ignore, Index, MatchMode, Miss, Options as Playing, Ordering,
+    Pace, Tally, Unanswered,
+};
+
+use super::connection::Slot;
+use super::{Options, oauth};
+use crate::command::replay;
+use crate::report::{self, Mistake};
+
+/// A server that can be connected to.
+pub(super) struct Reach {
+    upstream: Arc<Shape>,
+    /// The limit of one request over HTTP.
+    timeout: Option<Duration>,
+    headers: Option<Slot<Vec<(String, String)>>>,
+    misses: Option<Slot<String>>,
+}
+
+/// One of the three shapes.
+pub(super) enum Shape {
+    Cassette(CassetteUpstream),
+    Process(ChildProcess),
+    Remote(Box<Remote>),
+}
+
+/// The longest message that is carried, in bytes.
+const LONGEST_MESSAGE: usize = 64 << 20;
+/// How long a server is waited for that says when it is ready, and how long each look takes.
+const READY: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_secs(5);
+
+impl Upstream for Shape {
+    fn open(&self) -> Result<Link, OpenError> {
+        match self {
+            Self::Cassette(cassette) => cassette.open(),
+            Self::Process(process) => process.open(),
+            Self::Remote(remote) => remote.open(),
+        }
+    }
+}
+
+impl Reach {
+    pub(super) fn upstream(&self) -> &Arc<Shape> {
+        &self.upstream
+    }
+
+    pub(super) fn is_replay(&self) -> bool {
+        matches!(*self.upstream, Shape::Cassette(_))
+    }
+
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// What to do when it cannot be connected.
+    pub(super) fn hint(&self) -> &'static str {
+        match &*self.upstream {
+            Shape::Cassette(_) => {
+                "see what is recorded with `tapewright inspect FILE`, or record it again"
+            }
+            Shape::Process(_) => "start the command by hand and see what it says",
+            Shape::Remote(_) => "see whether the server runs and the URL is right",
+        }
+    }
+
+    /// The headers of the last response, where there are any.
+    pub(super) fn headers(&self) -> Option<Vec<(String, String)>> {
+        let headers = self.headers.as_ref()?;
+        Some(headers.take().unwrap_or_default())
+    }
+
+    /// What the recording did not have.
+    pub(super) fn miss(&self) -> Option<String> {
+        self.misses.as_ref()?.take()
+    }
+
+    /// Forgets what earlier requests left.
+    pub(super) fn forget(&self) {
+        self.headers();
+        self.miss();
+    }
+}
+
+/// Makes a server ready to be connected to. Nothing is sent to it yet, but what has to be
+/// sent before: for a token, and to see whether it is ready.
+pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow::Result<Reach> {
+    match &server.target {
+        Target::Command(command) => {
+            let (program, arguments) = command.argv.split_first().ok_or_else(|| {
+                let what = format!("the command of `{}` is empty", server.name);
+                Mistake::new(what, "name a program")
+            })?;
+            let arguments = arguments.iter().map(Into::into).collect();
+            let process = ChildProcess::new(program.into(), arguments);
+            Ok(Reach {
+                upstream: Arc::new(Shape::Process(process.with_env(command.env.clone()))),
+                timeout: None,
+                headers: None,
+                misses: None,
+            })
+        }
+        Target::Cassette(path) => {
+            let script = Arc::new(replay::load(path)?);
+            let misses = Slot::default();
+            let told: Slot<String> = misses.clone();
+            let tell = move |miss: &Miss| told.put(miss.message());
+            let tally = Arc::new(Tally::new(Some(Box::new(tell))));
+            let playing = Arc::new(Playing {
+                mode: MatchMode::Semantic,
+                ordering: Ordering::None,
+                exhausted: Exhausted::Error,
+                unanswered: Unanswered::Hang,
+                pace: Pace::default(),
+                ignore: Ignore::default(),
+                rules: Arc::clone(&options.rules),
+            });
+            let index = Arc::new(Index::new(script, playing));
+            Ok(Reach {
+                upstream: Arc::new(Shape::Cassette(CassetteUpstream::new(index, tally, clock))),
+                timeout: None,
+                headers: None,
+                misses: Some(misses),
+            })
+        }
+        Target::Url(url) => remote(server, url, options),
+    }
+}
+
+fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result<Reach> {
+    let name = report::safe(&server.name);
+    let parse = |text: &str| {
+        OriginUrl::parse(text).map_err(|why| {
+            // A bad URL may hold a secret: it is not repeated.
+            let what = format!("the URL of the server `{name}` cannot be used: {why}");
+            Mistake::new(what, "name the server as a client would")
+        })
+    };
+    let place = parse(&url.url)?;
+    if url.http.tls.insecure_skip_verify {
+        report::note(&format!(
+            "WARNING: `insecure_skip_verify`: anybody may stand in for the server `{name}`"
+        ));
+    }
+    let tls = client_config(&TlsSettings {
+        ca_bundle: url.http.tls.ca_bundle.clone(),
+        skip_verify: url.http.tls.insecure_skip_verify,
+        only_1_3: url.http.tls.min_version == TlsVersion::V1_3,
+    })
+    .with_context(|| {
+        let what = format!("the server `{name}` cannot be verified");
+        Mistake::new(what, "check `ca_bundle_path`, or the system's certificates")
+    })?;
+    let settings = OriginSettings {
+        tls,
+        connect_timeout: url.http.connect_timeout,
+        http2_prior_knowledge: false,
+    };
+    if let Some(ready) = &url.wait_for_ready {
+        let look = if ready.starts_with('/') {
+            OriginUrl {
+                path: ready.clone(),
+                ..place.clone()
+            }
+        } else {
+            parse(ready)?
+        };
+        wait_for_ready(&name, look, settings.clone())?;
+    }
+    let fields = fields(&name, url, options, &settings)?;
+    let headers = Slot::default();
+    let tapped: Slot<Vec<(String, String)>> = headers.clone();
+    let remote = Remote::new(RemoteSettings {
+        origin: Origin::new(place, settings),
+        fields,
+        limit_bytes: LONGEST_MESSAGE,
+    })
+    .with_heads(Arc::new(move |head| tapped.put(listed(head))));
+    Ok(Reach {
+        upstream: Arc::new(Shape::Remote(Box::new(remote))),
+        timeout: Some(url.http.timeout),
+        headers: Some(headers),
+        misses: None,
+    })
+}
+
+fn listed(head: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    head.iter()
+        .map(|(name, value)| (name.to_string(), text(value)))
+        .collect()
+}
+
+/// The fields of every request: the suite's headers and the credentials.
+fn fields(
+    name: &str,
+    url: &UrlServer,
+    options: &Options,
+    settings: &OriginSettings,
+) -> anyhow::Result<Vec<(HeaderName, HeaderValue)>> {
+    let mut fields = Vec::new();
+    for one in &url.headers {
+        let value = match &one.value {
+            Written::Literal(text) => text.clone(),
+            Written::Env(variable) => variable_of(name, variable, options)?,
+        };
+        fields.push(field(name, &one.name, &value)?);
+    }
+    match &url.auth {
+        None => {}
+        Some(Auth::BearerEnv(variable)) => {
+            let token = variable_of(name, variable, options)?;
+            fields.push(field(name, "authorization", &format!("Bearer {token}"))?);
+        }
+        Some(Auth::OAuth(oauth)) => {
+            let variable = |one: &str| variable_of(name, one, options);
+            let token = oauth::token(name, oauth, settings, &variable)?;
+            fields.push(field(name, "authorization", &format!("Bearer {token}"))?);
+        }
+    }
+    if !url.http.user_agent_override {
+        // Set and empty, so that nothing of ours stands in it.
+        fields.push((header::USER_AGENT, HeaderValue::from_static("")));
+    }
+    Ok(fields)
+}
+
+fn variable_of(server: &str, variable: &str, options: &Options) -> anyhow::Result<String> {
+    options.variables.get(variable).cloned().ok_or_else(|| {
+        let what = format!("the server `{server}` needs the variable {variable}, which is not set");
+        Mistake::new(
+            what,
+            "set it in the environment, or in `.env` beside the suite",
+        )
+        .into()
+    })
+}
+
+fn field(server: &str, name: &str, value: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
+    let mistake = || {
+        // The value may be a secret: it is not repeated.
+        let what = format!("the header `{name}` of the server `{server}` cannot be sent");
+        Mistake::new(
+            what,
+            "its value may hold no line breaks or control characters",
+        )
+    };
+    let mut value = HeaderValue::from_str(value).map_err(|_| mistake())?;
+    value.set_sensitive(true);
+    let name = HeaderName::try_from(name).map_err(|_| mistake())?;
+    Ok((name, value))
+}
+
+/// Asks again and again until a server says that it is ready.
+fn wait_for_ready(name: &str, url: OriginUrl, settings: OriginSettings) -> anyhow::Result<()> {
+    let clock = Clock::start();
+    let origin = Origin::new(url, settings);
+    let mut pause = Duration::from_millis(100);
+    loop {
+        let ask = Ask {
+            method: Method::GET,
+            fields: Vec::new(),
+            body: bytes::Bytes::new(),
+            timeout: LOOK,
+        };
+        let why = match fetch(&origin, ask) {
+            Ok(fetched) if fetched.status.is_success() => return Ok(()),
+            Ok(fetched) => format!("it answers {}", fetched.status),
+            Err(error) => report::causes(&error),
+        };
+        if clock.elapsed() + pause > READY {
+            let what = format!(
+                "the server `{name}` was not ready within {} s: {why}",
+                READY.as_secs()
+            );
+            return Err(
+                Mistake::new(what, "see whether `wait_for_ready` names the right URL").into(),
+            );
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_secs(2));
+    }
+}

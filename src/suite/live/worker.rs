@@ -1,0 +1,128 @@
+//! The cases of one group, in their order.
+
+use std::time::Duration;
+
+use tapewright_assertions::{Answer, Failure, Headers, Json, Phase, Test, World as _};
+
+use super::connection::{Asked, Connection};
+use super::{Round, compose, skipped};
+use crate::suite::judged;
+use crate::suite::plan::{Case, What};
+use crate::suite::result::{Row, Status, Told};
+
+/// The connections of a group, and its cases by number.
+pub(super) struct Worker {
+    pub(super) connections: Vec<Connection>,
+    pub(super) cases: Vec<usize>,
+}
+
+/// The limit of a test that has none of its own.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Worker {
+    /// Runs every case; what is to be said beside the rows.
+    pub(super) fn work(mut self, round: &Round<'_>, mut each: impl FnMut(Row)) -> Vec<String> {
+        for number in std::mem::take(&mut self.cases) {
+            let Some(case) = round.plan.cases.get(number) else {
+                continue;
+            };
+            let row = if round.is_stopped() {
+                skipped(number, case, "an earlier test did not pass")
+            } else {
+                self.case(number, case, round)
+            };
+            round.over(&row);
+            each(row);
+        }
+        self.connections
+            .into_iter()
+            .flat_map(Connection::close)
+            .collect()
+    }
+
+    fn case(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
+        match &case.what {
+            What::Inject { test, error } => {
+                judged::injected(number, case, test, error, round.snapshots)
+            }
+            What::Compose(graph) => compose::run(number, case, graph, &mut self.connections, round),
+            What::Ask {
+                test,
+                request_transform,
+            } => self.ask(number, case, test, request_transform.as_deref(), round),
+        }
+    }
+
+    fn ask(
+        &mut self,
+        number: usize,
+        case: &Case,
+        test: &Test,
+        request_transform: Option<&[String]>,
+        round: &Round<'_>,
+    ) -> Row {
+        let mut row = judged::row(number, case, Status::Fail);
+        let world = judged::world(case, test, round.snapshots);
+        let rewritten = request_transform
+            .map(|command| judged::rewritten(&test.ask, command, &world))
+            .transpose();
+        let ask = match &rewritten {
+            Ok(rewritten) => rewritten.as_ref().unwrap_or(&test.ask),
+            Err(why) => return failed(row, "transform", why.clone()),
+        };
+        let mut connections = self.connections.iter_mut();
+        let Some(connection) = connections.find(|one| one.name() == test.server) else {
+            return failed(row, "connection", "the server is not connected".to_owned());
+        };
+        row.replay = connection.is_replay();
+        let asked = connection.ask(ask, timeout(case));
+        row.took = asked.as_ref().ok().map(|asked| asked.took);
+        let Asked {
+            mut envelope,
+            took,
+            headers,
+        } = match asked {
+            Ok(asked) => asked,
+            Err(why) => return failed(row, "answer", why),
+        };
+        if let Some(command) = &test.response_transform {
+            match world.transform(Phase::Response, command, &envelope) {
+                Ok(other) => envelope = other,
+                Err(why) => return failed(row, "transform", why),
+            }
+        }
+        let answer = Answer {
+            envelope: &envelope,
+            took_us: u64::try_from(took.as_micros()).ok(),
+            headers: headers.as_deref().map_or(Headers::NotHttp, Headers::Known),
+        };
+        let outcome = test.expectation.judge(&answer, &world);
+        judged::settle(&mut row, case, &outcome);
+        row
+    }
+}
+
+/// The limit of a case.
+pub(super) fn timeout(case: &Case) -> Duration {
+    case.timeout.unwrap_or(TIMEOUT)
+}
+
+/// A row that failed before its answer could be judged.
+pub(super) fn failed(mut row: Row, matcher: &str, why: String) -> Row {
+    row.status = Status::Fail;
+    row.failures.push(Told {
+        what: Failure {
+            matcher: matcher.to_owned(),
+            note: Some(why),
+            ..Failure::default()
+        },
+        place: row.place.clone(),
+        exchange: None,
+    });
+    row
+}
+
+/// The parameters of a question as source text.
+pub(super) fn text(params: &Json) -> String {
+    params.to_string()
+}

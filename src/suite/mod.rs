@@ -1,0 +1,13 @@
+//! Running a suite: what it asks, of whom, and how it came out.
+//!
+//! [`plan`] compiles a suite into cases. [`captured`] judges them by a recording, [`live`]
+//! by asking servers. Both give [`result::Results`], and the reports know nothing else.
+
+pub(crate) mod captured;
+mod judged;
+pub(crate) mod live;
+pub(crate) mod plan;
+pub(crate) mod result;
+pub(crate) mod select;
+mod transform;
+pub(crate) mod world;

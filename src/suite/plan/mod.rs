@@ -1,0 +1,285 @@
+//! From a suite to cases: everything compiled, nothing run.
+
+mod compile;
+mod compose;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use tapewright_assertions::{Ask, Json, Test};
+use tapewright_config::suite::transform::Transform;
+use tapewright_config::{Issue, Place, Suite};
+
+use self::compile::Compiler;
+pub(crate) use self::compose::{Graph, Node};
+
+/// What a suite asks, in the order of the reports: tools, resources, prompts,
+/// compositions, compliance.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) cases: Vec<Case>,
+    /// What of the suite is not run, a line each.
+    pub(crate) skipped: Vec<String>,
+}
+
+/// One test of the suite.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    pub(crate) tags: Vec<String>,
+    /// Its own limit, or that of the suite.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) what: What,
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// Where each of its assertions stands.
+    pub(crate) assertions: Vec<Place>,
+}
+
+/// What is to be done for a case.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// Ask a server. A command may rewrite the request first.
+    Ask {
+        test: Test,
+        request_transform: Option<Vec<String>>,
+    },
+    /// Call several tools, each with what others gave.
+    Compose(Graph),
+    /// Judge an error that no server sent.
+    Inject { test: Test, error: Json },
+}
+
+/// What kind of test it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Compliance,
+    Composition,
+    Prompt,
+    Resource,
+    Tool,
+}
+
+impl Kind {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Compliance => "compliance",
+            Self::Composition => "composition",
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+impl Case {
+    /// The test, where the case is one question.
+    pub(crate) fn test(&self) -> Option<&Test> {
+        match &self.what {
+            What::Ask { test, .. } | What::Inject { test, .. } => Some(test),
+            What::Compose(_) => None,
+        }
+    }
+
+    /// The servers that have to be connected for it.
+    pub(crate) fn servers(&self) -> Vec<&str> {
+        match &self.what {
+            What::Ask { test, .. } => vec![test.server.as_str()],
+            What::Compose(graph) => graph.servers(),
+            What::Inject { .. } => Vec::new(),
+        }
+    }
+
+    /// Where an assertion stands; beyond them, the case itself.
+    pub(crate) fn assertion(&self, index: usize) -> &Place {
+        self.assertions.get(index).unwrap_or(&self.place)
+    }
+}
+
+/// Compiles a suite. What is wrong is told at its place.
+pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
+    let mut compiler = Compiler::new(suite);
+    let mut cases = Vec::new();
+    tools(suite, &mut compiler, &mut cases);
+    for one in &suite.resources {
+        let (expectation, assertions) = compiler.expectation(&one.expect, None);
+        cases.push(Case {
+            kind: Kind::Resource,
+            name: one.name.clone(),
+            tags: one.tags.clone(),
+            timeout: suite.performance.default_timeout,
+            what: ask(
+                &one.server,
+                Ask::Resource {
+                    uri: one.uri.clone(),
+                },
+                expectation,
+                None,
+            ),
+            place: one.place.clone(),
+            assertions,
+        });
+    }
+    for one in &suite.prompts {
+        let (expectation, assertions) = compiler.expectation(&one.expect, None);
+        let arguments = one.args.clone().map(Value::Object).as_ref().map(Json::from);
+        cases.push(Case {
+            kind: Kind::Prompt,
+            name: one.name.clone(),
+            tags: one.tags.clone(),
+            timeout: suite.performance.default_timeout,
+            what: ask(
+                &one.server,
+                Ask::Prompt {
+                    name: one.prompt.clone(),
+                    arguments,
+                },
+                expectation,
+                None,
+            ),
+            place: one.place.clone(),
+            assertions,
+        });
+    }
+    for one in &suite.compositions {
+        let (assertions, places) = compiler.assertions(&one.expect);
+        cases.push(Case {
+            kind: Kind::Composition,
+            name: one.name.clone(),
+            tags: Vec::new(),
+            timeout: suite.performance.default_timeout,
+            what: What::Compose(Graph::new(one, suite, assertions)),
+            place: one.place.clone(),
+            assertions: places,
+        });
+    }
+    for one in &suite.compliance.tests {
+        let (expectation, assertions) = compiler.expectation(&one.expect, None);
+        cases.push(Case {
+            kind: Kind::Compliance,
+            name: one.name.clone(),
+            tags: Vec::new(),
+            timeout: suite.performance.default_timeout,
+            what: ask(
+                &one.server,
+                Ask::Check {
+                    method: method(&one.check),
+                },
+                expectation,
+                None,
+            ),
+            place: one.place.clone(),
+            assertions,
+        });
+    }
+    // Nothing runs them, and their assertions are to be sound all the same.
+    for agent in &suite.agents {
+        compiler.assertions(&agent.expect);
+    }
+    compiler.finish(Plan {
+        cases,
+        skipped: skipped(suite),
+    })
+}
+
+fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
+    for one in &suite.tools {
+        let (expectation, assertions) =
+            compiler.expectation(&one.expect, Some(&suite.default_test.expect));
+        let transform = one
+            .transform
+            .as_ref()
+            .or(suite.default_test.transform.as_ref());
+        let arguments = one.args.clone().map(Value::Object).as_ref().map(Json::from);
+        let question = Ask::Tool {
+            name: one.tool.clone(),
+            arguments,
+        };
+        let fixture = one.inject_error.as_ref().and_then(|name| {
+            let mut errors = suite.fixtures.errors.iter();
+            errors.find(|fixture| fixture.name == *name)
+        });
+        let what = match fixture {
+            None => ask(&one.server, question, expectation, transform),
+            Some(fixture) => What::Inject {
+                test: Test {
+                    server: one.server.clone(),
+                    ask: question,
+                    expectation,
+                    response_transform: None,
+                },
+                error: Json::object([
+                    ("code", Json::Number(fixture.code.to_string().into())),
+                    ("message", fixture.message.as_str().into()),
+                ]),
+            },
+        };
+        cases.push(Case {
+            kind: Kind::Tool,
+            name: one.name.clone(),
+            tags: one.tags.clone(),
+            timeout: one.timeout.or(suite.performance.default_timeout),
+            what,
+            place: one.place.clone(),
+            assertions,
+        });
+    }
+}
+
+fn ask(
+    server: &str,
+    ask: Ask,
+    expectation: tapewright_assertions::Expectation,
+    transform: Option<&Transform>,
+) -> What {
+    What::Ask {
+        test: Test {
+            server: server.to_owned(),
+            ask,
+            expectation,
+            response_transform: transform.and_then(|one| one.response.clone()),
+        },
+        request_transform: transform.and_then(|one| one.request.clone()),
+    }
+}
+
+/// The method of a check. A few have a spelling without the slash.
+fn method(check: &str) -> String {
+    match check {
+        "tools-list" => "tools/list",
+        "resources-list" => "resources/list",
+        "prompts-list" => "prompts/list",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// What is validated and not run, in one line each.
+fn skipped(suite: &Suite) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut say = |count: usize, one: &str, many: &str, why: &str| {
+        if count > 0 {
+            let noun = if count == 1 { one } else { many };
+            lines.push(format!("skipped: {count} {noun}: {why}"));
+        }
+    };
+    let model = "`run` asks no model";
+    say(suite.agents.len(), "agent test", "agent tests", model);
+    say(
+        suite.evals.len(),
+        "evaluation",
+        "evaluations",
+        "they are graded by a model, which `run` does not ask",
+    );
+    let gate = usize::from(suite.compliance.spec_version_check.is_some());
+    say(
+        gate,
+        "gate on another revision",
+        "gates",
+        "`compliance diff` compares revisions",
+    );
+    lines
+}

@@ -1,0 +1,158 @@
+//! How a suite came out.
+
+use std::time::Duration;
+
+use tapewright_assertions::{Failure, Unjudged};
+use tapewright_config::Place;
+
+use super::plan::Kind;
+use crate::exit::Exit;
+
+/// How a suite came out, row by row in the order of the suite.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    pub(crate) rows: Vec<Row>,
+    /// What of the suite was not run at all, a line each.
+    pub(crate) skipped: Vec<String>,
+    /// What is said beside the rows: budgets that are advisory, gaps of a recording.
+    pub(crate) notes: Vec<String>,
+    /// Which tools a recording used, and which tests met them.
+    pub(crate) tools: Vec<Tool>,
+    /// From the first to the last.
+    pub(crate) took: Duration,
+    /// A test that no exchange exercised is as good as passed.
+    pub(crate) allow_unexercised: bool,
+    /// What was asked to stop early did.
+    pub(crate) stopped: bool,
+}
+
+/// One test, once.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Its place among the cases of the plan.
+    pub(crate) case: usize,
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    pub(crate) server: Option<String>,
+    /// The revision of the protocol, where the suite names several.
+    pub(crate) revision: Option<String>,
+    pub(crate) status: Status,
+    pub(crate) failures: Vec<Told<Failure>>,
+    pub(crate) errors: Vec<Told<Unjudged>>,
+    /// Why it was skipped, is inconclusive, or could not be judged as a whole.
+    pub(crate) reasons: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+    /// How long the call took; `None` where none was made.
+    pub(crate) took: Option<Duration>,
+    /// Served from a cassette.
+    pub(crate) replay: bool,
+    /// How many recorded exchanges it was judged by.
+    pub(crate) exercised: Option<usize>,
+    /// Where it stands in the suite.
+    pub(crate) place: Place,
+}
+
+/// A finding, where it stands in the suite, and which exchange it is about.
+#[derive(Debug)]
+pub(crate) struct Told<T> {
+    pub(crate) what: T,
+    pub(crate) place: Place,
+    /// Request and response, by their numbers in the recording.
+    pub(crate) exchange: Option<(u64, Option<u64>)>,
+}
+
+/// A tool of a recording.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) server: String,
+    pub(crate) name: String,
+    pub(crate) calls: usize,
+    pub(crate) listed: bool,
+    /// The names of the tests that met one of its calls.
+    pub(crate) tests: Vec<String>,
+}
+
+/// How a row came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// It could not be judged: a mistake of the suite.
+    Error,
+    Fail,
+    /// The evidence has gaps.
+    Inconclusive,
+    /// No exchange of the recording asked it.
+    NotExercised,
+    Pass,
+    Skip,
+}
+
+impl Status {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Error,
+        Self::Inconclusive,
+        Self::NotExercised,
+        Self::Skip,
+    ];
+
+    /// The word of the reports for programs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Fail => "fail",
+            Self::Inconclusive => "inconclusive",
+            Self::NotExercised => "not_exercised",
+            Self::Pass => "pass",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// The words for a count of them.
+    pub(crate) fn counted(self) -> &'static str {
+        match self {
+            Self::Error => "could not be judged",
+            Self::Fail => "failed",
+            Self::Inconclusive => "inconclusive",
+            Self::NotExercised => "not exercised",
+            Self::Pass => "passed",
+            Self::Skip => "skipped",
+        }
+    }
+}
+
+impl Results {
+    /// How many rows have this status.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.rows.iter().filter(|row| row.status == status).count()
+    }
+
+    /// What the caller is told.
+    pub(crate) fn exit(&self) -> Exit {
+        let has = |status| self.count(status) > 0;
+        if has(Status::Error) {
+            return Exit::Unusable;
+        }
+        if has(Status::Fail) {
+            return Exit::Fail;
+        }
+        let judged = self.count(Status::Pass);
+        let idle = has(Status::NotExercised) && !self.allow_unexercised;
+        let nothing = judged == 0 && !has(Status::NotExercised);
+        if has(Status::Inconclusive) || idle || nothing {
+            Exit::Inconclusive
+        } else {
+            Exit::Pass
+        }
+    }
+}
+
+impl Row {
+    /// Its name in reports: with the revision, where there are several.
+    pub(crate) fn title(&self) -> String {
+        match &self.revision {
+            Some(revision) => format!("{} [{revision}]", self.name),
+            None => self.name.clone(),
+        }
+    }
+}

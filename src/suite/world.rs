@@ -1,0 +1,145 @@
+//! The files and processes that judging needs: snapshots beside the suite, and transforms.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tapewright_assertions::{EvalError, Json, Phase, Snapshot, World};
+use tapewright_schemas::redact::{Redactor, Rules};
+
+use super::transform;
+use crate::files::NewFile;
+
+/// The snapshots of one suite.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    folder: PathBuf,
+    update: bool,
+    rules: Arc<Rules>,
+    // One at a time: tests of different servers may use one snapshot.
+    written: Mutex<usize>,
+}
+
+/// The world as one test sees it.
+#[derive(Debug)]
+pub(crate) struct TestWorld<'a> {
+    pub(crate) snapshots: &'a Snapshots,
+    /// What a transform is told about the test: the documented variables.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+impl Snapshots {
+    /// The snapshots beside a suite. With `update` every one that is used is recorded anew.
+    pub(crate) fn beside(suite: &Path, update: bool, rules: Arc<Rules>) -> Self {
+        let folder = suite.parent().unwrap_or(Path::new("")).join("snapshots");
+        Self {
+            folder,
+            update,
+            rules,
+            written: Mutex::new(0),
+        }
+    }
+
+    /// How many were written.
+    pub(crate) fn written(&self) -> usize {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        let path = self.folder.join(key);
+        if path.extension().is_some() {
+            path
+        } else {
+            path.with_extension("json")
+        }
+    }
+
+    fn use_one(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, String> {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.path(key);
+        let shown = || path.display().to_string();
+        match fs::read(&path) {
+            Ok(bytes) if !update && !self.update => {
+                let value = Json::read(&bytes).map_err(|error| {
+                    format!("the snapshot at {} cannot be read: {error}", shown())
+                })?;
+                // A secret was never written, so it cannot be compared.
+                let value = if value == self.redacted(actual) {
+                    actual.clone()
+                } else {
+                    value
+                };
+                let file = self.folder.parent().unwrap_or(Path::new(""));
+                let file = path.strip_prefix(file).unwrap_or(&path);
+                Ok(Snapshot::Known {
+                    value,
+                    file: file.display().to_string(),
+                })
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
+                "the snapshot at {} cannot be read: {error}",
+                shown()
+            )),
+            _ => {
+                write(&path, &self.redacted(actual)).map_err(|error| {
+                    format!("the snapshot at {} cannot be written: {error:#}", shown())
+                })?;
+                *written += 1;
+                Ok(Snapshot::Recorded)
+            }
+        }
+    }
+
+    fn redacted(&self, value: &Json) -> Json {
+        let text = value.to_string();
+        let mut redactor = Redactor::new(Arc::clone(&self.rules));
+        match redactor.json(text.as_bytes()) {
+            Ok(text) => Json::read(&text).unwrap_or(Json::Null),
+            Err(_) => Json::Null,
+        }
+    }
+}
+
+fn write(path: &Path, value: &Json) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = NewFile::create(path)?;
+    writeln!(file.writer(), "{value:#}")?;
+    // Snapshots are committed and read by others.
+    file.commit(Some(fs::Permissions::from_mode(0o644)))
+}
+
+impl World for TestWorld<'_> {
+    /// The error names the phase and the command.
+    fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String> {
+        let mut variables = self.variables.clone();
+        let name = phase.name();
+        variables.push(("MCPTEST_TRANSFORM_PHASE".to_owned(), name.to_owned()));
+        transform::run(command, &variables, value).map_err(|why| {
+            let command = command.join(" ");
+            format!("{name} transform: the command `{command}` {why}")
+        })
+    }
+
+    fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError> {
+        self.snapshots
+            .use_one(key, actual, update)
+            .map_err(EvalError)
+    }
+}
+
+impl TestWorld<'_> {
+    /// What the transforms of a test with this name, of this server and tool are told.
+    pub(crate) fn variables(name: &str, server: &str, tool: &str) -> Vec<(String, String)> {
+        [
+            ("MCPTEST_TEST_NAME", name),
+            ("MCPTEST_SERVER", server),
+            ("MCPTEST_TOOL", tool),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
+    }
+}

@@ -1,0 +1,120 @@
+//! The reports, and the schema of the one for programs.
+
+use serde_json::Value;
+
+use crate::suite::stage::{Stage, with_peer};
+
+const TOOLS: &str = r#"tools:
+  - name: "passes | well"
+    server: peer
+    tool: echo
+  - name: "fails # here"
+    server: peer
+    tool: echo
+    args: { message: "<b>\u001b[31m" }
+    expect:
+      - target: result.content[0].text
+        matcher: { exact: "other" }
+      - target: result.nowhere
+        matcher: { exact: 1 }
+  - name: cannot be judged
+    server: peer
+    tool: add
+    expect:
+      - target: result.structuredContent.sum
+        matcher: { starts-with: "4" }
+evals:
+  - { name: e, server: peer, prompt: p, rubric: r }
+"#;
+
+#[test]
+fn the_schema_describes_the_report() {
+    let stage = Stage::new();
+    stage.write("suite.yaml", &with_peer(TOOLS));
+    let (_, live) = stage.json(&["suite.yaml", "--record=rec"]);
+    let (_, scored) = stage.json(&["suite.yaml", "--capture", "rec/peer.json"]);
+    let schema = include_str!("../../../schemas/json/report.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    for report in [&live, &scored] {
+        let errors: Vec<String> = validator
+            .iter_errors(report)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    // It is closed: what nobody described is an error.
+    let mut odd = live.clone();
+    odd["suites"][0]["tests"][0]["colour"] = "red".into();
+    assert!(!validator.is_valid(&odd));
+}
+
+#[test]
+fn several_reports_come_from_one_run() {
+    let stage = Stage::new();
+    stage.write("suite.yaml", &with_peer(TOOLS));
+    let words = [
+        "suite.yaml",
+        "--reporter",
+        "tap",
+        "--reporter",
+        "junit=out.xml",
+        "--reporter",
+        "md=out.md",
+        "--reporter",
+        "json=out.json",
+        "--reporter",
+        "github=out.txt",
+    ];
+    let said = stage.run(&words);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.out
+            .starts_with("TAP version 14\n1..3\nok 1 - passes | well\nnot ok 2 - fails \\# here\n"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("  severity: fail"), "{}", said.out);
+    let junit = stage.read("out.xml");
+    assert!(
+        junit.contains("tests=\"3\"")
+            && junit.contains("failures=\"1\"")
+            && junit.contains("errors=\"1\""),
+        "{junit}"
+    );
+    assert!(junit.contains("&lt;b&gt;"), "{junit}");
+    let markdown = stage.read("out.md");
+    assert!(
+        markdown.contains("| failed | fails \\# here |"),
+        "{markdown}"
+    );
+    let github = stage.read("out.txt");
+    assert!(
+        github.contains("::error file=suite.yaml,line=14,col=18,title=fails # here::exact on"),
+        "{github}"
+    );
+    let json: Value = serde_json::from_str(&stage.read("out.json")).expect("JSON");
+    assert_eq!(json["summary"]["total"], 3);
+    for text in [&said.out, &junit, &markdown, &github] {
+        assert!(
+            !text.contains('\u{1b}'),
+            "nothing reaches the terminal as a command: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_is_refused_before_anything_runs() {
+    let stage = Stage::new();
+    stage.write("suite.yaml", &with_peer(TOOLS));
+    for (words, part) in [
+        (&["--reporter", "html"][..], "the reporters are"),
+        (&["--reporter", "tap", "--reporter", "json"], "two reports"),
+        (&["--reporter", "junit=state/"], "not the name of a file"),
+    ] {
+        let said = stage.run(&[&["suite.yaml"], words].concat());
+        assert_eq!(said.status, 2, "{words:?}");
+        assert!(said.err.contains(part), "{words:?}: {}", said.err);
+        assert!(said.out.is_empty());
+    }
+}
