@@ -12,6 +12,7 @@ pub(crate) mod redaction;
 pub(crate) mod replay;
 pub(crate) mod schema;
 pub(crate) mod scrub;
+mod suite_faults;
 pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;
