@@ -1,5 +1,6 @@
 //! The options that inject faults, shared by `record` and `replay`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -10,6 +11,7 @@ use tapewright_proxy::clock::Clock;
 use tapewright_proxy::control::{self, Place, Serving};
 use tapewright_schemas::tape::Header;
 
+use super::suite_faults;
 use crate::report::{self, Mistake};
 
 /// Which faults are injected.
@@ -19,6 +21,9 @@ pub(crate) struct FaultArguments {
     /// Inject a fault, such as `hang tool=search nth=3`. See docs/faults.md for the kinds
     #[arg(long = "fault", value_name = "SPEC")]
     faults: Vec<String>,
+    /// Inject the faults that a suite declares in its `faults` block
+    #[arg(long = "faults", value_name = "SUITE")]
+    suite: Option<PathBuf>,
     /// Where the chance of `probability` and `jitter_ms` begins: the same seed and traffic
     /// give the same faults
     #[arg(long, value_name = "N")]
@@ -39,6 +44,18 @@ impl FaultArguments {
         clock: Clock,
     ) -> anyhow::Result<Arc<Book>> {
         let book = Book::new(self.seed.unwrap_or_else(|| chance(clock)), label, reach);
+        for fault in self
+            .suite
+            .iter()
+            .map(|suite| suite_faults::read(suite))
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+        {
+            let hint = "see docs/faults.md for what a fault can be";
+            book.add(fault)
+                .map_err(|error| Mistake::new(format!("`--faults`: {error}"), hint))?;
+        }
         for spec in &self.faults {
             let refused = |error: &dyn std::fmt::Display| {
                 let shown = report::safe(spec);

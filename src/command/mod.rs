@@ -15,6 +15,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod scrub;
 pub(crate) mod selection;
+mod suite_faults;
 pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;

@@ -2,6 +2,7 @@
 
 mod control;
 mod http;
+mod openapi;
 mod replay;
 mod stdio;
 mod usage;

@@ -30,6 +30,43 @@ fn mistakes_say_what_was_meant() {
 }
 
 #[test]
+fn a_suite_declares_faults() {
+    use crate::support::{Session, peer, record};
+
+    let folder = tempfile::tempdir().unwrap();
+    let suite = folder.path().join("suite.yaml");
+    let text = "servers:\n  fs: { command: [x] }\nfaults:\n  - name: down\n    target: { tool: search }\n    kind: recover_after\n    failures: 1\n";
+    std::fs::write(&suite, text).unwrap();
+    let tape = folder.path().join("run.tape.jsonl");
+    let log = folder.path().join("log");
+    let peer = peer();
+    let options = [
+        "-o",
+        tape.to_str().unwrap(),
+        "--faults",
+        suite.to_str().unwrap(),
+    ];
+    let server = [peer.to_str().unwrap(), "answer", log.to_str().unwrap()];
+    let mut session = Session::start(record(&options, &server));
+    session.send(&super::call(1, "search"));
+    session.send(&super::call(2, "search"));
+    assert!(session.line().contains("\"id\":2,"));
+    let status = session.finish(std::time::Duration::from_secs(60));
+    assert_eq!(status.code(), Some(0));
+
+    std::fs::write(
+        &suite,
+        "servers:\n  fs: { command: [x] }\nfaults:\n  - name: down\n    kind: slow\n",
+    )
+    .unwrap();
+    let text = refused(&["--faults", suite.to_str().unwrap(), "--", "true"]);
+    assert!(
+        text.contains("delay_ms") && text.contains("target"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_fault_that_can_never_fire_is_refused() {
     let text = refused(&["--fault", "http-status status=404", "--", "true"]);
     assert!(text.contains("`http-status` is for HTTP"), "{text}");

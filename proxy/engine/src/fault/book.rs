@@ -297,7 +297,10 @@ impl Book {
             return holding.before;
         }
         let then = holding.then;
-        state.tickets.remove(&ticket);
+        // Whoever waits for a cut has to see it; others ask once.
+        if then != Hold::Cut {
+            state.tickets.remove(&ticket);
+        }
         then
     }
 
@@ -306,6 +309,11 @@ impl Book {
         if let Some(holding) = self.lock().tickets.get_mut(&ticket) {
             holding.due = Some(at);
         }
+    }
+
+    /// Whether anything is held under a ticket.
+    pub(crate) fn knows(&self, ticket: Ticket) -> bool {
+        self.lock().tickets.contains_key(&ticket)
     }
 
     /// A ticket is not needed any more.

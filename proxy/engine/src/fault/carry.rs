@@ -11,6 +11,9 @@ use super::conversation::{Chosen, Conversation};
 use crate::outbox::after;
 use crate::policy::{Hold, Step, Ticket, Verdict};
 
+/// How many tickets are kept before those that are over are forgotten.
+const MOST_TICKETS: usize = 1_024;
+
 /// The message that a fault acts on, and where.
 pub(super) struct Scene<'a> {
     pub(super) book: &'a Book,
@@ -129,6 +132,11 @@ impl Scene<'_> {
         then: Hold,
     ) -> Option<Ticket> {
         let ticket = self.book.ticket(&self.chosen.hit, due, before, then);
+        // Most tickets are over soon; the list must not grow with the session.
+        if talk.tickets.len() >= MOST_TICKETS.max(talk.live_tickets * 2) {
+            talk.tickets.retain(|ticket| self.book.knows(*ticket));
+            talk.live_tickets = talk.tickets.len();
+        }
         talk.tickets.extend(ticket);
         ticket
     }

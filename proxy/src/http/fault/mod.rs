@@ -51,7 +51,15 @@ impl Scene {
         {
             self.note("waits behind an earlier answer that a fault holds");
             let (parts, body) = response.into_parts();
-            let whole = collect(body).await;
+            let kind = parts.headers.get(header::CONTENT_TYPE);
+            let is_stream =
+                kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+            // A stream may have no end.
+            let whole = if is_stream {
+                Collected::Long(Bytes::new(), body)
+            } else {
+                collect(body).await
+            };
             return match wait(self.book(), self.gateway.clock, ticket, None).await {
                 Hold::Cut => cut_off(),
                 _ => Response::from_parts(parts, whole.into_body(&self.gateway)),
@@ -117,7 +125,12 @@ impl Scene {
                 let ticket = held.keep();
                 self.gateway.wedges.add(self.talk.clone(), ticket);
                 match wait(self.book(), self.gateway.clock, ticket, due).await {
-                    Hold::Cut => cut_off(),
+                    Hold::Cut => {
+                        // Time for those that wait behind it to see the cut.
+                        tokio::time::sleep(hold::LOOK * 4).await;
+                        self.book().give_back(ticket);
+                        cut_off()
+                    }
                     _ => pass(parts),
                 }
             }

@@ -38,7 +38,7 @@ impl Wedges {
     /// What a session waits for.
     pub(crate) fn ticket(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Ticket> {
         let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wedges.retain(|_, ticket| book.hold(now, *ticket) != Hold::Over);
+        wedges.retain(|_, ticket| matches!(book.hold(now, *ticket), Hold::Lasting | Hold::Passing));
         wedges.get(talk).copied()
     }
 }

@@ -1,0 +1,60 @@
+//! The `faults` block of a suite, as faults on the wire.
+
+use std::path::Path;
+
+use tapewright_config::suite::fault::{Fault as Written, FaultKind};
+use tapewright_config::{EnvFiles, Environment};
+use tapewright_engine::fault::{Fault, kinds};
+
+use crate::files::Disk;
+use crate::report::{self, Mistake};
+
+/// The faults of a suite.
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let environment = Environment::new(
+        std::iter::empty().collect(),
+        std::env::vars_os().filter_map(text).collect(),
+    );
+    let loaded = tapewright_config::load(path, &Disk, &environment, &EnvFiles::Beside);
+    let shown = report::safe(&path.display().to_string());
+    let Some(suite) = &loaded.suite else {
+        let what = report::issues::pretty::text(&[(shown.clone(), loaded)]);
+        let what = format!("`--faults {shown}` cannot be used\n{}", what.trim_end());
+        return Err(
+            Mistake::new(what, "mend it: `tapewright validate SUITE` shows the same").into(),
+        );
+    };
+    if suite.faults.is_empty() {
+        let what = format!("`--faults {shown}`: the suite has no `faults`");
+        return Err(Mistake::new(what, "name the suite that declares them").into());
+    }
+    suite.faults.iter().map(fault).collect()
+}
+
+fn fault(written: &Written) -> anyhow::Result<Fault> {
+    let (name, value) = match written.kind {
+        FaultKind::Hang => ("hang", None),
+        FaultKind::Wedged => ("wedged", None),
+        FaultKind::Slow(time) => ("slow", Some(("delay_ms", time.as_millis().to_string()))),
+        FaultKind::RecoverAfter(calls) => ("recover_after", Some(("failures", calls.to_string()))),
+    };
+    let mistake = |what: String| {
+        let what = format!("fault `{}`: {what}", report::safe(&written.name));
+        Mistake::new(what, "see docs/faults.md for what a fault can be")
+    };
+    let kind = kinds::find(name).ok_or_else(|| mistake(format!("there is no `{name}`")))?;
+    let mut fault = Fault::new(kind);
+    fault.name = Some(written.name.clone());
+    fault.selector.tool.clone_from(&written.tool);
+    fault.selector.server.clone_from(&written.server);
+    if let Some((name, value)) = value
+        && let Some(parameter) = kind.parameter(name)
+    {
+        let set = fault.values.set(parameter, &value);
+        set.map_err(|error| mistake(error.to_string()))?;
+    }
+    Ok(fault)
+}
