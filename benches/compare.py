@@ -72,3 +72,20 @@ ours = statistics.median(start_up(recorder()) for _ in range(10 * rounds))
 print(f"{'start-up to the first byte':34} {'queue':8} {ours:12,.2f} ms     alone {alone:10,.2f}   more  {ours - alone:5.2f} ms  (at most 5)")
 memory = run(1_000_000, 64, 64, recorder())
 print(f"{'memory over a million round trips':34} {'queue':8} {memory['maxrss_mb']:12,.1f} MB     (at most 32)   to finish {memory['exit_ms']:,.0f} ms")
+
+
+def judged(tape):
+    """Messages a second that one process judges by every invariant."""
+    begin = time.perf_counter()
+    subprocess.run([binary, "compliance", "invariants", "--all", "--capture", tape], check=False, capture_output=True)
+    return messages / (time.perf_counter() - begin)
+
+
+checked = {"tee": tee, "queue": recorder, "check": lambda: recorder("--check")}
+medians = alternate(checked, lambda w: run(200_000, 64, 64, w)["msgs_per_s"])
+cost = 100 * (1 - medians["check"] / medians["queue"])
+print(f"{'pipelined, judged while recorded':34} {'check':8} {medians['check']:12,.1f} msg/s  queue {medians['queue']:12,.1f}   costs {cost:4.1f} %  (at most 5)")
+run(200_000, 64, 64, recorder())
+messages = 2 * max(200_000 // scale, 50)
+speed = statistics.median(judged(f"{work}/rec/x.tape.jsonl") for _ in range(rounds))
+print(f"{'judging a tape, all invariants':34} {'':8} {speed:12,.0f} msg/s  (at least 500,000)")

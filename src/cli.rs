@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compliance, demo, export, fault, inspect, record, replay, schema, scrub, validate,
-    verify,
+    completions, compliance, demo, explain, export, fault, inspect, record, replay, schema, scrub,
+    validate, verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Compliance(compliance::Arguments),
     Validate(validate::Arguments),
     Schema(schema::Arguments),
+    Explain(explain::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

@@ -13,11 +13,6 @@ use clap::Parser as _;
 use crate::cli::Arguments;
 use crate::exit::Exit;
 
-/// What passes is allocated by a thread that reads and freed by the one that writes the tape,
-/// which costs the allocator of the C library a lock and much of its time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // Before anything else: the guard has one duty and starts beside every recording.
     if let Some(exit) = tapewright_proxy::guard::run_if_asked() {

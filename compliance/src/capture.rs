@@ -1,6 +1,7 @@
 //! Judging a capture, whose responses stand beside their requests.
 
-use tapewright_schemas::capture::Capture;
+use bytes::Bytes;
+use tapewright_schemas::capture::{Capture, Session};
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey, Sink as _,
 };
@@ -39,45 +40,83 @@ impl Origin {
 /// number less one.
 pub fn judge(capture: &Capture, keeps: Keeps, checker: &mut Checker) -> Vec<Origin> {
     let mut origins = Vec::new();
-    for (number, (key, session)) in (0_u32..).zip(&capture.sessions).enumerate() {
-        let key = SessionKey(key);
-        checker.begin(key);
+    for (number, (place, session)) in (0_u32..).zip(&capture.sessions).enumerate() {
+        let mut show = Show {
+            key: SessionKey(session.key(place)),
+            number,
+            array: capture.array,
+            checker: &mut *checker,
+            origins: &mut origins,
+        };
         if keeps == Keeps::Selection {
-            checker.declare(key, session.capabilities.as_deref());
-        }
-        for (exchange, one) in session.exchanges.iter().enumerate() {
-            let mut event = |dir, text: &bytes::Bytes| {
-                origins.push(Origin {
-                    session: number,
-                    exchange,
-                    response: dir == Direction::ToClient,
-                    array: capture.array,
-                });
-                message(key, origins.len() as u64, dir, text)
-            };
-            let request = event(Direction::ToServer, &one.request);
-            checker.beside(key, &one.request, one.response.is_some());
-            checker.record(&request);
-            if let Some(response) = &one.response {
-                let response = event(Direction::ToClient, response);
-                checker.record(&response);
-            }
+            show.by_the_letter(session);
+        } else {
+            show.as_recorded(session);
         }
     }
     origins
 }
 
-fn message(key: SessionKey, seq: u64, dir: Direction, text: &bytes::Bytes) -> Event {
-    Event {
-        conduit: ConduitId(0),
-        seq,
-        at: Offset(0),
-        session: key,
-        dir,
-        era: None,
-        body: EventBody::Message {
-            payload: Payload::Whole(text.clone()),
-            end: LineEnd::Lf,
-        },
+/// One session on its way to the checker.
+struct Show<'a> {
+    key: SessionKey,
+    number: usize,
+    array: bool,
+    checker: &'a mut Checker,
+    origins: &'a mut Vec<Origin>,
+}
+
+impl Show<'_> {
+    /// A file of others: a response answers the request that it stands beside.
+    fn by_the_letter(&mut self, session: &Session) {
+        self.checker.begin(self.key);
+        self.checker
+            .declare(self.key, session.capabilities.as_deref());
+        for (exchange, one) in session.exchanges.iter().enumerate() {
+            self.checker
+                .beside(self.key, &one.request, one.response.is_some());
+            self.message(exchange, ConduitId(0), Direction::ToServer, &one.request);
+            if let Some(response) = &one.response {
+                self.message(exchange, ConduitId(0), Direction::ToClient, response);
+            }
+        }
+    }
+
+    /// A file of ours: every message in the order in which it crossed the wire.
+    fn as_recorded(&mut self, session: &Session) {
+        if !session.sessionless {
+            self.checker.begin(self.key);
+        }
+        self.checker.lane(session.sessionless);
+        for (exchange, dir, text) in session.messages() {
+            let conduit = if session.sessionless {
+                u32::try_from(exchange + 1).unwrap_or(u32::MAX)
+            } else {
+                0
+            };
+            self.message(exchange, ConduitId(conduit), dir, text);
+        }
+        self.checker.lane(false);
+    }
+
+    fn message(&mut self, exchange: usize, conduit: ConduitId, dir: Direction, text: &Bytes) {
+        self.origins.push(Origin {
+            session: self.number,
+            exchange,
+            response: dir == Direction::ToClient,
+            array: self.array,
+        });
+        self.checker.record(&Event {
+            conduit,
+            seq: self.origins.len() as u64,
+            at: Offset(0),
+            session: self.key,
+            dir,
+            era: None,
+            body: EventBody::Message {
+                payload: Payload::Whole(text.clone()),
+                end: LineEnd::Lf,
+            },
+        });
     }
 }

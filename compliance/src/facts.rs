@@ -13,6 +13,8 @@ pub struct Facts {
     pub timed: bool,
     /// What its file keeps of a session.
     pub keeps: Keeps,
+    /// Whether it continues another recording, and begins in the middle of a session.
+    pub continues: bool,
     /// After this time a peer counts as having read what was sent to it.
     pub grace: Offset,
 }
@@ -51,6 +53,7 @@ impl Facts {
             transport: Transport::Stdio,
             timed: true,
             keeps: Keeps::Everything,
+            continues: false,
             grace: GRACE,
         }
     }
@@ -71,6 +74,7 @@ impl Facts {
                 FileKind::Capture => Keeps::Exchanges,
                 FileKind::Cassette | FileKind::Tape => Keeps::Everything,
             },
+            continues: !header.continues.is_empty(),
             grace: GRACE,
         }
     }

@@ -5,6 +5,7 @@
 //! judge by is one static [`table`]; `explain`, the documentation page and the examples
 //! that the tests run come from it.
 
+pub mod baseline;
 pub mod capture;
 mod checker;
 pub mod code;
@@ -14,8 +15,11 @@ pub mod finding;
 mod http;
 mod id;
 mod invariant;
+pub mod live;
 mod message;
 mod method;
+pub mod page;
+pub mod reduce;
 pub mod revision;
 mod rules;
 mod schema;

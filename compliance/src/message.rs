@@ -1,12 +1,19 @@
 //! One message, as rules see it.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
 use tapewright_schemas::event::{ConduitId, Direction, Event, Offset};
 
+use crate::id::Key;
 use crate::method::Method;
 use crate::revision::Revisions;
 use crate::session::Moment;
 use crate::value::Value;
+
+/// Made once: to make it costs more than to use it on a small message.
+static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("meta\""));
 
 /// One message: a whole line or body, or one member of a batch.
 #[derive(Debug)]
@@ -18,6 +25,11 @@ pub(crate) struct Message<'a> {
     pub(crate) envelope: &'a Envelope<'a>,
     pub(crate) text: &'a [u8],
     pub(crate) method: Method,
+    /// The id of a request or response, as it is compared; [`Key::Null`] without one.
+    pub(crate) key: Key,
+    /// Whether the parameters may hold a `_meta`: looked for once, as most rules ask. The
+    /// name is taken for one that nobody spells with escapes.
+    pub(crate) mentions_meta: bool,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
     /// Its place in a batch.
@@ -26,6 +38,12 @@ pub(crate) struct Message<'a> {
 
 impl<'a> Message<'a> {
     pub(crate) fn new(event: &Event, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
+        let (key, params) = match &envelope.kind {
+            Kind::Request { id, params, .. } => (Key::of(id), *params),
+            Kind::Notification { params, .. } => (Key::Null, *params),
+            Kind::Response { id, .. } => (Key::of(id), None),
+            _ => (Key::Null, None),
+        };
         Self {
             seq: event.seq,
             at: event.at,
@@ -34,6 +52,8 @@ impl<'a> Message<'a> {
             envelope,
             text,
             method: envelope.method().map_or(Method::Other, Method::named),
+            key,
+            mentions_meta: params.is_some_and(|params| META.find(params).is_some()),
             revisions: Revisions::NONE,
             within: None,
         }

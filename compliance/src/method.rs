@@ -4,51 +4,7 @@ use tapewright_schemas::event::Direction;
 
 use crate::revision::{R3, R4, R5, Revisions};
 
-/// A method of a request or a notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub(crate) enum Method {
-    CompletionComplete,
-    ElicitationCreate,
-    Initialize,
-    LoggingSetLevel,
-    Ping,
-    PromptsGet,
-    PromptsList,
-    ResourcesList,
-    ResourcesRead,
-    ResourcesSubscribe,
-    ResourcesTemplatesList,
-    ResourcesUnsubscribe,
-    RootsList,
-    SamplingCreateMessage,
-    ServerDiscover,
-    SubscriptionsListen,
-    TasksCancel,
-    TasksGet,
-    TasksList,
-    TasksResult,
-    TasksUpdate,
-    ToolsCall,
-    ToolsList,
-    Cancelled,
-    ElicitationComplete,
-    Initialized,
-    LogMessage,
-    Progress,
-    PromptsListChanged,
-    ResourcesListChanged,
-    ResourcesUpdated,
-    RootsListChanged,
-    SubscriptionsAcknowledged,
-    Tasks,
-    TasksStatus,
-    ToolsListChanged,
-    /// A method that no revision has.
-    Other,
-}
-
-/// One method: its name, who may send it, and where it is defined.
+/// One method: its name, and where it may travel to the server and to the client.
 struct Entry {
     method: Method,
     name: &'static str,
@@ -56,18 +12,28 @@ struct Entry {
     to_client: Revisions,
 }
 
-const fn entry(
-    method: Method,
-    name: &'static str,
-    to_server: Revisions,
-    to_client: Revisions,
-) -> Entry {
-    Entry {
-        method,
-        name,
-        to_server,
-        to_client,
-    }
+/// The methods and their table from one list, so that they cannot be in another order.
+macro_rules! methods {
+    ($($method:ident $name:literal $to_server:ident $to_client:ident;)*) => {
+        /// A method of a request or a notification.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub(crate) enum Method {
+            $($method,)*
+            /// A method that no revision has.
+            Other,
+        }
+
+        /// In the order of [`Method`].
+        const TABLE: [Entry; Method::COUNT - 1] = [
+            $(Entry {
+                method: Method::$method,
+                name: $name,
+                to_server: $to_server,
+                to_client: $to_client,
+            },)*
+        ];
+    };
 }
 
 const NONE: Revisions = Revisions::NONE;
@@ -76,100 +42,44 @@ const OLD: Revisions = Revisions::HANDSHAKE;
 const R4_R5: Revisions = R4.and(R5);
 const R3_R4: Revisions = R3.and(R4);
 
-/// In the order of [`Method`].
-const TABLE: [Entry; Method::COUNT - 1] = [
-    entry(Method::CompletionComplete, "completion/complete", ALL, NONE),
-    entry(Method::ElicitationCreate, "elicitation/create", NONE, R3_R4),
-    entry(Method::Initialize, "initialize", OLD, NONE),
-    entry(Method::LoggingSetLevel, "logging/setLevel", OLD, NONE),
-    entry(Method::Ping, "ping", OLD, OLD),
-    entry(Method::PromptsGet, "prompts/get", ALL, NONE),
-    entry(Method::PromptsList, "prompts/list", ALL, NONE),
-    entry(Method::ResourcesList, "resources/list", ALL, NONE),
-    entry(Method::ResourcesRead, "resources/read", ALL, NONE),
-    entry(Method::ResourcesSubscribe, "resources/subscribe", OLD, NONE),
-    entry(
-        Method::ResourcesTemplatesList,
-        "resources/templates/list",
-        ALL,
-        NONE,
-    ),
-    entry(
-        Method::ResourcesUnsubscribe,
-        "resources/unsubscribe",
-        OLD,
-        NONE,
-    ),
-    entry(Method::RootsList, "roots/list", NONE, OLD),
-    entry(
-        Method::SamplingCreateMessage,
-        "sampling/createMessage",
-        NONE,
-        OLD,
-    ),
-    entry(Method::ServerDiscover, "server/discover", R5, NONE),
-    entry(
-        Method::SubscriptionsListen,
-        "subscriptions/listen",
-        R5,
-        NONE,
-    ),
-    entry(Method::TasksCancel, "tasks/cancel", R4_R5, R4),
-    entry(Method::TasksGet, "tasks/get", R4_R5, R4),
-    entry(Method::TasksList, "tasks/list", R4, R4),
-    entry(Method::TasksResult, "tasks/result", R4, R4),
-    entry(Method::TasksUpdate, "tasks/update", R5, NONE),
-    entry(Method::ToolsCall, "tools/call", ALL, NONE),
-    entry(Method::ToolsList, "tools/list", ALL, NONE),
-    entry(Method::Cancelled, "notifications/cancelled", ALL, ALL),
-    entry(
-        Method::ElicitationComplete,
-        "notifications/elicitation/complete",
-        NONE,
-        R4,
-    ),
-    entry(Method::Initialized, "notifications/initialized", OLD, NONE),
-    entry(Method::LogMessage, "notifications/message", NONE, ALL),
-    entry(Method::Progress, "notifications/progress", OLD, ALL),
-    entry(
-        Method::PromptsListChanged,
-        "notifications/prompts/list_changed",
-        NONE,
-        ALL,
-    ),
-    entry(
-        Method::ResourcesListChanged,
-        "notifications/resources/list_changed",
-        NONE,
-        ALL,
-    ),
-    entry(
-        Method::ResourcesUpdated,
-        "notifications/resources/updated",
-        NONE,
-        ALL,
-    ),
-    entry(
-        Method::RootsListChanged,
-        "notifications/roots/list_changed",
-        OLD,
-        NONE,
-    ),
-    entry(
-        Method::SubscriptionsAcknowledged,
-        "notifications/subscriptions/acknowledged",
-        NONE,
-        R5,
-    ),
-    entry(Method::Tasks, "notifications/tasks", NONE, R5),
-    entry(Method::TasksStatus, "notifications/tasks/status", R4, R4),
-    entry(
-        Method::ToolsListChanged,
-        "notifications/tools/list_changed",
-        NONE,
-        ALL,
-    ),
-];
+methods! {
+    CompletionComplete "completion/complete" ALL NONE;
+    ElicitationCreate "elicitation/create" NONE R3_R4;
+    Initialize "initialize" OLD NONE;
+    LoggingSetLevel "logging/setLevel" OLD NONE;
+    Ping "ping" OLD OLD;
+    PromptsGet "prompts/get" ALL NONE;
+    PromptsList "prompts/list" ALL NONE;
+    ResourcesList "resources/list" ALL NONE;
+    ResourcesRead "resources/read" ALL NONE;
+    ResourcesSubscribe "resources/subscribe" OLD NONE;
+    ResourcesTemplatesList "resources/templates/list" ALL NONE;
+    ResourcesUnsubscribe "resources/unsubscribe" OLD NONE;
+    RootsList "roots/list" NONE OLD;
+    SamplingCreateMessage "sampling/createMessage" NONE OLD;
+    ServerDiscover "server/discover" R5 NONE;
+    SubscriptionsListen "subscriptions/listen" R5 NONE;
+    TasksCancel "tasks/cancel" R4_R5 R4;
+    TasksGet "tasks/get" R4_R5 R4;
+    TasksList "tasks/list" R4 R4;
+    TasksResult "tasks/result" R4 R4;
+    TasksUpdate "tasks/update" R5 NONE;
+    ToolsCall "tools/call" ALL NONE;
+    ToolsList "tools/list" ALL NONE;
+    Cancelled "notifications/cancelled" ALL ALL;
+    ElicitationComplete "notifications/elicitation/complete" NONE R4;
+    Initialized "notifications/initialized" OLD NONE;
+    LogMessage "notifications/message" NONE ALL;
+    Progress "notifications/progress" OLD ALL;
+    PromptsListChanged "notifications/prompts/list_changed" NONE ALL;
+    ResourcesListChanged "notifications/resources/list_changed" NONE ALL;
+    ResourcesUpdated "notifications/resources/updated" NONE ALL;
+    RootsListChanged "notifications/roots/list_changed" OLD NONE;
+    SubscriptionsAcknowledged "notifications/subscriptions/acknowledged" NONE R5;
+    Tasks "notifications/tasks" NONE R5;
+    TasksStatus "notifications/tasks/status" R4 R4;
+    ToolsListChanged "notifications/tools/list_changed" NONE ALL;
+}
 
 impl Method {
     /// How many there are, [`Other`](Self::Other) included.

@@ -6,7 +6,8 @@
 //! ```text
 //! handshake 2025-06-18 {"tools":{}}       initialize, its result, initialized
 //! handshake 2025-06-18 {} {"roots":{}}    the same, with capabilities of the client
-//! handshake-http                          session 1 over HTTP, with the id `abc`
+//! handshake-http                          session 1 over HTTP, with the id `abc`, 2025-11-25
+//! opening-http 2025-06-18 abc             as much of it as comes before `initialized`
 //! > {"jsonrpc":"2.0","id":1,"method":"ping"}
 //! fault > dropped                         we tampered with the message before
 //! wait 1500                               milliseconds
@@ -17,10 +18,14 @@
 //! session 2                               what follows is of this session
 //! conduit 4 POST /mcp                     an HTTP exchange begins; `accept` is as it should be
 //! header accept: text/event-stream        of the request, or of the response behind it
+//! post 4 abc 2025-11-25                   the same with session id (`-`: none) and revision; `get`, `delete`
 //! status 200                              the response begins
+//! json                                    it begins with 200 and this type; `stream`
 //! sse id=3 retry=100                      an event of a stream; `sse id=4 message`
 //! body > 12 bytes                         what is no message
 //! ```
+
+mod short;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{
@@ -100,18 +105,14 @@ impl Draft {
             self.field(name.trim(), value.trim())?;
             return Some(());
         }
+        if let Some(lines) = short::expand(word, rest) {
+            return lines.lines().try_for_each(|line| self.line(line));
+        }
         self.head();
         match word {
             ">" => self.message(Direction::ToServer, rest),
             "<" => self.message(Direction::ToClient, rest),
             "handshake" => self.handshake(rest)?,
-            "handshake-http" => {
-                for line in crate::rules::stream::HANDSHAKE.lines().map(str::trim) {
-                    if !line.is_empty() {
-                        self.line(line)?;
-                    }
-                }
-            }
             "fault" => {
                 let (way, effect) = rest.split_once(' ')?;
                 let effect = effect.to_owned();

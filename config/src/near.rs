@@ -10,7 +10,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     }
     let plain = |word: &str| word.to_lowercase().replace(['_', ' '], "-");
     let word = plain(word);
-    let limit = (word.chars().count() / 3).clamp(1, 3);
+    let limit = ((word.chars().count() + 1) / 3).clamp(1, 3);
     candidates
         .into_iter()
         .map(|candidate| {
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(near("varables"), Some("variables"));
         assert_eq!(near("Exact"), Some("exact"));
         assert_eq!(near("timeout"), Some("timeout_ms"));
-        assert_eq!(near("rexeg"), None);
+        assert_eq!(near("rexeg"), Some("regex"));
         assert_eq!(near("equals"), None);
         assert_eq!(near(&"x".repeat(100_000)), None);
     }

@@ -3,6 +3,8 @@
 //! Every suite of the tests is mutated at every place: values of other types, keys taken
 //! away, keys that do not exist. What the two say about each is compared.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -137,12 +139,12 @@ fn every_mutation_is_judged_alike() {
         let mut pointers = Vec::new();
         collect(&suite, String::new(), &mut pointers);
         for pointer in pointers {
-            let shape: String = pointer
+            let place: String = pointer
                 .chars()
                 .map(|char| if char.is_ascii_digit() { '0' } else { char })
                 .collect();
             let here = suite.pointer(&pointer).unwrap();
-            if !seen.insert((shape, here.to_string())) {
+            if is_free(&place) || !seen.insert((place, shape(here))) {
                 continue;
             }
             let origin = format!("{} {pointer}", path.display());
@@ -170,7 +172,23 @@ fn every_mutation_is_judged_alike() {
             }
         }
     }
-    assert!(seen.len() > 500, "{} places", seen.len());
+    assert!(seen.len() > 400, "{} places", seen.len());
+}
+
+/// Whether a place lies in a value that may be anything.
+fn is_free(place: &str) -> bool {
+    let free = ["/args/", "/schema/", "/exact/", "/contains/"];
+    free.iter().any(|part| place.contains(part))
+}
+
+/// What makes a value differ from others in the same place.
+fn shape(value: &Value) -> String {
+    match value {
+        Value::Object(members) => members.keys().cloned().collect::<Vec<_>>().join(","),
+        Value::Array(_) => "[]".to_owned(),
+        Value::String(_) => "text".to_owned(),
+        _ => "other".to_owned(),
+    }
 }
 
 fn with(suite: &Value, pointer: &str, change: impl FnOnce(&mut Value)) -> Value {

@@ -79,6 +79,9 @@ pub fn own_version(params: &[u8]) -> Option<&[u8]> {
 pub struct EraTracker {
     // The era that was seen first; a message that says nothing belongs to it.
     base: Option<Era>,
+    // The base comes of a `server/discover` alone, with which a client of both eras asks
+    // what it speaks to: a handshake that follows decides.
+    probed: bool,
     // Requests of the other era that still await their response, oldest first. Empty in
     // every conversation but those of dual-era peers.
     odd: HashSet<Vec<u8>>,
@@ -106,12 +109,25 @@ impl EraTracker {
             _ => None,
         };
         let Some(era) = era else { return self.base };
+        let probes = envelope.method() == Some("server/discover");
+        if self.base.is_none() || self.probed && !probes {
+            self.base = Some(era);
+            self.probed = probes;
+        }
         let base = *self.base.get_or_insert(era);
         if let (true, Kind::Request { id, .. }) = (era != base, &envelope.kind) {
             self.set_key(dir, id);
             self.remember();
         }
         Some(era)
+    }
+
+    /// Takes a message whose era is known already.
+    pub fn told(&mut self, dir: Direction, envelope: &Envelope<'_>) {
+        // What says nothing new need not be looked at.
+        if self.base.is_none() || self.probed {
+            self.observe(dir, envelope);
+        }
     }
 
     fn other_era(&self) -> Option<Era> {
@@ -180,6 +196,20 @@ mod tests {
         ]);
         let (old, new) = (Some(Era::Handshake), Some(Era::Stateless));
         assert_eq!(found, [old, new, new, old, old]);
+    }
+
+    #[test]
+    fn a_handshake_after_a_probe_decides() {
+        use Direction::{ToClient, ToServer};
+        let found = eras(&[
+            (ToServer, r#"{"id":1,"method":"server/discover"}"#),
+            (ToClient, r#"{"id":1,"error":{}}"#),
+            (ToServer, r#"{"id":2,"method":"initialize","params":{}}"#),
+            (ToClient, r#"{"id":2,"result":{}}"#),
+            (ToClient, r#"{"method":"notifications/tools/list_changed"}"#),
+        ]);
+        let (old, new) = (Some(Era::Handshake), Some(Era::Stateless));
+        assert_eq!(found, [new, new, old, old, old]);
     }
 
     #[test]

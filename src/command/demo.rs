@@ -12,7 +12,7 @@ use clap::Args;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
-/// Record, inspect and export a session with a built-in server: offline, in seconds
+/// Record, replay and judge a session with a built-in server: offline, in seconds
 ///
 /// A built-in client talks with a built-in server through the real recorder. Every
 /// command is shown as you would type it, with what it prints.
@@ -67,6 +67,7 @@ impl Stage {
     fn play(&self) -> anyhow::Result<()> {
         report::out(&format!("$ cd {}\n\n", self.folder.display()))?;
         self.record()?;
+        self.replay()?;
         self.show(
             "What is on it, with the call that never got an answer:",
             &["inspect", "demo.tape.jsonl"],
@@ -85,6 +86,10 @@ impl Stage {
         self.show(
             "No secret has reached the disk:",
             &["scrub", "--check", "demo.json", "demo.tape.jsonl"],
+        )?;
+        self.show(
+            "The session is judged by the invariants of the protocol:",
+            &["compliance", "invariants", "--capture", "demo.json"],
         )?;
         report::out(&format!(
             "The files are in {}\nTo record your own server, put this in place of its command:\n\n  tapewright record -o session.json -- YOUR-SERVER ITS-ARGUMENTS\n",
@@ -106,35 +111,53 @@ impl Stage {
             &arguments,
             " tapewright demo --serve",
         )?;
-        let mut child = Command::new(&self.program)
-            .args(arguments)
-            .arg(&self.program)
-            .args(["demo", "--serve"])
-            .current_dir(&self.folder)
+        let mut command = self.command(&arguments);
+        command.arg(&self.program).args(["demo", "--serve"]);
+        Self::talk(command)?;
+        self.expect("demo.json")
+    }
+
+    fn replay(&self) -> anyhow::Result<()> {
+        let arguments = ["replay", "demo.json"];
+        say(
+            "The same client again, and no server: the recording answers, though it holds no key:",
+            &arguments,
+            "",
+        )?;
+        Self::talk(self.command(&arguments))
+    }
+
+    /// Lets the built-in client talk with what a command starts, and shows what was said.
+    fn talk(mut command: Command) -> anyhow::Result<()> {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .context("the recorder could not be started")?;
+            .context("the command could not be started")?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            bail!("the recorder has no standard streams");
+            bail!("the command has no standard streams");
         };
         let said = client::talk(input, output)?;
         let status = child.wait()?;
         report::out(&said)?;
         if !status.success() {
-            bail!("the recorder ended with {status}");
+            bail!("the command ended with {status}");
         }
-        self.expect("demo.json")?;
         report::out("\n")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.folder);
+        command
     }
 
     /// Shows a command and what it prints.
     fn show(&self, why: &str, arguments: &[&str]) -> anyhow::Result<()> {
         say(why, arguments, "")?;
-        let output = Command::new(&self.program)
-            .args(arguments)
-            .current_dir(&self.folder)
+        let output = self
+            .command(arguments)
             .stdin(Stdio::null())
             .output()
             .context("the command could not be started")?;

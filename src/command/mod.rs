@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod compliance;
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fault;
 pub(crate) mod faults;
@@ -12,6 +13,7 @@ pub(crate) mod redaction;
 pub(crate) mod replay;
 pub(crate) mod schema;
 pub(crate) mod scrub;
+pub(crate) mod selection;
 mod suite_faults;
 pub(crate) mod upstream;
 pub(crate) mod validate;
@@ -34,6 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compliance(arguments) => compliance::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

@@ -4,6 +4,7 @@ mod config;
 mod episodes;
 pub(crate) mod gateway;
 pub(crate) mod http;
+mod judging;
 pub(crate) mod listen;
 mod mode;
 mod size;
@@ -30,6 +31,7 @@ use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
+use self::judging::JudgingArguments;
 use self::mode::{Mode, Plan};
 use self::way::{End, Way};
 
@@ -67,6 +69,8 @@ pub(crate) struct Arguments {
     max_message: usize,
     #[command(flatten)]
     redaction: Redaction,
+    #[command(flatten)]
+    judging: JudgingArguments,
     /// Print an entry for a client's configuration that runs this command, and exit
     #[arg(long)]
     print_config: bool,
@@ -89,7 +93,8 @@ Examples:
   tapewright record -o api.json --listen 4000 --upstream https://mcp.example.com/mcp
   tapewright record -o fs.json --listen 4000 -- npx -y @modelcontextprotocol/server-filesystem .
   tapewright record -o api.json --upstream https://mcp.example.com/mcp
-  tapewright record -o recordings/ --forward-proxy 4000";
+  tapewright record -o recordings/ --forward-proxy 4000
+  tapewright record -o fs.json --check --hang-after 30s --strict -- node server.js";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
@@ -145,6 +150,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.verbose {
         tell(&finished);
         faults::end(&book);
+    }
+    if let Some(exit) = arguments.judging.exit(finished.findings) {
+        return Ok(exit);
     }
     if !finished.is_whole() {
         return Ok(Exit::Inconclusive);
@@ -279,6 +287,7 @@ fn settings(
             .map(|word| word.as_bytes().to_vec())
             .collect(),
         rules: rules(arguments)?,
+        judging: arguments.judging.judging(arguments.verbose)?,
     })
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     notifications(report, &mut out);
     unanswered(report, &mut out);
     noise(report, &mut out);
+    found(report, &mut out);
     out.text
 }
 
@@ -221,6 +222,23 @@ fn unanswered(report: &Report, out: &mut Page) {
         ));
     }
     let rest = count.saturating_sub(SHOWN as u64);
+    if rest > 0 {
+        out.line(&format!("    and {rest} more, see `--json`"));
+    }
+}
+
+fn found(report: &Report, out: &mut Page) {
+    if report.found.is_empty() {
+        return;
+    }
+    out.line("");
+    out.line("  found by judges");
+    for one in report.found.iter().take(SHOWN) {
+        for line in super::finding::line(one).lines() {
+            out.line(&format!("    {line}"));
+        }
+    }
+    let rest = report.findings.saturating_sub(SHOWN as u64);
     if rest > 0 {
         out.line(&format!("    and {rest} more, see `--json`"));
     }

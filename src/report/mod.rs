@@ -11,6 +11,8 @@ use clap::error::{ContextKind, ErrorKind};
 use crate::exit::Exit;
 
 pub(crate) mod compliance;
+pub(crate) mod explain;
+pub(crate) mod finding;
 pub(crate) mod inspect;
 pub(crate) mod issues;
 pub(crate) mod replay;

@@ -21,6 +21,7 @@
 mod support;
 
 mod cli;
+mod compliance;
 mod endings;
 mod faults;
 mod files;

@@ -256,10 +256,21 @@ fn the_demonstration_plays_offline() {
         "$ tapewright record",
         "$ tapewright inspect",
         "$ tapewright export",
+        "$ tapewright replay demo.json",
+        "$ tapewright compliance invariants",
+        "Result: 0 failed",
         "never answered: 1 request",
         "noise: 1 line",
     ] {
         assert!(said.contains(piece), "{piece} is missing in:\n{said}");
+    }
+    // What the client sees is the same with the recording in the server's place.
+    for part in [
+        r#""progressToken":"p1""#,
+        r#""id":2,"result""#,
+        "radar   (no answer",
+    ] {
+        assert_eq!(said.matches(part).count(), 2, "{part}: {said}");
     }
     let cassette = text(&std::fs::read(folder.path().join("demo.json")).unwrap());
     assert!(cassette.contains("<ANTHROPIC_API_KEY>"), "{cassette}");

@@ -88,7 +88,7 @@ fn recorded(cassette: &Path) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_through_the_recorder_is_the_session_without_it() {
+async fn a_session_through_the_recorder_or_from_its_recording_is_the_session_without_it() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("rmcp.json");
     let mut direct = Command::new(peer());
@@ -99,6 +99,22 @@ async fn a_session_through_the_recorder_is_the_session_without_it() {
     assert!(
         alone.iter().any(|line| line.contains("counting")),
         "{alone:?}"
+    );
+
+    // And once more with the recording in the server's place.
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_tapewright"));
+    let report = folder.path().join("report.json");
+    replay
+        .arg("replay")
+        .arg(&cassette)
+        .arg("--report")
+        .arg(&report);
+    assert_eq!(transcript(replay).await, alone);
+    let report = std::fs::read_to_string(&report).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        (&report["missed"], &report["unused"]),
+        (&0.into(), &0.into())
     );
 
     let tape = Tape::read(&folder.path().join("rmcp.tape.jsonl"));

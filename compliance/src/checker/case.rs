@@ -2,7 +2,6 @@
 
 use tapewright_schemas::event::{Direction, Event};
 
-use crate::facts::Facts;
 use crate::finding::Side;
 use crate::message::Message;
 use crate::method::Method;
@@ -68,7 +67,6 @@ impl<'a> Case<'a> {
 /// A session at its end.
 pub(crate) struct Closing<'a> {
     pub(crate) session: &'a Session,
-    pub(crate) facts: Facts,
     /// The recording goes on to the end of the session.
     pub(crate) whole: bool,
 }

@@ -10,7 +10,7 @@ use tapewright_schemas::tape::Ending;
 
 use super::dispatch::{Dispatch, Entry, MessageCheck};
 use super::results::{Judged, Results};
-use super::{Case, Checker, Closing, Out, Sessions};
+use super::{Case, Checker, Closing, Out};
 use crate::facts::Transport;
 use crate::finding::{Doubt, Finding, Severity};
 use crate::http::conduit::Conduit;
@@ -108,6 +108,11 @@ impl Checker {
         })
     }
 
+    /// Whether what comes now belongs to no session.
+    pub(crate) fn lane(&mut self, lane: bool) {
+        self.lane = lane;
+    }
+
     /// What a capture says that the server of a session advertised.
     pub(crate) fn declare(&mut self, key: SessionKey, capabilities: Option<&[u8]>) {
         let read = |text| Capabilities::read(Value(text));
@@ -166,6 +171,7 @@ impl Checker {
                     };
                     session.ended = Some((moment, how.clone()));
                     self.close_session(&session, true);
+                    self.forget(session.key);
                 }
             }
         }
@@ -173,7 +179,11 @@ impl Checker {
 
     /// The session of an event.
     pub(super) fn session(&mut self, event: &Event) -> &mut Session {
+        if self.sessions.is_full() {
+            self.make_room();
+        }
         let http = self.facts.transport == Transport::Http
+            || self.lane
             || !self.conduits.is_empty() && self.conduits.contains_key(&event.conduit);
         let sort = match (http, event.session) {
             (true, SessionKey(0)) => Sort::Exchange,
@@ -186,14 +196,32 @@ impl Checker {
             _ => ConduitId(0),
         };
         let (key, facts, gap) = (event.session, self.facts, !self.doubts.is_empty());
+        let resumed = sort == Sort::Exchange && Some(conduit) <= self.sessions.forgotten;
         let results = &mut self.results;
         self.sessions.get((key, conduit), || {
             results.entry(key).or_insert_with(Results::empty);
             let mut session = Session::new(key, sort, facts);
             session.gap = gap;
-            session.start_unknown = sort == Sort::Http;
+            session.start_unknown = sort == Sort::Http || resumed || facts.continues;
             session
         })
+    }
+
+    /// Forgets the sessions that have been silent for longest. What comes of them later
+    /// has an unknown beginning.
+    fn make_room(&mut self) {
+        for session in self.sessions.evict() {
+            self.close_session(&session, false);
+            self.forget(session.key);
+        }
+    }
+
+    /// Forgets how the invariants fared in a session, when nobody will ask for it.
+    fn forget(&mut self, key: SessionKey) {
+        if self.forgetting && key != SessionKey(0) {
+            self.results.remove(&key);
+            self.offers.remove(&key);
+        }
     }
 
     fn message(&mut self, event: &Event, bytes: &[u8], envelope: &Envelope<'_>) {
@@ -241,11 +269,7 @@ impl Checker {
         let Some(results) = self.results.get_mut(&session.key) else {
             return;
         };
-        let closing = Closing {
-            session,
-            facts: self.facts,
-            whole,
-        };
+        let closing = Closing { session, whole };
         for entry in &self.dispatch.end {
             if !fits(entry.transports, session.sort) {
                 continue;
@@ -296,8 +320,8 @@ impl Turn<'_> {
                 let checks = dispatch.notifications(dir, message.method);
                 self.show(session, checks, message, Answer::Nameless);
             }
-            Kind::Response { id, .. } => {
-                let answer = session.answer(dir, id);
+            Kind::Response { .. } => {
+                let answer = session.answer(dir, message.key);
                 let checks = match answer {
                     Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
                     _ => &dispatch.stray,
@@ -375,51 +399,5 @@ pub(super) fn fits(transports: Transports, sort: Sort) -> bool {
         Transports::Any => true,
         Transports::Http => matches!(sort, Sort::Exchange | Sort::Http),
         Transports::Stdio => sort == Sort::Process,
-    }
-}
-
-impl Sessions {
-    /// The session under this key, made when it is not there yet.
-    fn get(
-        &mut self,
-        key: (SessionKey, ConduitId),
-        make: impl FnOnce() -> Session,
-    ) -> &mut Session {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != key) {
-            let next = self.all.remove(&key).unwrap_or_else(|| Box::new(make()));
-            if let Some((key, session)) = self.last.replace((key, next)) {
-                self.all.insert(key, session);
-            }
-        }
-        let slot = self.last.as_mut().map(|(_, session)| session);
-        slot.expect("it was put there")
-    }
-
-    /// The session that was used last.
-    pub(super) fn last_mut(&mut self) -> Option<&mut Session> {
-        self.last.as_mut().map(|(_, session)| &mut **session)
-    }
-
-    pub(super) fn remove(&mut self, key: (SessionKey, ConduitId)) -> Option<Box<Session>> {
-        match self.last.take() {
-            Some((last, session)) if last == key => return Some(session),
-            other => self.last = other,
-        }
-        self.all.remove(&key)
-    }
-
-    fn each(&mut self, mut change: impl FnMut(&mut Session)) {
-        let last = self.last.as_mut().map(|(_, session)| session);
-        self.all
-            .values_mut()
-            .chain(last)
-            .for_each(|session| change(session));
-    }
-
-    /// All sessions, in the order of their keys.
-    fn drain(&mut self) -> impl Iterator<Item = Box<Session>> + use<> {
-        let mut all: Vec<_> = self.all.drain().chain(self.last.take()).collect();
-        all.sort_by_key(|(key, _)| *key);
-        all.into_iter().map(|(_, session)| session)
     }
 }

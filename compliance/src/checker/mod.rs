@@ -18,6 +18,7 @@ mod exchange;
 mod out;
 mod results;
 mod selection;
+mod sessions;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -29,11 +30,11 @@ pub(crate) use self::out::{Fault, Out};
 use self::results::Results;
 pub use self::results::{Judged, Outcome};
 pub use self::selection::{Selection, SelectionError};
+use self::sessions::Sessions;
 use crate::facts::Facts;
 use crate::finding::{Doubts, Finding};
 use crate::http::conduit::Conduit;
 use crate::http::session::World;
-use crate::session::Session;
 
 /// Judges one recording.
 #[derive(Debug)]
@@ -50,17 +51,14 @@ pub struct Checker {
     offers: BTreeMap<SessionKey, BTreeSet<String>>,
     // Of the recording as a whole.
     doubts: Doubts,
+    // Nobody asks for verdicts at the end.
+    forgetting: bool,
+    // What comes belongs to no session, although the file does not tell of exchanges.
+    lane: bool,
 }
 
 /// How many names of tools are remembered of one session.
 const OFFERS: usize = 10_000;
-
-/// The sessions that are under way, the one that was used last at hand.
-#[derive(Debug, Default)]
-struct Sessions {
-    all: HashMap<(SessionKey, ConduitId), Box<Session>>,
-    last: Option<((SessionKey, ConduitId), Box<Session>)>,
-}
 
 impl Checker {
     /// A checker of the selected invariants at the start of a recording.
@@ -77,7 +75,22 @@ impl Checker {
             found: VecDeque::new(),
             offers: BTreeMap::new(),
             doubts: Doubts::default(),
+            forgetting: false,
+            lane: false,
         }
+    }
+
+    /// Forgets the verdicts on a session when it ends: what is found is asked for at once,
+    /// and there may be any number of sessions.
+    #[must_use]
+    pub(crate) fn forgetting(mut self) -> Self {
+        self.forgetting = true;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sessions_known(&self) -> usize {
+        self.sessions.len().max(self.results.len())
     }
 
     /// The next thing that was found and not asked for yet.

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::id::Key;
+use crate::session::Sort;
 use crate::session::asked::Asked;
 use crate::session::tokens::Known;
 
@@ -191,6 +192,9 @@ fn stateless(case: &Case<'_>, out: &mut Out<'_>) {
             out.fail(fault(
                 "a cancellation over HTTP, where closing the response is one",
             ));
+        } else if case.session.sort == Sort::Document {
+            // How it travelled is not known.
+            out.doubt(Doubt::NotKept);
         }
         return;
     }

@@ -172,3 +172,46 @@ fn declares_more(case: &Case<'_>) -> bool {
 
 /// JSON-RPC 2.0 §5.1.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32_601;
+
+pub(crate) static RESERVED: Invariant = Invariant {
+    code: Code(19),
+    category: "error-envelope",
+    property: "of the reserved error codes -32020 to -32099 only -32020, -32021 and -32022 appear, and never -32002 nor -32042",
+    levels: Levels::NOWHERE.must(R5),
+    transports: Transports::Any,
+    who: Who::Both,
+    basis: Basis::Message,
+    source: "basic §Error Codes (2026-07-28)",
+    why: "Later revisions give these codes a meaning. That -32000 to -32019 should not be used either is milder.",
+    holds: r#"
+        > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+        < {"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported version"}}
+    "#,
+    breaks: r#"
+        > {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a://b","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+        < {"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"Resource not found"}}
+    "#,
+    checks: &[Check::AnyResponse(reserved)],
+};
+
+fn reserved(case: &Case<'_>, out: &mut Out<'_>) {
+    let Some(code) = case.message.error_code() else {
+        return;
+    };
+    let fault = |what: String| Fault::new(case.sender(), what).at(case.message, "/error/code");
+    match code {
+        -32_022..=-32_020 => out.pass(),
+        -32_099..=-32_020 | -32_002 => out.fail(fault(format!("the code {code} is reserved"))),
+        // A server that only knows the handshake is not bound by this.
+        -32_019..=-32_000
+            if case.dir() == Direction::ToClient && !case.session.serves_stateless =>
+        {
+            out.doubt(Doubt::Unseen);
+        }
+        -32_019..=-32_000 => {
+            let what = format!("the code {code} should not be used any more");
+            out.fail(fault(what).only(crate::finding::Severity::Should));
+        }
+        _ => out.pass(),
+    }
+}

@@ -23,19 +23,16 @@ pub(crate) static MIRRORED: Invariant = Invariant {
           `Mcp-Name` belongs to `tools/call`, `prompts/get` and `resources/read`. Values that a header cannot carry are \
           written as `=?base64?…?=`. `Mcp-Param-…` is looked at when the tool's schema is known.",
     holds: r#"
-        conduit 1 POST /mcp
-        header mcp-protocol-version: 2026-07-28
+        post 1 - 2026-07-28
         header mcp-method: tools/call
         header mcp-name: =?base64?w6RjaG8=?=
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ächo","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
-        status 200
-        header content-type: application/json
+        json
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}
         close <
     "#,
     breaks: r#"
-        conduit 1 POST /mcp
-        header mcp-protocol-version: 2026-07-28
+        post 1 - 2026-07-28
         header mcp-method: tools/list
         header mcp-name: echo
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
@@ -166,8 +163,7 @@ pub(crate) static STATUS: Invariant = Invariant {
     why: "A client that speaks both eras decides by the status whether to look into the body. A server that accepts a \
           head which contradicts its body lets a client around every gateway.",
     holds: r#"
-        conduit 1 POST /mcp
-        header mcp-protocol-version: 2026-07-28
+        post 1 - 2026-07-28
         header mcp-method: no/such
         > {"jsonrpc":"2.0","id":1,"method":"no/such","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         status 404
@@ -176,12 +172,10 @@ pub(crate) static STATUS: Invariant = Invariant {
         close <
     "#,
     breaks: r#"
-        conduit 1 POST /mcp
-        header mcp-protocol-version: 2026-07-28
+        post 1 - 2026-07-28
         header mcp-method: no/such
         > {"jsonrpc":"2.0","id":1,"method":"no/such","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
-        status 200
-        header content-type: application/json
+        json
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}
         close <
     "#,
@@ -230,22 +224,18 @@ pub(crate) static NO_SESSION: Invariant = Invariant {
     source: "basic/transports/streamable-http §Earlier Revisions (2026-07-28)",
     why: "There is nothing to resume and no session to name; who issues an id invites clients to rely on it.",
     holds: r#"
-        conduit 1 POST /mcp
-        header mcp-protocol-version: 2026-07-28
+        post 1 - 2026-07-28
         header mcp-method: tools/list
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
-        status 200
-        header content-type: application/json
+        json
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"public"}}
         close <
     "#,
     breaks: r#"
-        conduit 1 POST /mcp
-        header mcp-protocol-version: 2026-07-28
+        post 1 - 2026-07-28
         header mcp-method: tools/list
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
-        status 200
-        header content-type: application/json
+        json
         header mcp-session-id: abc
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"public"}}
         close <

@@ -17,33 +17,16 @@ pub(crate) static KEPT: Invariant = Invariant {
           connection: a request without an id counts when the same connection was used for a session before that has not \
           ended.",
     holds: r#"
-        session 1
-        conduit 1 POST /mcp
-        > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-        status 200
-        header content-type: application/json
-        header mcp-session-id: abc
-        < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-        close <
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        opening-http 2025-06-18 abc
+        post 2 abc 2025-06-18
         > {"jsonrpc":"2.0","method":"notifications/initialized"}
         status 202
         close <
     "#,
     breaks: r#"
-        session 1
-        conduit 1 POST /mcp
-        > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-        status 200
-        header content-type: application/json
-        header mcp-session-id: abc
-        < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-        close <
+        opening-http 2025-06-18 abc
         session 0
-        conduit 2 POST /mcp
-        header mcp-protocol-version: 2025-06-18
+        post 2 - 2025-06-18
         > {"jsonrpc":"2.0","method":"notifications/initialized"}
         status 400
         close <
@@ -89,23 +72,12 @@ pub(crate) static HONOURED: Invariant = Invariant {
     why: "Only on a 404 does a client begin a new session; anything else it takes for a fault of its request. That a later \
           response must not bring another id follows from the rest.",
     holds: r#"
-        session 1
-        conduit 1 POST /mcp
-        > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-        status 200
-        header content-type: application/json
-        header mcp-session-id: abc
-        < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-        close <
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        opening-http 2025-06-18 abc
+        post 2 abc 2025-06-18
         > {"jsonrpc":"2.0","method":"notifications/initialized"}
         status 202
         close <
-        conduit 3 DELETE /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        delete 3 abc 2025-06-18
         status 200
         close <
         ended deleted
@@ -118,23 +90,13 @@ pub(crate) static HONOURED: Invariant = Invariant {
         close <
     "#,
     breaks: r#"
-        session 1
-        conduit 1 POST /mcp
-        > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-        status 200
-        header content-type: application/json
-        header mcp-session-id: abc
-        < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-        close <
-        conduit 3 DELETE /mcp
-        header mcp-session-id: abc
+        opening-http 2025-06-18 abc
+        delete 3 abc
         status 200
         close <
         ended deleted
         session 0
-        conduit 4 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        post 4 abc 2025-06-18
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         status 400
         close <
@@ -190,30 +152,23 @@ pub(crate) static STARTS_OVER: Invariant = Invariant {
     source: "basic/transports §Session Management 4 (2025-03-26)",
     why: "A client that goes on with the old id is refused for ever. What was on its way when the 404 came is a race.",
     holds: r#"
-        conduit 1 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        post 1 abc 2025-06-18
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         status 404
         close <
         conduit 2 POST /mcp
         > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-        status 200
-        header content-type: application/json
+        json
         < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
         close <
     "#,
     breaks: r#"
-        conduit 1 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        post 1 abc 2025-06-18
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         status 404
         close <
         wait 2000
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-06-18
+        post 2 abc 2025-06-18
         > {"jsonrpc":"2.0","id":2,"method":"ping"}
         status 404
         close <

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::id::Key;
+use crate::session::Sort;
 use crate::session::asked::Asked;
 
 pub(crate) static REUSED: Invariant = Invariant {
@@ -33,13 +34,17 @@ pub(crate) static REUSED: Invariant = Invariant {
 };
 
 fn key(case: &Case<'_>) -> Option<Key> {
-    let key = Key::of(case.message.id()?);
+    let key = case.message.key;
     (key != Key::Null).then_some(key)
 }
 
 fn reused(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(key) = key(case) else { return };
     let requests = case.session.requests(case.dir());
+    // A stream that is resumed repeats what was lost, requests as well.
+    if requests.knows(key) && case.resumes {
+        return;
+    }
     if requests.knows(key) {
         let what = format!(
             "{} has an id that was used before",
@@ -149,10 +154,10 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
 
 /// In a capture a response stands beside its request, also when their ids differ.
 fn beside(case: &Case<'_>, asked: &Asked, out: &mut Out<'_>) {
-    let (Some(Some(request)), Some(id)) = (case.session.beside, case.message.id()) else {
+    let Some(Some(request)) = case.session.beside else {
         return out.pass();
     };
-    if Key::of(id) == request {
+    if case.message.key == request {
         return out.pass();
     }
     let what = "the response has another id than the request that it stands beside";
@@ -228,8 +233,9 @@ pub(crate) static ALL_ANSWERED: Invariant = Invariant {
 
 fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
     let session = closing.session;
-    if closing.facts.keeps == crate::facts::Keeps::Selection {
-        // Whoever wrote the file may have left answers out.
+    // A document does not tell how its session ended, and whoever wrote one by hand may
+    // have left answers out.
+    if session.sort == Sort::Document {
         for way in [Direction::ToServer, Direction::ToClient] {
             if !session.requests(way).is_idle() {
                 out.doubt(Doubt::NotKept);

@@ -15,6 +15,7 @@ pub(crate) mod http_modern;
 mod http_session;
 mod ids;
 mod initialize;
+mod input;
 mod modern;
 mod notify;
 mod output;
@@ -22,7 +23,8 @@ mod prelude;
 mod process;
 mod progress;
 mod resource;
-pub(crate) mod stream;
+mod stream;
+mod subscription;
 mod tasks;
 mod tool_result;
 mod tools;
@@ -50,7 +52,7 @@ pub(crate) const ALL: &[&Invariant] = &[
     &ids::ALL_ANSWERED,
     &batch::NONE,
     &batch::SHAPE,
-    &modern::CODES,
+    &error::RESERVED,
     &envelope::PARAMS,
     &handshake::RESULT,
     &handshake::QUIET_CLIENT,
@@ -106,9 +108,9 @@ pub(crate) const ALL: &[&Invariant] = &[
     &modern::META,
     &modern::RESULT_TYPE,
     &modern::ONE_WAY,
-    &modern::INPUT,
-    &modern::RETRY,
-    &modern::LISTEN,
+    &input::INPUT,
+    &input::RETRY,
+    &subscription::LISTEN,
     &modern::CACHE,
     &modern::REMOVED,
     &tasks::STATES,

@@ -52,6 +52,7 @@ fn finished<'a>(case: &Case<'a>) -> Option<Value<'a>> {
 
 fn conforms(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(Listed::Known(key)) = case.asked().map(|asked| asked.tool) else {
+        super::tools::unsure(case, out);
         return;
     };
     let tool = case.session.tools.get(key);

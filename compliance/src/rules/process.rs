@@ -51,7 +51,8 @@ fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     if took < IN_TIME && !signalled {
         return out.pass();
     }
-    if busy {
+    // Who ended it so soon did not wait for it to go.
+    if busy || signalled && took < IN_TIME {
         return out.doubt(Doubt::Unseen);
     }
     if !signalled && took <= LIMIT {

@@ -183,7 +183,7 @@ fn unique(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(params) = case.message.params() else {
         return;
     };
-    if memchr::memmem::find(params.0, b"progressToken").is_none() {
+    if !case.message.mentions_meta {
         return;
     }
     let Some(token) = params.at(&["_meta", "progressToken"]) else {

@@ -2,24 +2,6 @@
 
 use super::prelude::*;
 use crate::http::HttpCase;
-use crate::id::Key;
-
-const SESSION: &str = r#"
-        session 1
-        conduit 1 POST /mcp
-        > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-        status 200
-        header content-type: application/json
-        header mcp-session-id: abc
-        < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-        close <
-        conduit 9 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
-        > {"jsonrpc":"2.0","method":"notifications/initialized"}
-        status 202
-        close <
-"#;
 
 pub(crate) static NO_ANSWERS: Invariant = Invariant {
     code: Code(63),
@@ -33,33 +15,24 @@ pub(crate) static NO_ANSWERS: Invariant = Invariant {
     why: "A client waits for the response on the stream of its request.",
     holds: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        post 2 abc 2025-11-25
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse message
         < {"jsonrpc":"2.0","id":1,"result":{}}
         close <
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        get 3 abc 2025-11-25
         header last-event-id: 7
-        status 200
-        header content-type: text/event-stream
+        stream
         sse message
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
     breaks: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
+        post 2 abc
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        status 200
-        header content-type: text/event-stream
+        get 3 abc
+        stream
         sse message
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
@@ -90,12 +63,9 @@ pub(crate) static UNIQUE: Invariant = Invariant {
           stream keep their ids.",
     holds: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        post 2 abc 2025-11-25
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=1
         sse id=2 message
         < {"jsonrpc":"2.0","id":1,"result":{}}
@@ -103,16 +73,12 @@ pub(crate) static UNIQUE: Invariant = Invariant {
     "#,
     breaks: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
+        post 2 abc
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=1
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        status 200
-        header content-type: text/event-stream
+        get 3 abc
+        stream
         sse id=1
     "#,
     checks: &[Check::Sse(unique)],
@@ -150,45 +116,33 @@ pub(crate) static REPLAY: Invariant = Invariant {
     why: "Messages of other streams reach the client twice, or on a stream where it does not expect them.",
     holds: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        post 2 abc 2025-11-25
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=1
         sse id=2 message
         < {"jsonrpc":"2.0","id":1,"result":{}}
         close < aborted
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        get 3 abc 2025-11-25
         header last-event-id: 1
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=2 message
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
     breaks: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
+        post 2 abc
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=a1
         close < aborted
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        status 200
-        header content-type: text/event-stream
+        get 3 abc
+        stream
         sse id=b1
         close < aborted
-        conduit 4 GET /mcp
-        header mcp-session-id: abc
+        get 4 abc
         header last-event-id: a1
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=b1
     "#,
     checks: &[Check::Sse(replay)],
@@ -237,26 +191,19 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
     why: "The client would carry it out twice.",
     holds: r#"
         handshake-http
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
-        status 200
-        header content-type: text/event-stream
+        get 3 abc 2025-11-25
+        stream
         sse message
         < {"jsonrpc":"2.0","id":"s1","method":"ping"}
     "#,
     breaks: r#"
         handshake-http
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        status 200
-        header content-type: text/event-stream
+        get 3 abc
+        stream
         sse message
         < {"jsonrpc":"2.0","id":"s1","method":"ping"}
-        conduit 4 GET /mcp
-        header mcp-session-id: abc
-        status 200
-        header content-type: text/event-stream
+        get 4 abc
+        stream
         sse message
         < {"jsonrpc":"2.0","id":"s1","method":"ping"}
     "#,
@@ -264,8 +211,7 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
 };
 
 fn one_stream(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(id) = case.message.id() else { return };
-    let other = case.session.requests(case.dir()).find(Key::of(id));
+    let other = case.session.requests(case.dir()).find(case.message.key);
     match other {
         Some(other) if other.conduit != case.message.conduit && !case.resumes => {
             let what = "a request is sent on two streams";
@@ -290,25 +236,19 @@ pub(crate) static RELATED: Invariant = Invariant {
     why: "A client looks for a response on the stream of its request.",
     holds: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        post 2 abc 2025-11-25
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: application/json
+        json
         < {"jsonrpc":"2.0","id":1,"result":{}}
         close <
     "#,
     breaks: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
+        post 2 abc
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        conduit 3 POST /mcp
-        header mcp-session-id: abc
+        post 3 abc
         > {"jsonrpc":"2.0","id":2,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse message
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
@@ -340,36 +280,27 @@ pub(crate) static PATIENT: Invariant = Invariant {
     why: "A server that closes its streams to save connections is flooded otherwise. Fifty milliseconds are let pass.",
     holds: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        post 2 abc 2025-11-25
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=1 retry=500
         close <
         wait 600
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
-        header mcp-protocol-version: 2025-11-25
+        get 3 abc 2025-11-25
         header last-event-id: 1
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=2 message
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
     breaks: r#"
         handshake-http
-        conduit 2 POST /mcp
-        header mcp-session-id: abc
+        post 2 abc
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
-        status 200
-        header content-type: text/event-stream
+        stream
         sse id=1 retry=500
         close <
         wait 100
-        conduit 3 GET /mcp
-        header mcp-session-id: abc
+        get 3 abc
         header last-event-id: 1
         status 200
     "#,
@@ -397,6 +328,3 @@ fn patient(case: &HttpCase<'_>, out: &mut Out<'_>) {
 }
 
 const LENIENCY_MS: u64 = 50;
-
-/// The lines that `handshake-http` stands for in the examples.
-pub(crate) const HANDSHAKE: &str = SESSION;

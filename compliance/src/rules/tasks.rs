@@ -68,14 +68,15 @@ fn moved(case: &Case<'_>, task: Value<'_>, created: bool, pointer: &str, out: &m
     let Some(state) = State::named(&status) else {
         return out.fail(fail(format!("{} is no state of a task", quoted(&status))));
     };
-    if created {
+    let before = case.session.tasks.find(hash(id.as_bytes()));
+    if created && before.is_none() {
         if state != State::Working {
             let what = format!("a task starts as `{}` and not as `working`", state.name());
             return out.fail(fail(what));
         }
         return out.pass();
     }
-    match case.session.tasks.find(hash(id.as_bytes())) {
+    match before {
         Some(before) if before.state.is_final() && before.state != state => {
             let what = format!(
                 "a task that was `{}` becomes `{}`",
@@ -208,7 +209,8 @@ fn results(case: &Case<'_>, out: &mut Out<'_>) {
     {
         let id = task.get("taskId").and_then(Value::string);
         let known = id.and_then(|id| tasks.find(hash(id.as_bytes())));
-        return match known {
+        // A notification may tell of a task before the result that creates it.
+        return match known.filter(|other| other.created) {
             Some(other) => out.fail(
                 fail("a new task has the id of another", "/result/task/taskId").seen(other.seq),
             ),

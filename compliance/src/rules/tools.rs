@@ -101,7 +101,7 @@ pub(crate) static ABSENT: Invariant = Invariant {
 
 fn absent(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(asked) = case.asked().filter(|asked| asked.tool == Listed::Absent) else {
-        return;
+        return unsure(case, out);
     };
     let result = case
         .message
@@ -116,6 +116,16 @@ fn absent(case: &Case<'_>, out: &mut Out<'_>) {
     let what = "a tool that is not on the list was called with success";
     let fault = Fault::new(Side::Server, what).at(case.message, "/result");
     out.fail(fault.seen(asked.seq).ours_if(asked.faulted));
+}
+
+/// A call of a tool from a list that may have changed without a trace.
+pub(super) fn unsure(case: &Case<'_>, out: &mut Out<'_>) {
+    let unknown = case
+        .asked()
+        .is_some_and(|asked| asked.tool == Listed::Unknown);
+    if unknown && case.session.tools.is_unsure() {
+        out.doubt(Doubt::NotKept);
+    }
 }
 
 pub(crate) static UNKNOWN: Invariant = Invariant {
@@ -147,7 +157,7 @@ pub(crate) static UNKNOWN: Invariant = Invariant {
 
 fn unknown(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(asked) = case.asked().filter(|asked| asked.tool == Listed::Absent) else {
-        return;
+        return unsure(case, out);
     };
     if !case.session.tools.is_current() {
         return;

@@ -56,7 +56,7 @@ capabilities! {
 
 impl Capabilities {
     /// Reads a capability object. A capability whose value is `null` is not declared, nor
-    /// is a switch that is `false`.
+    /// is a switch that is `false`, nor an extension where none is named.
     pub(crate) fn read(value: Value<'_>) -> Self {
         let mut found = 0;
         for one in Capability::EACH {
@@ -64,8 +64,13 @@ impl Capabilities {
                 continue;
             };
             let switch = matches!(one.path, [_, "listChanged" | "subscribe"]);
+            let open = matches!(one.path, ["extensions" | "experimental"]);
             let declared = if switch {
                 value.boolean() == Some(true)
+            } else if open {
+                let mut named = false;
+                value.members(|_, _| named = true);
+                named
             } else {
                 !value.is_null()
             };
@@ -114,7 +119,7 @@ mod tests {
     fn switches_and_null_count() {
         let read = |text: &str| Capabilities::read(Value(text.as_bytes()));
         let found = read(
-            r#"{"tools":{"listChanged":false},"prompts":null,"resources":{"subscribe":true},"logging":{}}"#,
+            r#"{"tools":{"listChanged":false},"prompts":null,"resources":{"subscribe":true},"logging":{},"experimental":{},"extensions":{"x/y":{}}}"#,
         );
         for (capability, declared) in [
             (Capability::TOOLS, true),
@@ -123,6 +128,8 @@ mod tests {
             (Capability::SUBSCRIBE, true),
             (Capability::LOGGING, true),
             (Capability::SAMPLING, false),
+            (Capability::EXPERIMENTAL, false),
+            (Capability::EXTENSIONS, true),
         ] {
             assert_eq!(found.has(capability), declared, "{}", capability.name);
         }

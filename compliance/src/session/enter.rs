@@ -5,13 +5,14 @@ use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 use tapewright_schemas::event::Direction;
 
 use super::asked::{Asked, More};
-use super::capabilities::Capabilities;
+use super::capabilities::{Capabilities, Capability};
 use super::lists::{Cursors, rank};
 use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
 use super::tools::Listed;
 use super::{Latest, Session, pick_mut};
+use crate::facts::Keeps;
 use crate::id::{Key, hash};
 use crate::message::Message;
 use crate::method::Method;
@@ -22,16 +23,29 @@ impl Session {
     /// Enters a message.
     pub(crate) fn enter(&mut self, message: &Message<'_>) {
         *pick_mut(&mut self.latest, message.dir) = Latest::Other;
-        self.stateless |= message.revisions == R5;
+        self.enter_era(message);
         match &message.envelope.kind {
-            Kind::Request { id, .. } => self.enter_request(message, Key::of(id)),
+            Kind::Request { .. } => self.enter_request(message, message.key),
             Kind::Notification { .. } if self.beside == Some(Some(Key::Null)) => {
                 self.enter_request(message, Key::Null);
             }
             Kind::Notification { .. } => self.enter_notification(message),
-            Kind::Response { id, .. } => self.enter_response(message, Key::of(id)),
+            Kind::Response { .. } => self.enter_response(message, message.key),
             _ => {}
         }
+    }
+
+    /// Which eras the session has seen, and how seriously.
+    fn enter_era(&mut self, message: &Message<'_>) {
+        if message.revisions != R5 {
+            return;
+        }
+        self.stateless = true;
+        let asks = matches!(message.envelope.kind, Kind::Request { .. });
+        let probes = message.method == Method::ServerDiscover;
+        self.beyond_probe |= asks && !probes && message.dir == Direction::ToServer;
+        let typed = message.result().and_then(|result| result.get("resultType"));
+        self.serves_stateless |= typed.is_some() && message.dir == Direction::ToClient;
     }
 
     fn enter_request(&mut self, message: &Message<'_>, key: Key) {
@@ -90,7 +104,7 @@ impl Session {
             self.cursors.begin(message.method);
             return asked;
         };
-        if memchr::memmem::find(params.0, b"progressToken").is_some() {
+        if message.mentions_meta {
             let token = params.at(&["_meta", "progressToken"]);
             asked.token = token
                 .filter(|one| one.is_string() || one.is_number())
@@ -145,10 +159,8 @@ impl Session {
                 asked.more_mut().subject = task.map(|task| hash(task.as_bytes()));
             }
             Method::SubscriptionsListen => {
-                if let Some(id) = message.id() {
-                    let wants = Wants::read(params.get("notifications"));
-                    self.modern.listen(Key::of(id), wants);
-                }
+                let wants = Wants::read(params.get("notifications"));
+                self.modern.listen(message.key, wants);
             }
             _ => {}
         }
@@ -217,7 +229,7 @@ impl Session {
             }
             (Method::TasksStatus, _) => {
                 if let Some(params) = message.params() {
-                    self.task(params, message.seq);
+                    self.task(params, (message.seq, false));
                 }
             }
             _ => {}
@@ -244,6 +256,9 @@ impl Session {
             self.count(message, asked.method);
         }
         let Some(result) = message.result().filter(|_| message.error().is_none()) else {
+            if asked.method == Method::LoggingSetLevel {
+                self.logging.refused(asked.seq);
+            }
             if asked.method == Method::Initialize {
                 let failed = (message.moment(), false);
                 self.lifecycle.answered.get_or_insert(failed);
@@ -278,6 +293,9 @@ impl Session {
             }
             Method::ToolsList => {
                 self.tools.page(result);
+                if !self.tells_of_changes(message.revisions) {
+                    self.tools.doubt();
+                }
                 self.issue(asked.method, result);
             }
             Method::PromptsList
@@ -295,13 +313,13 @@ impl Session {
             Method::SubscriptionsListen => {
                 self.modern.listens.remove(&key);
             }
-            Method::TasksGet | Method::TasksCancel => self.task(result, message.seq),
+            Method::TasksGet | Method::TasksCancel => self.task(result, (message.seq, false)),
             _ => {}
         }
         if asked.task
             && let Some(task) = result.get("task")
         {
-            self.task(task, message.seq);
+            self.task(task, (message.seq, true));
         }
         if message.revisions == R5
             && result
@@ -310,6 +328,13 @@ impl Session {
         {
             self.modern.ask(Input::read(message, asked, result, key));
         }
+    }
+
+    /// Whether the file would tell of a change of the tools. A capture does not keep what
+    /// the server says on its own, so there it counts that it says it never does.
+    fn tells_of_changes(&self, revisions: Revisions) -> bool {
+        let never = |one: &Capabilities| !one.has(Capability::TOOLS_CHANGED);
+        self.facts.keeps == Keeps::Everything || self.advertised(revisions).is_some_and(never)
     }
 
     fn issue(&mut self, method: Method, result: Value<'_>) {
@@ -336,12 +361,12 @@ impl Session {
         }
     }
 
-    fn task(&mut self, task: Value<'_>, seq: u64) {
+    fn task(&mut self, task: Value<'_>, heard: (u64, bool)) {
         let id = task.get("taskId").and_then(Value::string);
         let state = task.get("status").and_then(Value::string);
         let state = state.and_then(|name| State::named(&name));
         if let (Some(id), Some(state)) = (id, state) {
-            self.tasks.set(hash(id.as_bytes()), state, seq);
+            self.tasks.set(hash(id.as_bytes()), state, heard);
             if state.is_final() {
                 let [to_server, to_client] = &mut self.tokens;
                 to_server.forget_tasks();

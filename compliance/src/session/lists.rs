@@ -161,6 +161,14 @@ pub(crate) struct Logging {
     pub(crate) before: Option<u8>,
 }
 
+impl Logging {
+    /// The server did not take the level.
+    pub(crate) fn refused(&mut self, request: u64) {
+        let is_it = |(_, moment, _): &(u8, Moment, bool)| moment.seq == request;
+        self.level = self.level.filter(|level| !is_it(level));
+    }
+}
+
 /// The names of the levels, the mildest first.
 const LEVELS: [&str; 8] = [
     "debug",

@@ -14,7 +14,7 @@ pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 
-use tapewright_schemas::envelope::{Kind, RequestId};
+use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
 use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey};
 
@@ -87,6 +87,10 @@ pub(crate) struct Session {
     pub(crate) lifecycle: Lifecycle,
     /// A message of the stateless era was seen.
     pub(crate) stateless: bool,
+    /// The client sent more of that era than the question whether it is spoken.
+    pub(crate) beyond_probe: bool,
+    /// The server has answered in that era.
+    pub(crate) serves_stateless: bool,
     pub(crate) server: Option<Capabilities>,
     pub(crate) client: Option<Capabilities>,
     /// What `server/discover` told.
@@ -152,6 +156,8 @@ impl Session {
             read: [0; 2],
             lifecycle: Lifecycle::default(),
             stateless: false,
+            beyond_probe: false,
+            serves_stateless: false,
             server: None,
             client: None,
             discovered: None,
@@ -263,11 +269,36 @@ impl Session {
 
     /// The era of a message.
     pub(crate) fn era(&mut self, told: Option<Era>, message: &Message<'_>) -> Option<Era> {
-        told.or_else(|| self.eras.observe(message.dir, message.envelope))
+        if told.is_some() {
+            self.eras.told(message.dir, message.envelope);
+            return told;
+        }
+        self.eras.observe(message.dir, message.envelope)
     }
 
     /// The revisions that a message may be of.
     pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
+        if self.stateless
+            && let Kind::Response { .. } = &message.envelope.kind
+            && let Answer::Pairs(asked) = self.answer(message.dir, message.key)
+        {
+            // An answer is of the era of its request.
+            return if asked.revisions == R5 {
+                R5
+            } else {
+                self.handshake_revisions()
+            };
+        }
+        // After a handshake that followed a mere probe the server speaks as agreed.
+        let agreed = self.lifecycle.agreed.is_some() && !self.beyond_probe;
+        let own = message.dir == Direction::ToClient
+            && matches!(
+                message.envelope.kind,
+                Kind::Request { .. } | Kind::Notification { .. }
+            );
+        if agreed && own {
+            return self.handshake_revisions();
+        }
         match era {
             Some(Era::Stateless) => R5,
             Some(Era::Handshake) => self.handshake_revisions(),
@@ -301,13 +332,12 @@ impl Session {
     }
 
     /// What a response of this direction answers.
-    pub(crate) fn answer(&self, dir: Direction, id: &RequestId<'_>) -> Answer<'_> {
+    pub(crate) fn answer(&self, dir: Direction, key: Key) -> Answer<'_> {
         let requests = self.requests(dir.opposite());
         if let Some(beside) = self.beside {
             let asked = beside.and_then(|key| requests.find(key));
             return asked.map_or(Answer::Nobody, Answer::Pairs);
         }
-        let key = Key::of(id);
         if key == Key::Null {
             return Answer::Nameless;
         }

@@ -15,6 +15,8 @@ pub(crate) struct Task {
     pub(crate) state: State,
     /// Where it was last heard of.
     pub(crate) seq: u64,
+    /// The result that creates it has come; it may have been heard of before.
+    pub(crate) created: bool,
 }
 
 /// The state of a task.
@@ -61,11 +63,17 @@ impl Tasks {
         self.all.get(&id).copied()
     }
 
-    pub(crate) fn set(&mut self, id: u64, state: State, seq: u64) {
+    pub(crate) fn set(&mut self, id: u64, state: State, (seq, created): (u64, bool)) {
         if self.all.len() >= TASKS && !self.all.contains_key(&id) {
             self.forgotten = true;
             return;
         }
-        self.all.insert(id, Task { state, seq });
+        let created = created || self.find(id).is_some_and(|before| before.created);
+        let task = Task {
+            state,
+            seq,
+            created,
+        };
+        self.all.insert(id, task);
     }
 }

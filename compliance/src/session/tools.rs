@@ -17,6 +17,8 @@ pub(crate) struct Tools {
     listed: Option<HashMap<u64, Tool>>,
     // The list has changed since.
     stale: bool,
+    // It may have changed at any time, and the file would not tell.
+    unsure: bool,
 }
 
 /// One tool, as far as rules ask for it.
@@ -83,6 +85,17 @@ impl Tools {
     /// Whether the last list still holds.
     pub(crate) fn is_current(&self) -> bool {
         self.listed.is_some() && !self.stale
+    }
+
+    /// Whether the list may have changed without a trace.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.unsure
+    }
+
+    /// The list may change at any time from now on, without a trace.
+    pub(crate) fn doubt(&mut self) {
+        self.unsure = true;
+        self.changed();
     }
 
     /// The server says that its list has changed.

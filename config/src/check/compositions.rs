@@ -14,11 +14,13 @@ pub(super) fn check(check: &Check<'_>) {
 }
 
 fn one(check: &Check<'_>, composition: &Composition) {
-    let ids: Vec<_> = composition
+    let mut ids: Vec<_> = composition
         .nodes
         .iter()
         .map(|node| node.id.as_str())
         .collect();
+    ids.sort_unstable();
+    ids.dedup();
     let nodes = composition
         .nodes
         .iter()

@@ -4,6 +4,7 @@
 mod agents;
 mod compositions;
 mod fixtures;
+mod headers;
 mod names;
 
 use crate::issue::{Code, Issues};
@@ -16,6 +17,7 @@ pub(crate) fn references(suite: &Suite, issues: &Issues) {
     let check = Check { suite, issues };
     names::check(&check);
     fixtures::check(&check);
+    headers::check(&check);
     agents::check(&check);
     compositions::check(&check);
 }
@@ -41,9 +43,9 @@ impl Check<'_> {
     }
 
     /// Notes a warning at a value below a place.
-    fn warn(&self, at: &Place, relative: &str, message: String, help: String) {
+    fn warn(&self, at: &Place, relative: &str, code: Code, message: String, help: String) {
         let place = self.suite.place(at, relative);
-        self.issues.warn(Code::Unused, place, message, Some(help));
+        self.issues.warn(code, place, message, Some(help));
     }
 
     /// Notes when a name is not one of these.

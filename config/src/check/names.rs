@@ -1,6 +1,10 @@
 //! Names of servers, faults and scorers.
 
+use std::collections::HashSet;
+
 use super::Check;
+use crate::issue::Code;
+use crate::source::Place;
 
 pub(super) fn check(check: &Check<'_>) {
     let suite = check.suite;
@@ -38,7 +42,25 @@ pub(super) fn check(check: &Check<'_>) {
         if scorer.kind != "exec" {
             let message = format!("there is no scorer of type `{}`", scorer.kind);
             let help = "this build has `exec`, which runs a program of yours".to_owned();
-            check.warn(&scorer.place, "/type", message, help);
+            check.warn(&scorer.place, "/type", Code::Reference, message, help);
+        }
+    }
+    let tools = suite.tools.iter().map(|test| (&test.name, &test.place));
+    names_of_tests(check, tools);
+    let resources = suite.resources.iter().map(|test| (&test.name, &test.place));
+    names_of_tests(check, resources);
+    let prompts = suite.prompts.iter().map(|test| (&test.name, &test.place));
+    names_of_tests(check, prompts);
+}
+
+/// Tests may share a name and all run, but what is said about them is hard to tell apart.
+fn names_of_tests<'n>(check: &Check<'_>, tests: impl Iterator<Item = (&'n String, &'n Place)>) {
+    let mut seen = HashSet::new();
+    for (name, place) in tests {
+        if !seen.insert(name) {
+            let message = format!("another test is called `{name}` as well");
+            let help = "both run; give them names that reports can tell apart".to_owned();
+            check.warn(place, "/name", Code::DuplicateName, message, help);
         }
     }
 }

@@ -84,13 +84,9 @@ impl Loader<'_> {
             return;
         }
         if let Some(from) = way.chain.iter().position(|(known, _)| *known == real) {
-            let names = way
-                .chain
-                .iter()
-                .skip(from)
-                .map(|(_, named)| named.as_path())
-                .chain([path.as_path()]);
-            let names: Vec<_> = names
+            let chain = way.chain.iter().skip(from).map(|(_, named)| named);
+            let around = chain.chain(way.chain.iter().skip(from).take(1).map(|(_, named)| named));
+            let names: Vec<_> = around
                 .map(|named| format!("`{}`", named.display()))
                 .collect();
             self.refuse(

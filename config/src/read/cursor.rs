@@ -90,15 +90,11 @@ impl<'a> Cursor<'a> {
             Kind::Text(text) if text.interpolated => {
                 "the value with its variables replaced".to_owned()
             }
-            Kind::Text(text) => {
-                let short: String = text.value.chars().take(LONGEST_SHOWN).collect();
-                let dots = if short.len() < text.value.len() {
-                    "…"
-                } else {
-                    ""
-                };
-                format!("`{}{dots}`", short.escape_debug())
+            // Not in part: what is left of a secret would not be known as one.
+            Kind::Text(text) if text.value.chars().count() > LONGEST_SHOWN => {
+                "this string".to_owned()
             }
+            Kind::Text(text) => format!("`{}`", text.value.escape_debug()),
             Kind::Number(number) => format!("`{number}`"),
             _ => self.node.what().to_owned(),
         }
@@ -165,11 +161,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// Notes a warning about the key.
-    pub(crate) fn warn(&self, message: impl Into<String>, help: impl Into<Option<String>>) {
+    pub(crate) fn warn(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
         let place = self.place_of(self.key_span);
         self.context
             .issues
-            .warn(Code::Unused, place, message.into(), help.into());
+            .warn(code, place, message.into(), help.into());
     }
 
     /// Notes that the value has another type, and what to write instead.
@@ -210,4 +211,4 @@ impl<'a> Cursor<'a> {
     }
 }
 
-const LONGEST_SHOWN: usize = 60;
+const LONGEST_SHOWN: usize = 80;

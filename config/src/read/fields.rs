@@ -63,6 +63,34 @@ impl<'a> Fields<'a> {
         found
     }
 
+    /// The text of a key that must be there.
+    pub(crate) fn name(&mut self, key: &'static str) -> String {
+        let found = self.required(key);
+        found.map(|at| at.name()).unwrap_or_default()
+    }
+
+    /// The text of a key that may be left out.
+    pub(crate) fn optional_name(&mut self, key: &'static str) -> Option<String> {
+        self.optional(key).map(|at| at.name())
+    }
+
+    /// The texts of a list that may be left out.
+    pub(crate) fn names(&mut self, key: &'static str) -> Vec<String> {
+        let found = self.optional(key);
+        found.map(|at| at.names()).unwrap_or_default()
+    }
+
+    /// The address under a key that must be there.
+    pub(crate) fn web_address(&mut self, key: &'static str) -> String {
+        let found = self.required(key);
+        found.map(|at| at.web_address()).unwrap_or_default()
+    }
+
+    /// Whether a key is there and true.
+    pub(crate) fn flag(&mut self, key: &'static str) -> bool {
+        self.optional(key).is_some_and(|at| at.boolean())
+    }
+
     /// Notes that none of these keys is there, of which one must be.
     pub(crate) fn missing(&mut self, keys: &[&'static str]) {
         if matches!(self.at.node.kind, Kind::Object(_)) {

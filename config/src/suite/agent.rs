@@ -85,10 +85,7 @@ pub struct Recovery {
 impl Agent {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let name = fields
-            .required("name")
-            .map(|at| at.name())
-            .unwrap_or_default();
+        let name = fields.name("name");
         let models = match fields.exactly_one(&["model", "models"]) {
             Some(("models", list)) => list.some_items().iter().map(Model::read).collect(),
             Some((_, model)) => vec![Model {
@@ -120,20 +117,14 @@ impl Agent {
             max_tool_calls: count("max_tool_calls"),
             system_prompt: fields.optional("system_prompt").map(|at| at.text()),
             time_budget: fields.optional("time_budget").and_then(|at| at.duration()),
-            inject: fields
-                .optional("inject")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            inject: fields.names("inject"),
             recovery: fields.optional("recovery").map(|at| Recovery::read(&at)),
             expect: fields
                 .optional("expect")
                 .map(|at| assertions(&at))
                 .unwrap_or_default(),
             eval: fields.optional("eval").map(|at| Metrics::read(&at)),
-            tags: fields
-                .optional("tags")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            tags: fields.names("tags"),
             place: at.place(),
         };
         fields.finish_with(|key| (key == "server").then_some("write `servers: [NAME]`"));
@@ -159,10 +150,7 @@ impl Model {
         let mut fields = at.fields();
         let model = Self {
             provider: fields.required("provider").map(|at| at.name()),
-            id: fields
-                .required("id")
-                .map(|at| at.name())
-                .unwrap_or_default(),
+            id: fields.name("id"),
         };
         fields.finish();
         model
@@ -186,10 +174,7 @@ impl Turns {
         };
         let mut fields = simulate.fields();
         let turns = Self::Simulated {
-            goal: fields
-                .required("goal")
-                .map(|at| at.name())
-                .unwrap_or_default(),
+            goal: fields.name("goal"),
             persona: fields.optional("persona").map(|at| at.text()),
             max_turns: fields.optional("max_turns").map_or(6, |at| at.integer(1)),
         };
@@ -200,10 +185,7 @@ impl Turns {
 
 fn scripted(at: &Cursor<'_>) -> String {
     let mut fields = at.fields();
-    let user = fields
-        .required("user")
-        .map(|at| at.name())
-        .unwrap_or_default();
+    let user = fields.name("user");
     fields.finish();
     user
 }
@@ -220,9 +202,7 @@ impl Recovery {
             max_recovery: fields
                 .optional("max_recovery_ms")
                 .map(|at| Duration::from_millis(at.integer(0))),
-            require_clean_timeout: fields
-                .optional("require_clean_timeout")
-                .is_some_and(|at| at.boolean()),
+            require_clean_timeout: fields.flag("require_clean_timeout"),
         };
         fields.finish();
         recovery

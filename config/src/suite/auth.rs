@@ -1,5 +1,6 @@
 //! `auth`: how to authenticate at an HTTP server.
 
+use crate::issue::Code;
 use crate::read::Cursor;
 
 /// How to authenticate.
@@ -41,6 +42,7 @@ impl Auth {
                     _ => "client certificates are no part of version 1",
                 };
                 reserved.warn(
+                    Code::Unused,
                     format!("`{key}` is reserved here and does nothing"),
                     help.to_owned(),
                 );
@@ -54,23 +56,13 @@ impl Auth {
 impl OAuth {
     fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut text = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
-        let client_id_env = text("client_id_env");
-        let mut address = |key| {
-            fields
-                .required(key)
-                .map(|at| at.web_address())
-                .unwrap_or_default()
-        };
+        let client_id_env = fields.name("client_id_env");
         let oauth = Self {
             client_id_env,
-            authorization_url: address("authorization_url"),
-            token_url: address("token_url"),
-            client_secret_env: fields.optional("client_secret_env").map(|at| at.name()),
-            scopes: fields
-                .optional("scopes")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            authorization_url: fields.web_address("authorization_url"),
+            token_url: fields.web_address("token_url"),
+            client_secret_env: fields.optional_name("client_secret_env"),
+            scopes: fields.names("scopes"),
         };
         fields.finish();
         oauth

@@ -63,7 +63,7 @@ impl Compliance {
             .unwrap_or_default();
         let compliance = Self {
             tests: tests.iter().map(ComplianceTest::read).collect(),
-            baseline: fields.optional("baseline").map(|at| at.name()),
+            baseline: fields.optional_name("baseline"),
             spec_version: fields
                 .optional("spec_version")
                 .and_then(|at| at.word(SPEC_VERSIONS)),
@@ -79,11 +79,10 @@ impl Compliance {
 impl ComplianceTest {
     fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
         let test = Self {
-            name: needed("name"),
-            server: needed("server"),
-            check: needed("check"),
+            name: fields.name("name"),
+            server: fields.name("server"),
+            check: fields.name("check"),
             expect: Expect::optional(fields.optional("expect")),
             place: at.place(),
         };

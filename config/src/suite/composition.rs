@@ -41,10 +41,7 @@ pub struct CompositionNode {
 impl Composition {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let name = fields
-            .required("name")
-            .map(|at| at.name())
-            .unwrap_or_default();
+        let name = fields.name("name");
         let nodes = fields
             .required("nodes")
             .map(|at| at.some_items())
@@ -52,7 +49,7 @@ impl Composition {
         let composition = Self {
             name,
             nodes: nodes.iter().map(CompositionNode::read).collect(),
-            output: fields.optional("output").map(|at| at.name()),
+            output: fields.optional_name("output"),
             expect: fields
                 .optional("expect")
                 .map(|at| assertions(&at))
@@ -79,15 +76,9 @@ impl CompositionNode {
         let args = fields.optional("args").inspect(|at| drop(at.object()));
         let node = Self {
             id: id.unwrap_or_default(),
-            server: fields.optional("server").map(|at| at.name()),
-            tool: fields
-                .required("tool")
-                .map(|at| at.name())
-                .unwrap_or_default(),
-            needs: fields
-                .optional("needs")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            server: fields.optional_name("server"),
+            tool: fields.name("tool"),
+            needs: fields.names("needs"),
             args: args.map(|at| Template::of(at.node())).unwrap_or_default(),
             place: at.place(),
         };

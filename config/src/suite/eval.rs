@@ -45,11 +45,10 @@ pub struct Scorer {
 impl Eval {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut text = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
         let eval = Self {
-            name: text("name"),
-            server: text("server"),
-            prompt: text("prompt"),
+            name: fields.name("name"),
+            server: fields.name("server"),
+            prompt: fields.name("prompt"),
             rubric: fields.optional("rubric").map(|at| Rubric::read(&at)),
             threshold: fields.optional("threshold").map(|at| at.fraction()),
             place: at.place(),
@@ -62,14 +61,8 @@ impl Eval {
 impl Scorer {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let name = fields
-            .required("name")
-            .map(|at| at.name())
-            .unwrap_or_default();
-        let kind = fields
-            .required("type")
-            .map(|at| at.name())
-            .unwrap_or_default();
+        let name = fields.name("name");
+        let kind = fields.name("type");
         let command = if kind == "exec" {
             fields.required("command")
         } else {
@@ -84,7 +77,7 @@ impl Scorer {
                 .optional("env")
                 .map(|at| at.text_map())
                 .unwrap_or_default(),
-            cwd: fields.optional("cwd").map(|at| at.name()),
+            cwd: fields.optional_name("cwd"),
             timeout: fields
                 .optional("timeout_ms")
                 .map_or(Duration::from_secs(30), |at| at.milliseconds()),

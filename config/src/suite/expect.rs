@@ -84,10 +84,7 @@ impl Expect {
                 .optional("response_headers")
                 .map(|at| headers(&at))
                 .unwrap_or_default(),
-            response_headers_absent: fields
-                .optional("response_headers_absent")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            response_headers_absent: fields.names("response_headers_absent"),
         };
         fields.finish_with(|key| match key {
             "target" | "matcher" | "message" => Some("put assertions into the list `assertions`"),

@@ -37,10 +37,7 @@ pub enum FaultKind {
 impl Fault {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let name = fields
-            .required("name")
-            .map(|at| at.name())
-            .unwrap_or_default();
+        let name = fields.name("name");
         let (tool, server) = fields
             .required("target")
             .map(|at| target(&at))
@@ -77,9 +74,9 @@ impl Fault {
 
 fn target(at: &Cursor<'_>) -> (Option<String>, Option<String>) {
     let mut fields = at.fields();
-    let tool = fields.optional("tool").map(|at| at.name());
-    let server = fields.optional("server").map(|at| at.name());
-    if at.is_object() && tool.is_none() && server.is_none() {
+    let tool = fields.optional_name("tool");
+    let server = fields.optional_name("server");
+    if at.is_object() && at.entries().is_empty() {
         let help = "give `tool`, `server` or both".to_owned();
         at.error_at_key(
             Code::Choice,

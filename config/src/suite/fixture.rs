@@ -36,7 +36,7 @@ impl Fixtures {
             .map(|at| at.items())
             .unwrap_or_default();
         let fixtures = Self {
-            server: fields.optional("server").map(|at| at.name()),
+            server: fields.optional_name("server"),
             errors: errors.iter().map(ErrorFixture::read).collect(),
         };
         fields.finish();
@@ -47,8 +47,7 @@ impl Fixtures {
 impl ErrorFixture {
     fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut text = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
-        let (name, message) = (text("name"), text("message"));
+        let (name, message) = (fields.name("name"), fields.name("message"));
         let code = fields.required("code").map_or(0, |at| at.signed());
         let tool = match fields.exactly_one(&["tool", "applies_to"]) {
             Some(("tool", tool)) => Some(tool.name()),

@@ -94,8 +94,24 @@ pub(super) fn is_known(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
+/// Matchers that keep something or ask a model, and cannot stand within others.
+const NOT_WITHIN: &[&str] = &[
+    "snapshot",
+    "llm-judge",
+    "llm-jury",
+    "similar",
+    "factuality",
+    "answer-relevance",
+    "context-faithfulness",
+];
+
 /// Checks an object with the one key of a matcher.
 pub(super) fn check(at: &Cursor<'_>) {
+    check_within(at, None);
+}
+
+/// The same, for a matcher that may stand within another one.
+fn check_within(at: &Cursor<'_>, around: Option<&str>) {
     if !at.is_object() {
         at.wrong_type("an object with the name of a matcher");
         return;
@@ -108,11 +124,16 @@ pub(super) fn check(at: &Cursor<'_>) {
             continue;
         };
         known += 1;
+        if let Some(around) = around.filter(|_| NOT_WITHIN.contains(name)) {
+            let message = format!("`{name}` cannot be judged within `{around}`");
+            let help = "write an assertion of its own for it".to_owned();
+            value.warn(Code::Assertion, message, help);
+        }
         if known == 2 {
             let help = "write one assertion for each, or put both into `allOf`".to_owned();
             value.error_at_key(Code::Choice, "a matcher has exactly one key", help);
         }
-        argument.check(value);
+        argument.check(value, name);
     }
     if entries.is_empty() {
         let help = "such as `exact: …` or `contains: …`".to_owned();
@@ -136,7 +157,7 @@ fn unknown(name: &str, at: &Cursor<'_>) {
 }
 
 impl Argument {
-    fn check(self, at: &Cursor<'_>) {
+    fn check(self, at: &Cursor<'_>, name: &str) {
         match self {
             Self::Any => {}
             Self::Text => drop(at.text()),
@@ -156,8 +177,12 @@ impl Argument {
             Self::Jury => jury(at),
             Self::Similar => similar(at),
             Self::Graded(key) => graded(at, key),
-            Self::Matcher => check(at),
-            Self::Matchers => at.some_items().iter().for_each(check),
+            Self::Matcher => check_within(at, Some(name)),
+            Self::Matchers => {
+                for matcher in at.some_items() {
+                    check_within(&matcher, Some(name));
+                }
+            }
         }
     }
 }

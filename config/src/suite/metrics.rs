@@ -56,7 +56,7 @@ impl Metric {
         let mut fields = at.fields();
         let metric = Self {
             threshold: fields.optional("threshold").map_or(0.5, |at| at.fraction()),
-            strict: fields.optional("strict").is_some_and(|at| at.boolean()),
+            strict: fields.flag("strict"),
         };
         fields.finish();
         metric

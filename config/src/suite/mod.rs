@@ -28,7 +28,7 @@ use agent::Agent;
 use compliance::Compliance;
 use composition::Composition;
 use eval::{Eval, Scorer};
-use expect::Assertion;
+use expect::{Assertion, Expect};
 use fault::Fault;
 use fixture::Fixtures;
 use rubric::Rubric;
@@ -117,24 +117,26 @@ impl Suite {
         }
     }
 
-    /// Every assertion of the suite, in order.
-    pub fn assertions(&self) -> impl Iterator<Item = &Assertion> {
+    /// What every test expects of one answer.
+    pub fn expects(&self) -> impl Iterator<Item = &Expect> {
         let expects = self.tools.iter().map(|test| &test.expect);
         let expects = expects.chain(self.resources.iter().map(|test| &test.expect));
         let expects = expects.chain(self.prompts.iter().map(|test| &test.expect));
         let expects = expects.chain(self.compliance.tests.iter().map(|test| &test.expect));
-        let expects = expects.chain(std::iter::once(&self.default_test.expect));
-        let lists = expects.map(|expect| expect.assertions.as_slice());
+        expects.chain(std::iter::once(&self.default_test.expect))
+    }
+
+    /// Every assertion of the suite.
+    pub fn assertions(&self) -> impl Iterator<Item = &Assertion> {
+        let lists = self.expects().map(|expect| &expect.assertions);
         let lists = lists.chain(
             self.compositions
                 .iter()
-                .map(|composition| composition.expect.as_slice()),
+                .map(|composition| &composition.expect),
         );
-        let lists = lists.chain(self.agents.iter().map(|agent| agent.expect.as_slice()));
+        let lists = lists.chain(self.agents.iter().map(|agent| &agent.expect));
         let check = self.compliance.spec_version_check.iter();
-        lists
-            .chain(check.map(|check| check.expect.as_slice()))
-            .flatten()
+        lists.chain(check.map(|check| &check.expect)).flatten()
     }
 }
 

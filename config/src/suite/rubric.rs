@@ -105,7 +105,7 @@ impl Rubric {
         let rubric = Self {
             form,
             threshold: fields.optional("threshold").map(|at| at.fraction()),
-            strict: fields.optional("strict").is_some_and(|at| at.boolean()),
+            strict: fields.flag("strict"),
             place: at.place(),
         };
         fields.finish();
@@ -117,14 +117,8 @@ impl Criterion {
     fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
         let criterion = Self {
-            name: fields
-                .required("name")
-                .map(|at| at.name())
-                .unwrap_or_default(),
-            description: fields
-                .required("description")
-                .map(|at| at.name())
-                .unwrap_or_default(),
+            name: fields.name("name"),
+            description: fields.name("description"),
             weight: fields.optional("weight").map_or(1.0, |at| at.positive()),
         };
         fields.finish();

@@ -62,7 +62,7 @@ impl Server {
             Some(("url", url)) => Target::Url(Box::new(UrlServer {
                 url: url.web_address(),
                 auth: fields.optional("auth").map(|auth| Auth::read(&auth)),
-                wait_for_ready: fields.optional("wait_for_ready").map(|at| at.name()),
+                wait_for_ready: fields.optional_name("wait_for_ready"),
                 headers: fields
                     .optional("headers")
                     .map(|at| headers(&at))

@@ -56,12 +56,9 @@ impl Provider {
         }
         let provider = Self {
             name: name.to_owned(),
-            base_url: fields
-                .required("base_url")
-                .map(|at| at.web_address())
-                .unwrap_or_default(),
-            api_key_env: fields.optional("api_key_env").map(|at| at.name()),
-            organization: fields.optional("organization").map(|at| at.name()),
+            base_url: fields.web_address("base_url"),
+            api_key_env: fields.optional_name("api_key_env"),
+            organization: fields.optional_name("organization"),
             place: at.place(),
         };
         fields.finish_with(|key| {

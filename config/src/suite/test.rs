@@ -82,20 +82,16 @@ pub struct DefaultTest {
 impl ToolTest {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
         let test = Self {
-            name: needed("name"),
-            server: needed("server"),
-            tool: needed("tool"),
+            name: fields.name("name"),
+            server: fields.name("server"),
+            tool: fields.name("tool"),
             args: fields.optional("args").map(|at| at.object()),
             expect: Expect::optional(fields.optional("expect")),
             timeout: fields.optional("timeout_ms").map(|at| at.milliseconds()),
-            tags: fields
-                .optional("tags")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            tags: fields.names("tags"),
             transform: fields.optional("transform").map(|at| Transform::read(&at)),
-            inject_error: fields.optional("inject_error").map(|at| at.name()),
+            inject_error: fields.optional_name("inject_error"),
             place: at.place(),
         };
         fields.finish_with(|key| match key {
@@ -119,16 +115,12 @@ impl ToolTest {
 impl ResourceTest {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
         let test = Self {
-            name: needed("name"),
-            server: needed("server"),
-            uri: needed("uri"),
+            name: fields.name("name"),
+            server: fields.name("server"),
+            uri: fields.name("uri"),
             expect: Expect::optional(fields.optional("expect")),
-            tags: fields
-                .optional("tags")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            tags: fields.names("tags"),
             place: at.place(),
         };
         fields.finish_with(only_tools);
@@ -139,17 +131,13 @@ impl ResourceTest {
 impl PromptTest {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
-        let mut needed = |key| fields.required(key).map(|at| at.name()).unwrap_or_default();
         let test = Self {
-            name: needed("name"),
-            server: needed("server"),
-            prompt: needed("prompt"),
+            name: fields.name("name"),
+            server: fields.name("server"),
+            prompt: fields.name("prompt"),
             args: fields.optional("args").map(|at| at.object()),
             expect: Expect::optional(fields.optional("expect")),
-            tags: fields
-                .optional("tags")
-                .map(|at| at.names())
-                .unwrap_or_default(),
+            tags: fields.names("tags"),
             place: at.place(),
         };
         fields.finish_with(only_tools);

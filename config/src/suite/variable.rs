@@ -44,7 +44,7 @@ impl Variable {
             let message = format!("`{}` can never be referred to", name.escape_debug());
             let help =
                 "names are letters, digits and `_`, and do not begin with a digit".to_owned();
-            at.warn(message, help);
+            at.warn(Code::Unused, message, help);
         }
         Self {
             name: name.to_owned(),
@@ -66,7 +66,7 @@ fn origin(at: &Cursor<'_>) -> Origin {
         },
         Some((_, value)) => {
             if let Some(default) = default {
-                default.warn("`default` is never used beside `value`", None);
+                default.warn(Code::Unused, "`default` is never used beside `value`", None);
             }
             Origin::Literal(scalar(&value))
         }

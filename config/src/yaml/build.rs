@@ -245,15 +245,15 @@ impl Builder<'_> {
 
 fn check_depth(depth: usize, span: Span) -> Result<(), Problem> {
     if depth <= MAX_DEPTH {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(too_deep(span))
     }
+}
+
+fn too_deep(span: Span) -> Problem {
     let message = format!("more than {MAX_DEPTH} collections stand within one another here");
-    Err(Problem::new(
-        Code::Yaml,
-        span,
-        message,
-        "flatten the structure",
-    ))
+    Problem::new(Code::Yaml, span, message, "flatten the structure")
 }
 
 /// How much an alias copies.
@@ -305,7 +305,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Resu
     let as_text = match tag {
         Some("int" | "float" | "bool" | "null") => false,
         // `!` alone makes a string; tags of others say nothing about the value.
-        Some("str" | "") => true,
+        Some("str" | "" | "!") => true,
         _ => style != ScalarStyle::Plain,
     };
     if as_text {
@@ -351,6 +351,9 @@ fn broken(text: &str, error: &granit_parser::ScanError) -> Problem {
         .get(line_start..span.start as usize)
         .unwrap_or_default();
     let info = error.info();
+    if info.contains("recursion limit") {
+        return too_deep(span);
+    }
     let help = if before.contains('\t')
         || text
             .get(span.start as usize..)

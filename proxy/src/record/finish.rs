@@ -13,6 +13,7 @@ use tapewright_schemas::tape::GapTotal;
 use tapewright_schemas::{capture, cassette};
 
 use super::chain::Chain;
+use super::judging::Findings;
 use super::names::{Target, numbered};
 use super::probe::{is_probe, take_along};
 
@@ -33,6 +34,8 @@ pub struct Finished {
     pub events: u64,
     /// What is missing on it.
     pub gaps: GapTotal,
+    /// What judges found, if there were any.
+    pub findings: Findings,
     /// Why the tape is not whole, when it is not.
     pub lost: Option<String>,
     /// What else went wrong, in words.

@@ -19,7 +19,7 @@ use super::names::{FolderTarget, TAPE_ENDING, Target, numbered, stem};
 use super::sync::SyncGate;
 use super::tape_file::{TapeWriter, redact_header};
 use super::tapes::Unsynced;
-use super::{Durability, Settings};
+use super::{Durability, Judging, Settings};
 
 /// Writes a tape for each session.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub(crate) struct Folder {
     most_open: usize,
     idle_us: u64,
     synced: bool,
+    judging: Option<(Judging, Durability)>,
     open: HashMap<SessionKey, Open>,
     // The sessions of this batch.
     touched: Vec<SessionKey>,
@@ -103,6 +104,7 @@ impl Folder {
             command,
             rules,
             durability,
+            judging,
             ..
         } = settings;
         let rules = rules();
@@ -119,6 +121,7 @@ impl Folder {
             most_open: target.most_open,
             idle_us: u64::try_from(target.idle.as_micros()).unwrap_or(u64::MAX),
             synced: durability == Durability::Synced,
+            judging: judging.map(|judging| (judging, durability)),
             open: HashMap::new(),
             touched: Vec::new(),
             unsynced: Vec::new(),
@@ -187,6 +190,9 @@ impl Folder {
     /// Finishes what has been silent for long.
     pub(crate) fn tick(&mut self, now: Offset) {
         self.now = self.now.max(now);
+        if self.judging.is_some() {
+            self.open.values_mut().for_each(|open| open.tape.tick(now));
+        }
         self.look();
     }
 
@@ -255,7 +261,8 @@ impl Folder {
         };
         let path = numbered(&self.path.join(name), volume + 1);
         let redactor = Redactor::new(Arc::clone(&self.rules));
-        let tape = TapeWriter::open(Target::tape_only(&path), header, redactor);
+        let target = Target::tape_only(&path);
+        let tape = TapeWriter::open(target, header, redactor, self.judging.clone());
         self.open.insert(
             key,
             Open {
@@ -285,6 +292,7 @@ impl Folder {
         }
         self.done.events += closed.events;
         self.done.gaps = sum(self.done.gaps, closed.gaps);
+        self.done.findings.add(closed.findings);
         let gaps = !closed.gaps.is_empty() || closed.lost.is_some();
         self.done.lost = self.done.lost.take().or(closed.lost);
         let Some(path) = closed.tape else { return };

@@ -8,18 +8,22 @@
 //! A task of an asynchronous runtime calls [`Recorder::offer`] and awaits
 //! [`Recorder::poll_pace`]: under `queue` neither blocks its thread.
 
+mod aside;
 mod cassettes;
 mod chain;
 mod finish;
 mod folder;
+mod judging;
 mod names;
 mod probe;
+mod processes;
 mod queue;
 mod stats;
 mod sync;
 mod tape_file;
 mod tapes;
 mod tapped;
+mod ticks;
 mod writer;
 
 use std::fmt;
@@ -29,6 +33,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tapewright_engine::Forward;
 use tapewright_schemas::event::{Event, Offset};
@@ -42,8 +47,10 @@ use self::tapes::{Tapes, Unsynced};
 use crate::clock::Clock;
 
 pub use self::finish::{Finished, Problem, SessionFiles};
+pub use self::judging::{Findings, Judging, MakeJudge};
 pub use self::names::Target;
 pub use self::tapped::Tapped;
+pub(crate) use self::ticks::Ticks;
 
 /// What is promised about a tape when the recorder is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +112,8 @@ pub struct Settings {
     pub command: Vec<Vec<u8>>,
     /// Makes the redaction rules; runs on the writer's thread, off the start-up path.
     pub rules: Box<dyn FnOnce() -> Arc<Rules> + Send>,
+    /// Who judges the recording while it is written, if anybody does.
+    pub judging: Option<Judging>,
 }
 
 impl fmt::Debug for Settings {
@@ -125,6 +134,8 @@ pub struct Recorder {
     stats: Arc<Stats>,
     // There is a tape for each session.
     folder: bool,
+    // How often a judge wants to know the time.
+    beat: Option<Duration>,
     finished: AtomicBool,
     clock: Clock,
 }
@@ -156,6 +167,7 @@ impl Recorder {
         } = settings;
         let stats = Arc::new(Stats::default());
         let folder = settings.target.folder.is_some();
+        let beat = settings.judging.as_ref().map(|judging| judging.beat);
         let keeper = if durability == Durability::Queue {
             let queue = Arc::new(Queue::new(when_full));
             let writer = writer::spawn(settings, Arc::clone(&queue), Arc::clone(&stats))?;
@@ -177,6 +189,7 @@ impl Recorder {
             keeper,
             stats,
             folder,
+            beat,
             finished: AtomicBool::new(false),
             clock,
         })
@@ -191,6 +204,7 @@ impl Recorder {
             keeper: Keeper::Off,
             stats: Arc::default(),
             folder: false,
+            beat: None,
             finished: AtomicBool::new(false),
             clock,
         }
@@ -293,11 +307,17 @@ impl Recorder {
         }
     }
 
+    /// How often somebody who judges wants to be told the time.
+    #[must_use]
+    pub fn beat(&self) -> Option<Duration> {
+        self.beat
+    }
+
     /// Tells what time it is on the recording's clock, so that sessions that have been
-    /// silent for long are finished also when nothing comes. Only recordings into a folder
-    /// need it.
+    /// silent for long are finished, and hangs are noticed, also when nothing comes. Only
+    /// recordings into a folder and those that are judged need it.
     pub fn tick(&self, now: Offset) {
-        if !self.folder {
+        if !self.folder && self.beat.is_none() {
             return;
         }
         match &self.keeper {

@@ -10,9 +10,10 @@ use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::{Encoder, GapTotal, Header};
 
 use super::finish::{Finished, Identity, Projection};
+use super::judging::Bench;
 use super::names::create_tape;
 use super::queue::payload_bytes;
-use super::{Settings, Target};
+use super::{Durability, Judging, Settings, Target};
 
 /// How much encoded text is gathered before a write, in bytes.
 const WRITE_SIZE: usize = 256 * 1024;
@@ -53,6 +54,8 @@ pub(crate) struct TapeWriter {
     lost: Gap,
     // The first thing that went wrong.
     problem: Option<String>,
+    // Where what a judge finds is looked after.
+    bench: Option<Bench>,
     finished: bool,
 }
 
@@ -65,19 +68,34 @@ impl TapeWriter {
             mut header,
             command,
             rules,
+            durability,
+            judging,
             ..
         } = settings;
         let mut redactor = Redactor::new(rules());
         redact_header(&mut redactor, &mut header, &command);
-        Self::open(target, header, redactor)
+        Self::open(
+            target,
+            header,
+            redactor,
+            judging.map(|one| (one, durability)),
+        )
     }
 
     /// Creates the file under a header that was redacted.
-    pub(crate) fn open(target: Target, header: Header, redactor: Redactor) -> Self {
+    pub(crate) fn open(
+        target: Target,
+        header: Header,
+        redactor: Redactor,
+        judging: Option<(Judging, Durability)>,
+    ) -> Self {
+        let judge = judging
+            .as_ref()
+            .map(|(judging, durability)| judging.of(&header, *durability));
         let before = [&target.cassette, &target.capture]
             .map(|path| path.as_ref().and_then(|path| Identity::of(path)));
         let mut tape = Self {
-            encoder: Encoder::new(redactor),
+            encoder: Encoder::new(redactor).with_judge(judge),
             header,
             path: target.tape.clone(),
             target,
@@ -90,6 +108,7 @@ impl TapeWriter {
             good: 0,
             lost: no_gap(),
             problem: None,
+            bench: judging.map(|(judging, _)| Bench::new(judging)),
             finished: false,
         };
         match create_tape(&tape.target.tape) {
@@ -111,6 +130,10 @@ impl TapeWriter {
         }
         self.encoder.encode(event, &mut self.out);
         self.line(1, payload_bytes(event) as u64);
+        if let Some(bench) = &mut self.bench {
+            bench.note(event);
+            self.write_findings();
+        }
         if self.out.len() >= WRITE_SIZE {
             self.flush();
         }
@@ -145,6 +168,27 @@ impl TapeWriter {
         self.out.clear();
         self.lines.clear();
         self.good
+    }
+
+    /// Lets the judge know the time, and writes what that led to.
+    pub(crate) fn tick(&mut self, now: Offset) {
+        if self.bench.is_some() && !self.finished {
+            self.encoder.tick_judge(now);
+            self.write_findings();
+            self.flush();
+        }
+    }
+
+    /// Writes what the judge has found since the last time.
+    fn write_findings(&mut self) {
+        while let Some(mut event) = self.encoder.poll_judge() {
+            if let Some(bench) = &mut self.bench {
+                bench.complete(&mut event, self.encoder.redactor());
+                self.encoder.encode(&event, &mut self.out);
+                bench.tell(&event);
+                self.line(1, 0);
+            }
+        }
     }
 
     /// Notes that a line has been encoded.
@@ -189,6 +233,8 @@ impl TapeWriter {
     /// Writes the footer.
     pub(crate) fn close(&mut self, now: Offset) -> Finished {
         self.finished = true;
+        self.encoder.end_judge(now);
+        self.write_findings();
         if self.lost.events > 0 {
             self.tell_gap(now);
         }
@@ -199,6 +245,7 @@ impl TapeWriter {
             tape: self.file.is_some().then(|| self.path.clone()),
             events: footer.events,
             gaps: footer.gaps,
+            findings: self.bench.as_ref().map(Bench::found).unwrap_or_default(),
             lost: self.problem.take(),
             ..Finished::default()
         }

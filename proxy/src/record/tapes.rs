@@ -61,10 +61,11 @@ impl Tapes {
         }
     }
 
-    /// Looks after what has been silent for long.
+    /// Looks after what has been silent for long, and lets judges know the time.
     pub(crate) fn tick(&mut self, now: Offset) {
-        if let Self::Folder(folder) = self {
-            folder.tick(now);
+        match self {
+            Self::One(tape) => tape.tick(now),
+            Self::Folder(folder) => folder.tick(now),
         }
     }
 

@@ -26,10 +26,8 @@ pub(crate) fn spawn(
                     tapes.encode(&event);
                 }
                 tapes.flush();
-                if let Tapes::Folder(folder) = &mut tapes
-                    && let Some(now) = queue.ticked()
-                {
-                    folder.tick(now);
+                if let Some(now) = queue.ticked() {
+                    tapes.tick(now);
                 }
                 stats.update(tapes.owed(), tapes.gaps());
             }

@@ -18,7 +18,7 @@ use super::pump::{Gauge, Pump};
 use super::shared_sink::SharedSink;
 use super::{signals, stderr};
 use crate::clock::Clock;
-use crate::record::Recorder;
+use crate::record::{Recorder, Ticks};
 use crate::upstream::{ChunkSink, ChunkSource, Life, Link, OpenError, Upstream};
 
 /// How a session went.
@@ -107,6 +107,7 @@ pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
         place: Place::default(),
     };
     let link = upstream.open()?;
+    let _ticks = Ticks::start(recorder, clock);
     carry(link, ends, policy, recorder, clock, (notify, &notices))
 }
 

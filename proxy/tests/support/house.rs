@@ -105,5 +105,6 @@ fn recording(tape: &Path) -> Settings {
         },
         command: Vec::new(),
         rules: Box::new(|| Arc::new(Rules::new(&redact::Settings::default()).unwrap())),
+        judging: None,
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Draft {
     pub(super) session: u32,
     pub(super) after: Option<usize>,
     pub(super) why: String,
+    /// The answer was an HTTP error, and no server of MCP may have spoken.
+    pub(super) http_error: bool,
 }
 
 impl Default for Draft {
@@ -55,6 +57,7 @@ impl Default for Draft {
             session: 0,
             after: None,
             why: String::new(),
+            http_error: false,
         }
     }
 }
@@ -83,6 +86,13 @@ impl Default for Entry {
 /// Puts everything in the order in which it happened. What has no time stands behind
 /// what comes before it in the file.
 pub(super) fn arrange(text: Bytes, parts: Parts, methods: Methods) -> Script {
+    let initialize = methods.find("initialize");
+    let opens = |draft: &Draft| Some(draft.method) == initialize;
+    let opened = |draft: &Draft| opens(draft) && !draft.http_error;
+    // A client that looks for the transport posts `initialize` where nobody takes it, and
+    // begins again. Here the transport is ours, and nobody looks for it.
+    let found = parts.exchanges.iter().any(opened);
+    let looks = |draft: &Draft| found && opens(draft) && draft.http_error;
     let mut stage = Stage {
         script: Script {
             text,
@@ -118,7 +128,7 @@ pub(super) fn arrange(text: Bytes, parts: Parts, methods: Methods) -> Script {
         while let Some(entry) = messages.next_if(|entry| is_due(entry.after)) {
             stage.aside(entry);
         }
-        if let Some(draft) = exchanges.next() {
+        if let Some(draft) = exchanges.next().filter(|draft| !looks(draft)) {
             stage.take(draft, TakePlace::Exchange(place));
         }
     }

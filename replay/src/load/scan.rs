@@ -211,6 +211,11 @@ impl<'t> Scan<'t> {
                 }
                 b"session" => draft.session = self.number()?.unwrap_or_default(),
                 b"after" => draft.after = self.number()?,
+                b"marks" => {
+                    let marks = self.scanner.skip_value()?;
+                    draft.http_error =
+                        memchr::memmem::find(marks.of(self.text), b"\"http error\"").is_some();
+                }
                 b"why" => {
                     if let Value::String(text) = self.value_whole()? {
                         draft.why = self.string(text);

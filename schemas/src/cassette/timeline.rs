@@ -263,7 +263,10 @@ impl Timeline {
 
     fn entry(&mut self, entry: &Entry, place: Where) {
         let (conduit, _, era) = place;
-        let place = (entry.conduit.unwrap_or(conduit), entry.session, era);
+        let conduit = entry.conduit.unwrap_or(conduit);
+        // On one pipe what crossed meanwhile need not belong to the exchange, nor to its era.
+        let era = era.filter(|_| conduit.0 != 0);
+        let place = (conduit, entry.session, era);
         if let Some(note) = &entry.sse {
             self.note(entry.dir, entry.at, place, note.clone());
         }

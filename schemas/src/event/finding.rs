@@ -1,5 +1,7 @@
 //! What a judge found while it watched a recording.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Event, Offset};
@@ -22,6 +24,33 @@ pub struct Finding {
     /// The events that prove it, the decisive one first.
     #[serde(default)]
     pub evidence: Vec<Place>,
+    /// Of a hang: the server's processes, where they can be looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Process>,
+}
+
+impl Finding {
+    /// The code of a request that has had no answer for too long.
+    pub const HANG: &str = "HANG";
+}
+
+/// What a process was doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its process id.
+    pub pid: u32,
+    /// Its name, as short as the system keeps it.
+    pub name: String,
+    /// `running`, `sleeping`, `waiting for a device`, `stopped` or `ended`.
+    pub state: String,
+    /// How long it has kept a processor busy since it began, in milliseconds.
+    pub cpu_ms: u64,
+    /// What its first open descriptors lead to, by number: `0 pipe:[4711]`.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// How many more are open.
+    #[serde(default)]
+    pub more_files: u64,
 }
 
 /// A place on the tape.
@@ -38,7 +67,7 @@ pub struct Place {
 ///
 /// It sees every event as it stands on the tape: numbered, with its era, and without
 /// secrets.
-pub trait Judge: Send {
+pub trait Judge: fmt::Debug + Send {
     /// Takes the next event; `message` is its message taken apart, where that is known.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
 

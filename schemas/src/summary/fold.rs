@@ -12,7 +12,7 @@ use crate::cassette::ends::Ends;
 use crate::cassette::{Answer, Open, Pairing, incomplete};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker, PROTOCOL_VERSION_KEY, own_version};
-use crate::event::{Direction, Event, EventBody, Exit, Offset, Payload, Scope};
+use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, Scope};
 use crate::json;
 use crate::recording::FileKind;
 use crate::tape::{Ending, GapTotal, Header};
@@ -44,6 +44,7 @@ pub struct Fold {
     stderr_lines: u64,
     faults: u64,
     findings: u64,
+    found: Vec<Finding>,
     gaps: GapTotal,
     exit: Option<Exit>,
     last: Offset,
@@ -72,6 +73,8 @@ const UNANSWERED_LIMIT: usize = 1_000;
 /// How many lines of noise are listed, and how much of each.
 const NOISE_LIMIT: usize = 5;
 const NOISE_LIMIT_BYTES: usize = 200;
+/// How many findings are listed.
+const FOUND_LIMIT: usize = 1_000;
 
 impl Fold {
     /// A fold over nothing yet. Events without times give no durations.
@@ -103,7 +106,12 @@ impl Fold {
             }
             EventBody::Stderr { .. } => self.stderr_lines += 1,
             EventBody::Faulted { .. } => self.faults += 1,
-            EventBody::Finding(_) => self.findings += 1,
+            EventBody::Finding(finding) => {
+                self.findings += 1;
+                if self.found.len() < FOUND_LIMIT {
+                    self.found.push((**finding).clone());
+                }
+            }
             EventBody::Gap(gap) => {
                 self.gaps.count += 1;
                 self.gaps.events = self.gaps.events.saturating_add(gap.events);
@@ -170,6 +178,7 @@ impl Fold {
             stderr_lines: self.stderr_lines,
             faults: self.faults,
             findings: self.findings,
+            found: self.found,
             redactions,
             gaps: Gaps {
                 count: gaps.count,

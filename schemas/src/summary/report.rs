@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::event::Finding;
+
 /// What is on a recording.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -55,6 +57,9 @@ pub struct Report {
     /// How many findings judges left on the tape.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<Finding>,
     /// Secrets that were replaced, by kind.
     pub redactions: BTreeMap<String, u64>,
     /// What was not recorded.

@@ -1,7 +1,7 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"1.1","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"1.2","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
 //! {"seq":2,"at_us":990,"dir":"to_server","era":"handshake","message":{"jsonrpc":"2.0",…}}
 //! {"seq":3,"at_us":1500,"dir":"to_client","text":"Listening…","why":"not JSON"}
@@ -53,9 +53,25 @@
 //! - `closed` with `"aborted":true` was broken off in the middle.
 //! - `began` and `ended` tell of a session, `added` how long an exchange was in our hands.
 //!
+//! # Findings
+//!
+//! A recording that is judged while it is written holds what the judge found, each where
+//! it was found. It is no message and belongs to nobody's conversation.
+//!
+//! ```text
+//! {"seq":9,…,"finding":{"code":"INV-012","status":"fail","side":"server","severity":"must","detail":"…","evidence":[{"seq":8,"pointer":"/id"}]}}
+//! {"seq":12,…,"finding":{"code":"HANG","status":"open","side":"server","detail":"…","evidence":[{"seq":4}],"processes":[…]}}
+//! ```
+//!
+//! - `status` is `fail`, or `race` where the sender may not have known; of a hang `open`,
+//!   and `closed` once the request was answered or given up after all.
+//! - `evidence` names the events that prove it, with a JSON pointer into the message.
+//! - `processes` tells what the server's processes were doing: `pid`, `name`, `state`,
+//!   `cpu_ms`, and open `files`.
+//!
 //! # Versions
 //!
-//! 1.1 added HTTP.
+//! 1.1 added HTTP, 1.2 findings.
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.

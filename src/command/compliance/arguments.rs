@@ -1,13 +1,16 @@
 //! What can be asked of `compliance invariants`.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_compliance::Selection;
-use tapewright_compliance::code::Code;
-use tapewright_compliance::finding::Severity;
 
 use super::judge::{self, Question};
+use super::{baseline, evidence};
+use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
@@ -26,18 +29,20 @@ pub(crate) struct Arguments {
     /// How to report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
+    /// Known failures: one that is listed is expected, and stale once it passes
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write what fails now into the baseline
+    #[arg(long, requires = "baseline")]
+    update_baseline: bool,
     /// Judge by every invariant
     #[arg(long)]
     all: bool,
-    /// Judge by this invariant, and not by the documented seven; repeatable
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
-    select: Vec<Code>,
-    /// Leave this invariant out; repeatable
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
-    ignore: Vec<Code>,
-    /// Leave out what is less binding than this
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    severity: Option<Level>,
+    #[command(flatten)]
+    selection: SelectionArguments,
+    /// Write for each finding the smallest file that still shows it into this folder
+    #[arg(long, value_name = "DIR")]
+    evidence: Option<PathBuf>,
     /// The sessions share one transport, so that equal request ids collide
     #[arg(long)]
     shared_transport: bool,
@@ -54,57 +59,78 @@ enum Format {
     Pretty,
     /// For programs
     Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Level {
-    /// Only MUST and MUST NOT
-    Must,
-    /// SHOULD and SHOULD NOT as well
-    Should,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of a GitHub workflow, and its step summary
+    Github,
+    /// For comments and summaries
+    Markdown,
 }
 
 impl Arguments {
     /// Judges, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
-        let selection = self.selection()?;
-        let verdicts = judge::judge(&Question {
+        let usual = if self.all {
+            Selection::all()
+        } else {
+            Selection::documented()
+        };
+        let selection = self.selection.selection(usual)?;
+        let baseline = match &self.baseline {
+            Some(path) => Some((path, baseline::read(path, self.update_baseline)?)),
+            None => None,
+        };
+        let mut verdicts = judge::judge(&Question {
             path: &self.capture,
             selection,
             shared_transport: self.shared_transport,
         })?;
+        if let Some((path, mut known)) = baseline {
+            if self.update_baseline {
+                known = baseline::update(known, &verdicts, path)?;
+            }
+            baseline::apply(&known, &mut verdicts);
+        }
+        if let Some(folder) = &self.evidence {
+            evidence::write(folder, &mut verdicts)?;
+            for path in evidence::files(&verdicts) {
+                let path = report::safe(&path.display().to_string());
+                report::note(&format!("wrote {path}"));
+            }
+        }
         report::out(&match self.format {
             Format::Pretty => report::compliance::pretty(&verdicts),
             Format::Json => report::compliance::json(&verdicts)?,
+            Format::Junit => report::compliance::junit(&verdicts)?,
+            Format::Sarif => report::compliance::sarif(&verdicts)?,
+            Format::Github => report::compliance::github(&verdicts),
+            Format::Markdown => report::compliance::markdown(&verdicts),
         })?;
+        if matches!(self.format, Format::Github) {
+            summarize(&report::compliance::markdown(&verdicts))?;
+        }
         Ok(verdicts.exit())
     }
-
-    fn selection(&self) -> anyhow::Result<Selection> {
-        let mut selection = if self.all {
-            Selection::all()
-        } else if self.select.is_empty() {
-            Selection::documented()
-        } else {
-            Selection::none()
-        };
-        let unknown = |error| {
-            anyhow::Error::new(error).context(Mistake::new(
-                "the selection cannot be made",
-                "`--all --format json` lists every invariant with its description",
-            ))
-        };
-        for code in &self.select {
-            selection.select(*code).map_err(unknown)?;
-        }
-        for code in &self.ignore {
-            selection.ignore(*code).map_err(unknown)?;
-        }
-        match self.severity {
-            Some(Level::Must) => selection.at_least(Severity::Must),
-            Some(Level::Should) => selection.at_least(Severity::Should),
-            None => {}
-        }
-        Ok(selection)
-    }
 }
+
+/// Adds to the summary of a GitHub workflow's step, when we run in one.
+fn summarize(text: &str) -> anyhow::Result<()> {
+    let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let file = OpenOptions::new().append(true).create(true).open(&path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| {
+            let path = report::safe(&path.to_string_lossy());
+            let what = format!("the step summary `{path}` cannot be written");
+            Mistake::new(
+                what,
+                format!("unset `{SUMMARY}`, or make the file writable"),
+            )
+        })
+}
+
+/// Names the file of the step summary.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -1,8 +1,9 @@
 //! From files to verdicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use tapewright_compliance::code::Code;
 use tapewright_compliance::composition::{Composition, Hazard};
 use tapewright_compliance::finding::{Doubt, Status};
 use tapewright_compliance::{Checker, Facts, Keeps, Outcome, Selection, capture};
@@ -10,6 +11,7 @@ use tapewright_schemas::event::{SessionKey, Sink as _};
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::tape::Header;
 
+use super::baseline::Expectations;
 use super::{folder, strict};
 use crate::exit::Exit;
 use crate::files::{Contents, Recording};
@@ -27,8 +29,10 @@ pub(super) struct Question<'a> {
 pub(crate) struct Verdicts {
     pub(crate) servers: Vec<Server>,
     pub(crate) hazards: Vec<Hazard>,
-    /// How many recordings were looked at.
-    pub(crate) recordings: usize,
+    /// Which of the hazards a baseline expects.
+    pub(crate) expected_hazards: Vec<bool>,
+    /// What a baseline made of it, if there is one.
+    pub(crate) expectations: Option<Expectations>,
     /// Whether any invariant is selected.
     pub(crate) selected: bool,
 }
@@ -40,6 +44,12 @@ pub(crate) struct Server {
     pub(crate) path: PathBuf,
     pub(crate) session: SessionKey,
     pub(crate) outcomes: Vec<Outcome>,
+    /// What the file is.
+    pub(crate) kind: FileKind,
+    /// The failures that a baseline expects.
+    pub(crate) expected: BTreeSet<Code>,
+    /// Where each finding was cut out to, by invariant and place among its findings.
+    pub(crate) cut_out: BTreeMap<(Code, usize), PathBuf>,
     /// Of a capture: where each event stands in the file.
     pub(crate) origins: Vec<capture::Origin>,
 }
@@ -49,6 +59,16 @@ impl Server {
     pub(crate) fn origin(&self, seq: u64) -> Option<&capture::Origin> {
         let index = usize::try_from(seq.checked_sub(1)?).ok()?;
         self.origins.get(index)
+    }
+
+    /// On which line of the file an event stands, when it is a tape: behind the header.
+    pub(crate) fn line(&self, seq: u64) -> Option<u64> {
+        (self.kind == FileKind::Tape).then(|| seq.saturating_add(1))
+    }
+
+    /// Whether an invariant failed, and no baseline expects it.
+    pub(crate) fn fails(&self, outcome: &Outcome) -> bool {
+        outcome.status == Status::Fail && !self.expected.contains(&outcome.code)
     }
 }
 
@@ -69,9 +89,27 @@ impl Verdicts {
         self.failed() == 0 && self.hazards.is_empty()
     }
 
+    /// The hazards, and whether each is expected.
+    pub(crate) fn hazards(&self) -> impl Iterator<Item = (&Hazard, bool)> {
+        let expected = self.expected_hazards.iter().copied();
+        self.hazards
+            .iter()
+            .zip(expected.chain(std::iter::repeat(false)))
+    }
+
+    /// Whether everything is as it should be, or as a baseline expects it.
+    fn holds(&self) -> bool {
+        let fails = |server: &Server| server.outcomes.iter().any(|one| server.fails(one));
+        let stale = self
+            .expectations
+            .as_ref()
+            .is_some_and(Expectations::is_stale);
+        !stale && !self.servers.iter().any(fails) && self.hazards().all(|(_, expected)| expected)
+    }
+
     /// What the caller is told.
     pub(crate) fn exit(&self) -> Exit {
-        if !self.all_safe() {
+        if !self.holds() {
             return Exit::Fail;
         }
         let outcomes = self.servers.iter().flat_map(|server| &server.outcomes);
@@ -91,7 +129,8 @@ pub(super) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
     let mut verdicts = Verdicts {
         servers: Vec::new(),
         hazards: Vec::new(),
-        recordings: 0,
+        expected_hazards: Vec::new(),
+        expectations: None,
         selected: !question.selection.is_empty(),
     };
     let mut composition = Composition::default();
@@ -122,16 +161,19 @@ fn one(
     if recording.kind() != FileKind::Tape {
         strict::check(&recording.path)?;
     }
-    verdicts.recordings += 1;
+    let kind = recording.kind();
     let facts = Facts::of(recording.kind(), &recording.header(), recording.timed());
     let mut checker = Checker::new(facts, question.selection.clone());
     let path = recording.path.clone();
     let (mut labels, mut origins) = (BTreeMap::new(), Vec::new());
     let (fallback, ending);
     if let Contents::Document(Document::Capture(capture), whole) = &recording.contents {
+        if capture.sessions.is_empty() {
+            return Ok(());
+        }
         origins = capture::judge(capture, facts.keeps, &mut checker);
-        for (key, session) in (0..).zip(&capture.sessions) {
-            labels.insert(SessionKey(key), session.label.clone());
+        for (place, session) in (0..).zip(&capture.sessions) {
+            labels.insert(SessionKey(session.key(place)), session.label.clone());
         }
         let declared = capture.array && facts.keeps == Keeps::Selection;
         if declared || question.shared_transport {
@@ -156,6 +198,9 @@ fn one(
             path: path.clone(),
             session: judged.session,
             outcomes: judged.outcomes,
+            kind,
+            expected: BTreeSet::new(),
+            cut_out: BTreeMap::new(),
             origins: origins.clone(),
         });
     }

@@ -1,6 +1,8 @@
 //! `tapewright compliance`: judging recordings.
 
 mod arguments;
+mod baseline;
+mod evidence;
 mod folder;
 mod judge;
 mod strict;
@@ -9,6 +11,7 @@ use clap::{Args, Subcommand};
 
 use crate::exit::Exit;
 
+pub(crate) use self::baseline::Expectations;
 pub(crate) use self::judge::{Server, Verdicts};
 
 /// Judge recordings

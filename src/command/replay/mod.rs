@@ -237,6 +237,7 @@ fn recorder(
         },
         command: Vec::new(),
         rules: Box::new(move || rules),
+        judging: None,
     };
     faults::note(book, &mut settings.header);
     let recorder = Recorder::start(settings, clock);

@@ -1,5 +1,6 @@
 //! `tapewright validate`: everything that can be known about a suite without running it.
 
+mod assertions;
 mod cassettes;
 
 use std::path::PathBuf;
@@ -63,7 +64,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// Notes what is wrong beyond what loading finds.
 pub(crate) fn check(loaded: &mut Loaded) {
     let Some(suite) = &loaded.suite else { return };
-    let found = cassettes::check(suite);
+    let mut found = assertions::check(suite);
+    found.extend(cassettes::check(suite));
     loaded.add(found);
 }
 

@@ -1,11 +1,13 @@
 //! Verdicts as JSON: the documented shape, and what we add to it.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use tapewright_compliance::Outcome;
 use tapewright_compliance::finding::{Finding, Status};
 use tapewright_compliance::table;
 
-use crate::command::compliance::{Server, Verdicts};
+use crate::command::compliance::{Expectations, Server, Verdicts};
 
 /// One JSON object.
 pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
@@ -15,15 +17,32 @@ pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
         .map(|one| json!({"detail": one.detail, "kind": one.kind, "servers": one.servers}))
         .collect();
     let servers: Vec<Value> = verdicts.servers.iter().map(server).collect();
-    let document = json!({
+    let mut document = json!({
         "all_safe": verdicts.all_safe(),
         "composition_findings": hazards,
         "failed_invariant_count": verdicts.failed(),
         "servers": servers,
     });
+    if let (Some(expectations), Some(members)) = (&verdicts.expectations, document.as_object_mut())
+    {
+        members.insert("baseline".to_owned(), baseline(expectations));
+    }
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
+}
+
+fn baseline(expectations: &Expectations) -> Value {
+    let stale: Vec<Value> = expectations
+        .stale
+        .iter()
+        .map(|(label, code)| json!({"server_label": label, "id": code.to_string()}))
+        .collect();
+    json!({
+        "expected": expectations.expected,
+        "stale": stale,
+        "stale_hazards": expectations.stale_hazards,
+    })
 }
 
 fn server(server: &Server) -> Value {
@@ -58,9 +77,10 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
     let findings: Vec<Value> = outcome
         .findings
         .iter()
-        .map(|one| finding(server, one))
+        .enumerate()
+        .map(|(index, one)| finding(server, one, server.cut_out.get(&(outcome.code, index))))
         .collect();
-    json!({
+    let mut value = json!({
         "id": outcome.code.to_string(),
         "category": rule.map_or("", |rule| rule.category),
         "description": rule.map_or("", |rule| rule.property),
@@ -71,10 +91,16 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
         "doubts": doubts,
         "findings": findings,
         "more_findings": outcome.more,
-    })
+    });
+    if let Some(members) = value.as_object_mut()
+        && server.expected.contains(&outcome.code)
+    {
+        members.insert("expected".to_owned(), Value::Bool(true));
+    }
+    value
 }
 
-fn finding(server: &Server, finding: &Finding) -> Value {
+fn finding(server: &Server, finding: &Finding, cut_out: Option<&PathBuf>) -> Value {
     let evidence: Vec<Value> = finding
         .evidence
         .iter()
@@ -87,12 +113,19 @@ fn finding(server: &Server, finding: &Finding) -> Value {
             value
         })
         .collect();
-    json!({
+    let mut value = json!({
         "status": finding.status.name(),
         "side": finding.side.name(),
         "severity": finding.severity.name(),
         "at_us": finding.at.0,
         "detail": finding.detail,
         "evidence": evidence,
-    })
+    });
+    if let (Some(path), Some(members)) = (cut_out, value.as_object_mut()) {
+        members.insert(
+            "evidence_file".to_owned(),
+            path.display().to_string().into(),
+        );
+    }
+    value
 }

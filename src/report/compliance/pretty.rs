@@ -1,12 +1,11 @@
 //! Verdicts for people.
 
-use std::fmt::Write as _;
-
 use tapewright_compliance::Outcome;
-use tapewright_compliance::finding::{Finding, Side, Status};
+use tapewright_compliance::finding::Status;
 use tapewright_compliance::table;
 
-use crate::command::compliance::{Server, Verdicts};
+use super::sentence;
+use crate::command::compliance::{Expectations, Server, Verdicts};
 use crate::report::safe;
 
 /// The verdicts as text.
@@ -24,16 +23,35 @@ pub(crate) fn pretty(verdicts: &Verdicts) -> String {
                 "  PASS  the servers do not stand in each other's way",
             );
         }
-        for hazard in &verdicts.hazards {
+        for (hazard, expected) in verdicts.hazards() {
+            let word = if expected { "EXPECTED" } else { "FAIL" };
             line(
                 &mut out,
-                &format!("  FAIL  [{}] {}", hazard.kind, safe(&hazard.detail)),
+                &format!("  {word}  [{}] {}", hazard.kind, safe(&hazard.detail)),
             );
         }
+    }
+    if let Some(expectations) = &verdicts.expectations {
+        stale(expectations, &mut out);
     }
     line(&mut out, "");
     line(&mut out, &format!("Result: {}", result(verdicts)));
     out
+}
+
+/// What has to be taken out of the baseline.
+fn stale(expectations: &Expectations, out: &mut String) {
+    if !expectations.is_stale() {
+        return;
+    }
+    line(out, "");
+    line(out, "Stale in the baseline: it does not fail any more");
+    for (label, code) in &expectations.stale {
+        line(out, &format!("  {code}  {}", safe(label)));
+    }
+    for hazard in &expectations.stale_hazards {
+        line(out, &format!("  {}", safe(hazard)));
+    }
 }
 
 fn session(server: &Server, out: &mut String) {
@@ -46,10 +64,14 @@ fn session(server: &Server, out: &mut String) {
     line(out, &format!("Server: {}{session}", safe(&server.label)));
     for outcome in &server.outcomes {
         let property = table::find(outcome.code).map_or("", |rule| rule.property);
-        let word = word(outcome.status);
+        let word = if server.expected.contains(&outcome.code) {
+            "EXPECTED".to_owned()
+        } else {
+            word(outcome.status)
+        };
         line(out, &format!("  {word:<12}  {}  {property}", outcome.code));
         for one in &outcome.findings {
-            line(out, &format!("      {}", finding(server, one)));
+            line(out, &format!("      {}", sentence(server, one)));
         }
         if outcome.more > 0 {
             line(out, &format!("      and {} more", outcome.more));
@@ -71,38 +93,8 @@ fn doubts(outcome: &Outcome, out: &mut String) {
     }
 }
 
-fn finding(server: &Server, finding: &Finding) -> String {
-    let side = match finding.side {
-        Side::Client => "client",
-        Side::Recorder => "our own fault",
-        Side::Server => "server",
-    };
-    let race = if finding.status == Status::Race {
-        "race, "
-    } else {
-        ""
-    };
-    let mut text = format!("{race}{side}: {}", safe(&finding.detail));
-    let mut places = Vec::new();
-    for place in &finding.evidence {
-        places.push(match server.origin(place.seq) {
-            Some(origin) => format!("{}{}", origin.pointer(), safe(&place.pointer)),
-            None => format!(
-                "event {}{}{}",
-                place.seq,
-                if place.pointer.is_empty() { "" } else { " " },
-                safe(&place.pointer)
-            ),
-        });
-    }
-    if !places.is_empty() {
-        // Writing to a string does not fail.
-        let _never_fails = write!(text, " ({})", places.join(", "));
-    }
-    text
-}
-
-fn result(verdicts: &Verdicts) -> String {
+/// How many invariants fared how.
+pub(super) fn result(verdicts: &Verdicts) -> String {
     let mut parts = Vec::new();
     for (status, words) in [
         (Status::Fail, "failed"),
@@ -115,6 +107,9 @@ fn result(verdicts: &Verdicts) -> String {
         if count > 0 || status == Status::Fail {
             parts.push(format!("{count} {words}"));
         }
+    }
+    if let Some(expectations) = &verdicts.expectations {
+        parts.push(format!("{} of them expected", expectations.expected));
     }
     if !verdicts.hazards.is_empty() {
         let count = verdicts.hazards.len();

@@ -1,4 +1,4 @@
-"""The recorder in front of a server, as a reverse gateway or as a forward proxy."""
+"""The recorder in front of a server, as a reverse gateway or as a forward proxy, and a recording in its place."""
 
 import json
 import os
@@ -11,19 +11,16 @@ import servers
 OPTIONS = os.environ.get("TAPEWRIGHT_PEERS_OPTIONS", "").split()
 
 
-class Gateway:
-    """`tapewright record`, with its files in a folder of its own."""
+class Listening:
+    """Our program, serving clients on a port that it says, with its files in a folder of its own."""
 
-    def __init__(self, folder, upstream=None, options=(), command=None):
+    def __init__(self, folder, arguments, has_command=False):
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        way = ["--listen", "127.0.0.1:0"] if upstream or command else ["--forward-proxy", "127.0.0.1:0"]
-        way += ["--upstream", upstream] if upstream else []
-        self._has_command = command is not None  # whose stderr is ours
+        self._has_command = has_command  # whose stderr is ours
         self._errors = open(folder / "gateway.stderr", "wb")
         self.process = subprocess.Popen(
-            [str(common.TAPEWRIGHT), "record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS,
-             *(["--", *command] if command else [])],
+            [str(common.TAPEWRIGHT), *arguments],
             env=servers.plain_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -34,7 +31,7 @@ class Gateway:
             self.url = json.loads(line)["listening"]
         except ValueError:
             servers.stop(self.process)
-            raise RuntimeError(f"the recorder does not listen: {line!r} {self.stderr()[-400:]!r}") from None
+            raise RuntimeError(f"it does not listen: {line!r} {self.stderr()[-400:]!r}") from None
         self.port = int(self.url.split("/")[2].rsplit(":", 1)[1])
 
     def close(self):
@@ -56,8 +53,32 @@ class Gateway:
     def stderr(self):
         return (self.folder / "gateway.stderr").read_bytes()
 
+
+class Gateway(Listening):
+    """`tapewright record`."""
+
+    def __init__(self, folder, upstream=None, options=(), command=None):
+        way = ["--listen", "127.0.0.1:0"] if upstream or command else ["--forward-proxy", "127.0.0.1:0"]
+        way += ["--upstream", upstream] if upstream else []
+        behind = ["--", *command] if command else []
+        arguments = ["record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS, *behind]
+        super().__init__(folder, arguments, has_command=command is not None)
+
     def tapes(self):
         return sorted(self.folder.glob("*.tape.jsonl"))
 
     def cassettes(self):
         return sorted(path for path in self.folder.glob("out*.json") if not path.name.endswith(".capture.json"))
+
+
+class Replay(Listening):
+    """`tapewright replay`, at the recorded pace: a client that counts its progress reads it as it read the server's."""
+
+    def __init__(self, folder, cassette):
+        self.report = folder / "report.json"
+        way = ["--listen", "127.0.0.1:0", "--pace", "recorded", "--report", str(self.report)]
+        super().__init__(folder, ["replay", str(cassette), *way])
+
+    def missed(self):
+        """The requests that no recording answered, once it is closed."""
+        return json.loads(self.report.read_text("utf-8"))["misses"]

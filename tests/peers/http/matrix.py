@@ -5,7 +5,8 @@
 
 Every cell is run direct and in each of its ways through the recorder; a byte tee stands on either side of it. The
 transcripts must be equal, what passed in front must be what passed behind (heads, bodies, statuses), and the tape and
-the cassette must hold every message that the tee behind saw.
+the cassette must hold every message that the tee behind saw. What was recorded through the reverse gateway is then replayed
+to the same client with no server: the transcript must be the same again, and no request may be missed.
 
 A difference is believed only when the peers themselves are steady: the client is then run direct twice more, and what
 differs between those runs is the peers' own. --direct runs only that: it shows how steady the rig is.
@@ -27,7 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import common
 from clients import CELLS, FASTMCP_CLI, NODE_22, command, through_proxy
-from gateway import Gateway
+from gateway import Gateway, Replay
 from relay import Relay
 from servers import Servers, endpoint, plain_environment
 from tapes import HttpTape, cassette_against, sides_against, tape_against
@@ -37,6 +38,7 @@ DEADLINE = 180  # seconds for one run of one client: far more than any needs
 WORKERS = int(os.environ.get("TAPEWRIGHT_PEERS_WORKERS", "6"))  # sessions mostly wait for timers
 ADDRESS = re.compile(r"\b(localhost|127\.0\.0\.1):\d+")
 LOST = re.compile(r'no [\w/]+ within \d+ s|"do": ?"await".*TimeoutError')
+NOT_REPLAYED = {}  # cells, and why their recording cannot be played to the same client
 WAYS = {"reverse": [], "forward": [], "written": ["--durability", "written"]}
 
 
@@ -44,6 +46,7 @@ class Cell:
     def __init__(self, client, server, ways, folder, running, report):
         self.client, self.server, self.ways = client, server, ways
         self.name, self.runs = f"{client}/{server}", 0
+        self.cassette = None  # of the reverse gateway, when it is the only one
         self.folder, self.running, self.report = folder / self.name.replace("/", "-"), running, report
 
     def run(self, direct_only):
@@ -60,6 +63,8 @@ class Cell:
                 return
             for way in self.ways:
                 self.through(way, [first])
+            if self.cassette and self.name not in NOT_REPLAYED:
+                self.replayed([first])
         except subprocess.TimeoutExpired as late:
             self.report.fail(f"{self.name} runs", f"not done after {late.timeout} s")
         except Exception as problem:  # a cell that breaks must not hide the others
@@ -81,6 +86,29 @@ class Cell:
                 seen = self.once_through(f"{name} again", way)
                 why = difference(direct[0], seen)
         self.report.check(f"{name}: the same transcript ({seen.took:.1f} s)", why)
+
+    def replayed(self, direct):
+        """The same client with the recording in the server's place: no server runs."""
+        name = f"{self.name} replayed"
+        seen = self.once_replayed(name)
+        why = difference(direct[0], seen)
+        while why and len(direct) < 3:
+            direct.append(self.direct())
+            why = next((None for one in direct if not difference(one, seen)), why)
+        self.report.check(f"{name}: the same transcript ({seen.took:.1f} s)", why)
+
+    def once_replayed(self, name):
+        folder = self.folder / "replayed"
+        replay = Replay(folder, self.cassette)
+        try:
+            seen = self.transcript(replay.port)
+        finally:
+            end = replay.close()
+        (folder / "transcript").write_text("\n".join(seen.lines), "utf-8")
+        self.report.check(f"{name}: ends well", end)
+        missed = replay.missed()
+        self.report.check(f"{name}: nothing is missed", missed and f"{len(missed)} requests: {str(missed)[:600]}")
+        return seen
 
     def once_through(self, name, way):
         """One run through the recorder, between two tees; what they and the tape say is checked at once."""
@@ -107,7 +135,10 @@ class Cell:
         if len(tapes) != 1:
             self.report.fail(f"{name}: one tape", f"{sorted(path.name for path in folder.iterdir())}")
             return seen
-        self.judge(name, HttpTape(tapes[0]), gateway.cassettes(), inner)
+        cassettes = gateway.cassettes()
+        self.judge(name, HttpTape(tapes[0]), cassettes, inner)
+        if way == "reverse" and len(cassettes) == 1:
+            self.cassette = cassettes[0]
         return seen
 
     def judge(self, name, tape, cassettes, inner):

@@ -42,3 +42,32 @@ fn a_tape_that_was_cut_short_says_so() {
     let folder = folder(&[("fs.tape.jsonl", cut_short())]);
     golden("inspect_cut_short", folder.path(), &["inspect", "fs.json"]);
 }
+
+#[test]
+fn findings_are_told_with_what_was_seen() {
+    let finding = r#"{"seq":5,"at_us":5000,"finding":{"code":"INV-012","status":"fail","side":"server","severity":"must","detail":"no request with this id was in flight","evidence":[{"seq":3,"pointer":"/id"}]}}"#;
+    let hang = r#"{"seq":13,"at_us":90150,"finding":{"code":"HANG","status":"open","side":"server","detail":"`tools/call`, id `9`, has had no answer for 30.0 s, since 2.1 s","evidence":[{"seq":5}],"processes":[{"pid":7,"name":"node","state":"sleeping","cpu_ms":412,"files":["0 pipe:[88]"],"more_files":3}]}}"#;
+    let mut lines: Vec<&str> = TAPE.lines().collect();
+    lines.insert(13, hang);
+    lines.insert(5, finding);
+    let tape = lines.join("\n") + "\n";
+    let folder = folder(&[("fs.tape.jsonl", &tape), ("plain.tape.jsonl", TAPE)]);
+    let path = folder.path();
+    golden("inspect_findings", path, &["inspect", "fs.tape.jsonl"]);
+    // They belong to nobody's conversation.
+    let export = |file: &str, format: &str| run(path, &["export", file, "--as", format]).1;
+    for format in ["cassette", "capture"] {
+        let (with, without) = (
+            export("fs.tape.jsonl", format),
+            export("plain.tape.jsonl", format),
+        );
+        assert_eq!(with.replace("fs.tape", "plain.tape"), without);
+    }
+    // And a tape keeps them.
+    assert_eq!(
+        export("fs.tape.jsonl", "tape")
+            .matches("\"finding\":")
+            .count(),
+        2
+    );
+}

@@ -1,5 +1,6 @@
 //! The commands as their users meet them: what they write, what they say, how they end.
 
+mod captures;
 mod export;
 pub(crate) mod golden;
 mod inspect;

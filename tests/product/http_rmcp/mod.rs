@@ -18,6 +18,7 @@ use tapewright_schemas::event::{Direction, EventBody};
 
 use self::client::{Lifecycle, talk};
 use self::server::Server;
+use crate::replay::house::listening;
 use crate::support::{Tape, signal, tapewright, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -75,6 +76,24 @@ async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, T
     }
     let tape = Tape::read(&folder.path().join("rmcp.tape.jsonl"));
     assert!(tape.is_complete(), "{:?}", tape.ending);
+
+    // The same clients at once, with the recording in the server's place.
+    let mut command = tapewright();
+    command
+        .current_dir(folder.path())
+        .args(["replay", "rmcp.json", "--listen", "127.0.0.1:0"])
+        .args(["--report", "report.json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let house = listening(&mut command);
+    let replayed = talk_at_once(&house.url, lifecycle).await;
+    assert_eq!(house.stop("TERM"), Some(0));
+    for (alone, replayed) in direct.iter().zip(&replayed) {
+        assert_eq!(alone, replayed);
+    }
+    let report = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["missed"], 0, "{report}");
     (through, tape)
 }
 

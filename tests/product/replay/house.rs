@@ -21,7 +21,7 @@ use crate::support::{signal, wait};
 /// A replay that serves clients.
 pub(crate) struct House {
     child: Child,
-    url: String,
+    pub(crate) url: String,
     pub(crate) address: SocketAddr,
 }
 

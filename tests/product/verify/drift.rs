@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{run, verify};
+use crate::replay::house::House;
 use crate::replay::{call, cassette, exchange, opening};
 
 fn error(code: i32, message: &str) -> String {
@@ -181,6 +182,34 @@ fn questions_of_the_server_get_the_recorded_answers() {
         seen.contains(r#""result":{"roots":[{"uri":"file:///x"}]}"#),
         "{seen}"
     );
+}
+
+#[test]
+fn a_server_on_http_is_verified_too_and_each_session_over_a_link_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let in_session = |exchange: String, number: u32| {
+        let (head, _) = exchange.rsplit_once('}').unwrap();
+        format!(r#"{head},"session":{number}}}"#)
+    };
+    // The live server gives each session its first answer.
+    let recorded = cassette(&[
+        in_session(opening(), 1),
+        in_session(call("1", "one"), 1),
+        in_session(opening(), 2),
+        in_session(call("1", "one"), 2),
+    ]);
+    let live = cassette(&[opening(), call("1", "one"), call("1", "two")]);
+    let house = House::start(path, &live, &["--report", "report.json"]);
+    fs::write(path.join("recorded.json"), recorded).unwrap();
+    let arguments = ["verify", "recorded.json", "--upstream", &house.url];
+    let done = run(path, &arguments, &[]);
+    assert_eq!(done.status, 0, "{}{}", done.out, done.error);
+    assert!(done.out.contains("0 drifted, 4 the same"), "{}", done.out);
+    assert_eq!(house.stop("TERM"), Some(0));
+    let report = fs::read_to_string(path.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["sessions"], 2);
 }
 
 #[test]

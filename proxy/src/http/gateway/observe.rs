@@ -18,7 +18,7 @@ pub(crate) struct Exchange {
     pub(crate) log: Arc<Log>,
     /// The origin, by which sessions are told apart.
     pub(crate) origin: Arc<str>,
-    /// The request is an `initialize`.
+    /// The request is an `initialize` that opens a session of its own.
     pub(crate) initialize: AtomicBool,
     /// The request has been sent whole.
     pub(crate) sent: Arc<AtomicBool>,
@@ -72,8 +72,10 @@ impl Watch for RequestWatch {
             Kind::Request { method, .. } => method == "initialize",
             _ => false,
         };
-        exchange.initialize.store(initialize, Ordering::Relaxed);
+        // What comes on a known session opens none, and ends none: on 2024-11-05 the stream
+        // did, and no answer to a POST names a session.
         if exchange.log.session().is_none() {
+            exchange.initialize.store(initialize, Ordering::Relaxed);
             let session = initialize
                 .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
                 .flatten();

@@ -166,9 +166,11 @@ async fn serve(
     })
 }
 
-/// Tells the recorder the time, so that it can finish the files of silent sessions.
+/// Tells the recorder the time, so that it can finish the files of silent sessions, and
+/// notice hangs.
 pub(crate) async fn tick(recorder: Arc<Recorder>, clock: Clock, mut phase: watch::Receiver<Phase>) {
-    let mut beats = tokio::time::interval(BEAT);
+    let beat = recorder.beat().map_or(BEAT, |beat| beat.min(BEAT));
+    let mut beats = tokio::time::interval(beat);
     loop {
         tokio::select! {
             _ = beats.tick() => recorder.tick(clock.now()),

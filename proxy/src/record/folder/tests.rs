@@ -6,7 +6,8 @@ use std::io::BufReader;
 use std::time::Duration;
 
 use serde_json::Value;
-use tapewright_schemas::event::{ConduitId, Direction, LineEnd, Payload};
+use tapewright_schemas::envelope::Envelope;
+use tapewright_schemas::event::{ConduitId, Direction, Finding, Judge, LineEnd, Payload};
 use tapewright_schemas::redact;
 use tapewright_schemas::tape::{Ending, Reader};
 
@@ -33,6 +34,7 @@ fn settings(target: Target, durability: Durability) -> Settings {
         header,
         command: Vec::new(),
         rules: Box::new(|| Arc::new(Rules::new(&redact::Settings::default()).unwrap())),
+        judging: None,
     }
 }
 
@@ -351,5 +353,62 @@ fn names_that_are_taken_are_not_used_again() {
     let found = names(place.path());
     for name in ["s1.tape.jsonl", "s1.2.tape.jsonl", "s1.json", "s1.2.json"] {
         assert!(found.contains(&name.to_owned()), "{found:?}");
+    }
+}
+
+/// Finds something in every message.
+#[derive(Debug, Default)]
+struct Picky(Vec<Event>);
+
+impl Judge for Picky {
+    fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
+        if let EventBody::Message { .. } = event.body {
+            let finding = Finding {
+                status: "fail".to_owned(),
+                detail: format!("session {}, event {}", event.session.0, event.seq),
+                ..Finding::default()
+            };
+            let body = EventBody::Finding(Box::new(finding));
+            let mut found = Event::new(event.at, Direction::ToClient, body);
+            found.session = event.session;
+            self.0.push(found);
+        }
+    }
+
+    fn tick(&mut self, _now: Offset) {}
+
+    fn end(&mut self, _now: Offset) {}
+
+    fn poll(&mut self) -> Option<Event> {
+        self.0.pop()
+    }
+}
+
+#[test]
+fn each_session_has_a_judge_of_its_own() {
+    for durability in [Durability::Queue, Durability::Written] {
+        let place = tempfile::tempdir().unwrap();
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let hears = Arc::clone(&told);
+        let mut settings = settings(Target::folder(place.path()), durability);
+        settings.judging = Some(Judging {
+            judge: Arc::new(|_| Box::<Picky>::default()),
+            tell: Arc::new(move |one| hears.lock().unwrap().push(one.detail.clone())),
+            beat: Duration::from_secs(1),
+        });
+        let recorder = Recorder::start(settings, Clock::start()).unwrap();
+        for event in [ask(1, 0, 1), ask(2, 0, 1), answer(1, 0, 1)] {
+            let mut event = Some(event);
+            recorder.record(|| event.take());
+        }
+        let finished = recorder.finish();
+        assert!(finished.is_whole());
+        assert_eq!(finished.findings.failed, 3, "{durability:?}");
+        let mut told = told.lock().unwrap().clone();
+        told.sort();
+        assert_eq!(told.len(), 3);
+        // Every tape counts its own events, findings among them.
+        assert!(told[0].starts_with("session 1, event 1"), "{told:?}");
+        assert!(told[2].starts_with("session 2, event 1"), "{told:?}");
     }
 }

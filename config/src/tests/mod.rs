@@ -1,5 +1,9 @@
 //! Loading from memory.
 
+mod imports;
+mod variables;
+mod yaml;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,134 @@
+//! Judging a recording while it is written.
+//!
+//! [`Live`] is a [`Checker`] behind the seam of [`Judge`]: it sees every event as it stands
+//! on the tape, and what it finds goes onto the tape as events. The tape judged later gives
+//! the same findings, because it is the same fold over the same events.
+//!
+//! # Bounded memory
+//!
+//! Beside the checker's own tables: sessions that have ended are forgotten at once, and
+//! [`hangs`] follows a bounded number of requests.
+
+mod hangs;
+
+use std::collections::VecDeque;
+
+use tapewright_schemas::envelope::Envelope;
+use tapewright_schemas::event::{
+    Direction, Event, EventBody, Finding as Told, Judge, Offset, Payload, Place as ToldPlace,
+};
+
+use self::hangs::Hangs;
+use crate::checker::{Checker, Selection};
+use crate::facts::Facts;
+use crate::finding::Finding;
+
+/// What is judged while a recording is written.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// By which invariants, if by any.
+    pub selection: Option<Selection>,
+    /// After what time a request without an answer is a hang, if ever.
+    pub hang_after: Option<Offset>,
+}
+
+/// Judges a recording while it is written.
+#[derive(Debug)]
+pub struct Live {
+    checker: Option<Checker>,
+    hangs: Option<Hangs>,
+    told: VecDeque<Event>,
+}
+
+impl Live {
+    /// A judge at the start of a recording.
+    #[must_use]
+    pub fn new(facts: Facts, watch: &Watch) -> Self {
+        let checker = |selection: &Selection| Checker::new(facts, selection.clone()).forgetting();
+        Self {
+            checker: watch.selection.as_ref().map(checker),
+            hangs: watch.hang_after.map(Hangs::new),
+            told: VecDeque::new(),
+        }
+    }
+
+    fn collect(&mut self) {
+        let Some(checker) = &mut self.checker else {
+            return;
+        };
+        while let Some(finding) = checker.poll() {
+            self.told.push_back(event(&finding));
+        }
+    }
+}
+
+impl Judge for Live {
+    fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        let parsed;
+        let message = match (message, &event.body) {
+            (
+                None,
+                EventBody::Message {
+                    payload: Payload::Whole(bytes),
+                    ..
+                },
+            ) => {
+                parsed = Envelope::parse(bytes);
+                Some(&parsed)
+            }
+            (message, _) => message,
+        };
+        if let Some(hangs) = &mut self.hangs {
+            hangs.observe(event, message, &mut self.told);
+        }
+        if let Some(checker) = &mut self.checker {
+            checker.observe(event, message);
+            self.collect();
+        }
+    }
+
+    fn tick(&mut self, now: Offset) {
+        if let Some(hangs) = &mut self.hangs {
+            hangs.tick(now, &mut self.told);
+        }
+    }
+
+    fn end(&mut self, now: Offset) {
+        self.tick(now);
+        if let Some(checker) = &mut self.checker {
+            checker.end(None);
+            self.collect();
+        }
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        self.told.pop_front()
+    }
+}
+
+/// What the tape tells of a finding.
+fn event(finding: &Finding) -> Event {
+    let place = |one: &crate::finding::Place| ToldPlace {
+        seq: one.seq,
+        pointer: one.pointer.clone(),
+    };
+    let told = Told {
+        code: finding.code.to_string(),
+        status: finding.status.name().to_owned(),
+        side: finding.side.name().to_owned(),
+        severity: finding.severity.name().to_owned(),
+        detail: finding.detail.clone(),
+        evidence: finding.evidence.iter().map(place).collect(),
+        processes: Vec::new(),
+    };
+    let mut event = Event::new(
+        finding.at,
+        Direction::ToClient,
+        EventBody::Finding(Box::new(told)),
+    );
+    event.session = finding.session;
+    event
+}
+
+#[cfg(test)]
+mod tests;

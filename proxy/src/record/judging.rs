@@ -1,0 +1,150 @@
+//! A judge beside the tape: what it finds is written where it was found.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tapewright_schemas::event::{Event, EventBody, Finding, Judge, Peer, Process, SessionKey};
+use tapewright_schemas::redact::Redactor;
+use tapewright_schemas::tape::Header;
+
+use super::Durability;
+use super::aside::Aside;
+use super::processes;
+
+/// Makes the judge of a tape with this header.
+pub type MakeJudge = dyn Fn(&Header) -> Box<dyn Judge> + Send + Sync;
+
+/// How recordings are judged while they are written.
+#[derive(Clone)]
+pub struct Judging {
+    /// Makes the judge of each tape.
+    pub judge: Arc<MakeJudge>,
+    /// Hears of every finding once it is on the tape.
+    pub tell: Arc<dyn Fn(&Finding) + Send + Sync>,
+    /// How often a judge is told the time, also when nothing happens.
+    pub beat: Duration,
+}
+
+/// What judges found in a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Invariants that did not hold, each time.
+    pub failed: u64,
+    /// Requests that hung and were not answered since.
+    pub hanging: u64,
+}
+
+impl Findings {
+    /// Whether nothing was found that anybody is to blame for.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.failed == 0 && self.hanging == 0
+    }
+
+    /// Counts those of another tape as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.failed += other.failed;
+        self.hanging += other.hanging;
+    }
+
+    fn count(&mut self, finding: &Finding) {
+        match finding.status.as_str() {
+            "open" => self.hanging += 1,
+            "closed" => self.hanging = self.hanging.saturating_sub(1),
+            // What we did ourselves is nobody else's fault.
+            "fail" if finding.side != "recorder" => self.failed += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Judging {
+    /// The judge of a tape. Where the thread that carries the bytes writes the tape as
+    /// well, it judges on a thread of its own.
+    pub(crate) fn of(&self, header: &Header, durability: Durability) -> Box<dyn Judge> {
+        let judge = (self.judge)(header);
+        if durability == Durability::Queue {
+            return judge;
+        }
+        Aside::start(judge)
+    }
+}
+
+impl fmt::Debug for Judging {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Judging")
+            .field("beat", &self.beat)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a tape remembers of its judge.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    judging: Judging,
+    found: Findings,
+    // The processes of the servers, by session.
+    servers: HashMap<SessionKey, u32>,
+}
+
+/// How many servers are remembered.
+const SERVERS: usize = 4_096;
+
+impl Bench {
+    pub(crate) fn new(judging: Judging) -> Self {
+        Self {
+            judging,
+            found: Findings::default(),
+            servers: HashMap::new(),
+        }
+    }
+
+    /// Takes note of an event that is about to be judged.
+    pub(crate) fn note(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::Opened(Peer::Process { pid }) if self.servers.len() < SERVERS => {
+                self.servers.insert(event.session, *pid);
+            }
+            EventBody::Exited(_) => {
+                self.servers.remove(&event.session);
+            }
+            _ => {}
+        }
+    }
+
+    /// Completes a finding before it is written.
+    pub(crate) fn complete(&mut self, event: &mut Event, redactor: &mut Redactor) {
+        let EventBody::Finding(finding) = &mut event.body else {
+            return;
+        };
+        self.found.count(finding);
+        let hangs = finding.code == Finding::HANG && finding.status == "open";
+        if let Some(pid) = self.servers.get(&event.session).filter(|_| hangs) {
+            finding.processes = processes::of_group(*pid);
+            for process in &mut finding.processes {
+                redact(process, redactor);
+            }
+        }
+    }
+
+    /// Tells of a finding that was written.
+    pub(crate) fn tell(&self, event: &Event) {
+        if let EventBody::Finding(finding) = &event.body {
+            (self.judging.tell)(finding);
+        }
+    }
+
+    pub(crate) fn found(&self) -> Findings {
+        self.found
+    }
+}
+
+/// Names of files can hold secrets, and are told before the tape would take them out.
+fn redact(process: &mut Process, redactor: &mut Redactor) {
+    for text in process.files.iter_mut().chain([&mut process.name]) {
+        let redacted = redactor.text(text.as_bytes());
+        *text = String::from_utf8_lossy(&redacted).into_owned();
+    }
+}

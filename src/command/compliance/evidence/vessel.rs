@@ -1,0 +1,351 @@
+//! Files that a part of a recording can be put into, and judged from again.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tapewright_compliance::finding::{Finding, Status};
+use tapewright_compliance::{Checker, Facts, Selection, capture};
+use tapewright_schemas::capture::{Capture, Exchange, Session};
+use tapewright_schemas::cassette;
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::{Direction, Event, EventBody, Payload, Sink as _};
+use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::redact::{Redactor, Rules, Settings};
+use tapewright_schemas::tape::{Encoder, Ending, Header, Reader};
+
+use crate::files::{Contents, Recording};
+
+/// A recording in memory.
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    header: Header,
+    events: Vec<Event>,
+    ending: Ending,
+    capture: Option<Capture>,
+    // The events that belong together, each by its place.
+    parts: Vec<Vec<usize>>,
+}
+
+/// A kind of file, and how parts of the recording get into it.
+pub(super) trait Vessel {
+    /// Every part there is.
+    fn parts(&self) -> Vec<usize>;
+
+    /// The parts that a finding mentions, and those that open the session.
+    fn likely(&self, finding: &Finding) -> Vec<usize>;
+
+    /// The text of a file with these parts.
+    fn text(&self, parts: &[usize]) -> Option<Vec<u8>>;
+
+    /// How its name ends.
+    fn ending(&self) -> &'static str;
+
+    /// Whether the text, judged anew, shows the finding.
+    fn shows(&self, text: Vec<u8>, finding: &Finding) -> bool {
+        judged(text, finding).unwrap_or(false)
+    }
+}
+
+impl Source {
+    /// Reads a recording whole.
+    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+        let recording = Recording::open(path)?;
+        let capture = match &recording.contents {
+            Contents::Document(Document::Capture(capture), _) => Some(capture.clone()),
+            _ => None,
+        };
+        let mut events = Vec::new();
+        let frame = recording.events(|event| {
+            if !matches!(event.body, EventBody::Finding(_)) {
+                events.push(event.clone());
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            header: frame.header,
+            parts: parts(&events),
+            events,
+            ending: frame.ending,
+            capture,
+        })
+    }
+
+    /// What a finding can be put into, the best first.
+    pub(super) fn vessels(&self) -> Vec<Box<dyn Vessel + '_>> {
+        let mut vessels: Vec<Box<dyn Vessel>> = vec![Box::new(ToCassette(self))];
+        match &self.capture {
+            Some(capture) => vessels.push(Box::new(ToCapture(capture))),
+            None => vessels.push(Box::new(ToTape(self))),
+        }
+        vessels
+    }
+
+    fn chosen<'a>(&'a self, parts: &[usize]) -> impl Iterator<Item = &'a Event> + use<'a> {
+        let mut places: Vec<usize> = parts
+            .iter()
+            .filter_map(|part| self.parts.get(*part))
+            .flatten()
+            .copied()
+            .collect();
+        places.sort_unstable();
+        places
+            .into_iter()
+            .filter_map(|place| self.events.get(place))
+    }
+
+    fn likely(&self, finding: &Finding) -> Vec<usize> {
+        let proves = |event: &Event| finding.evidence.iter().any(|one| one.seq == event.seq);
+        let opens = |event: &Event| match &event.body {
+            EventBody::Message {
+                payload: Payload::Whole(bytes),
+                ..
+            } => {
+                let method = Envelope::parse(bytes).method().map(str::to_owned);
+                matches!(
+                    method.as_deref(),
+                    Some("initialize" | "notifications/initialized")
+                )
+            }
+            _ => false,
+        };
+        let wanted = |part: &Vec<usize>| {
+            let mut events = part.iter().filter_map(|place| self.events.get(*place));
+            events.any(|event| proves(event) || opens(event))
+        };
+        let all = self.parts.iter().enumerate();
+        all.filter(|(_, part)| wanted(part))
+            .map(|(part, _)| part)
+            .collect()
+    }
+}
+
+/// Requests with their responses, HTTP exchanges, and every other event alone.
+fn parts(events: &[Event]) -> Vec<Vec<usize>> {
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let mut exchanges = HashMap::new();
+    let mut open: HashMap<Vec<u8>, usize> = HashMap::new();
+    for (place, event) in events.iter().enumerate() {
+        if event.conduit.0 != 0 {
+            let part = *exchanges.entry(event.conduit).or_insert_with(|| {
+                parts.push(Vec::new());
+                parts.len() - 1
+            });
+            parts.extend((parts.len()..=part).map(|_| Vec::new()));
+            if let Some(part) = parts.get_mut(part) {
+                part.push(place);
+            }
+            continue;
+        }
+        if let Some((asks, key)) = id(event) {
+            if asks {
+                open.insert(key, parts.len());
+            } else if let Some(part) = open.remove(&key).and_then(|part| parts.get_mut(part)) {
+                part.push(place);
+                continue;
+            }
+        }
+        parts.push(vec![place]);
+    }
+    parts
+}
+
+/// Of a request or a response: whether it asks, and the id with the side that asked.
+fn id(event: &Event) -> Option<(bool, Vec<u8>)> {
+    let EventBody::Message {
+        payload: Payload::Whole(bytes),
+        ..
+    } = &event.body
+    else {
+        return None;
+    };
+    let envelope = Envelope::parse(bytes);
+    let (asks, id) = match &envelope.kind {
+        Kind::Request { id, .. } => (true, id),
+        Kind::Response { id, .. } => (false, id),
+        _ => return None,
+    };
+    let from_client = asks == (event.dir == Direction::ToServer);
+    let mut key = vec![u8::from(from_client)];
+    id.write_key(&mut key);
+    Some((asks, key))
+}
+
+struct ToCassette<'a>(&'a Source);
+
+impl Vessel for ToCassette<'_> {
+    fn parts(&self) -> Vec<usize> {
+        (0..self.0.parts.len()).collect()
+    }
+
+    fn likely(&self, finding: &Finding) -> Vec<usize> {
+        self.0.likely(finding)
+    }
+
+    fn text(&self, parts: &[usize]) -> Option<Vec<u8>> {
+        let spool = || Cursor::new(Vec::new());
+        let mut projector = cassette::Projector::new(&self.0.header, spool(), spool());
+        for event in self.0.chosen(parts) {
+            projector.observe(event).ok()?;
+        }
+        let mut text = Vec::new();
+        projector.finish(&self.0.ending, &mut text).ok()?;
+        Some(text)
+    }
+
+    fn ending(&self) -> &'static str {
+        ".json"
+    }
+}
+
+struct ToTape<'a>(&'a Source);
+
+impl Vessel for ToTape<'_> {
+    fn parts(&self) -> Vec<usize> {
+        (0..self.0.parts.len()).collect()
+    }
+
+    fn likely(&self, finding: &Finding) -> Vec<usize> {
+        self.0.likely(finding)
+    }
+
+    fn text(&self, parts: &[usize]) -> Option<Vec<u8>> {
+        // It is redacted as its source is.
+        let off = Settings {
+            off: true,
+            ..Settings::default()
+        };
+        let mut encoder = Encoder::new(Redactor::new(Arc::new(Rules::new(&off).ok()?)));
+        let mut text = Vec::new();
+        self.0.header.write(&mut text);
+        let mut last = 0;
+        for event in self.0.chosen(parts) {
+            last = event.at.0;
+            encoder.encode(event, &mut text);
+        }
+        encoder.footer(last, None).write(&mut text);
+        Some(text)
+    }
+
+    fn ending(&self) -> &'static str {
+        ".tape.jsonl"
+    }
+}
+
+/// Every exchange of every session is a part.
+struct ToCapture<'a>(&'a Capture);
+
+impl ToCapture<'_> {
+    fn each(&self) -> impl Iterator<Item = (usize, usize)> {
+        let sessions = self.0.sessions.iter().enumerate();
+        sessions.flat_map(|(session, one)| (0..one.exchanges.len()).map(move |at| (session, at)))
+    }
+}
+
+impl Vessel for ToCapture<'_> {
+    fn parts(&self) -> Vec<usize> {
+        (0..self.each().count()).collect()
+    }
+
+    fn likely(&self, _finding: &Finding) -> Vec<usize> {
+        self.parts()
+    }
+
+    fn text(&self, parts: &[usize]) -> Option<Vec<u8>> {
+        let all: Vec<_> = self.each().collect();
+        let chosen: Vec<_> = parts.iter().filter_map(|part| all.get(*part)).collect();
+        let mut sessions = Vec::new();
+        for (number, session) in self.0.sessions.iter().enumerate() {
+            let mine = chosen.iter().filter(|(of, _)| *of == number);
+            let mine = mine.filter_map(|(_, at)| session.exchanges.get(*at));
+            let mine: Vec<&Exchange> = mine.collect();
+            if !mine.is_empty() || self.0.sessions.len() == 1 {
+                sessions.push(session_text(session, &mine)?);
+            }
+        }
+        let text = sessions.join(",\n");
+        let text = if self.0.array {
+            format!("[\n{text}\n]\n")
+        } else {
+            format!("{text}\n")
+        };
+        Some(text.into_bytes())
+    }
+
+    fn ending(&self) -> &'static str {
+        ".capture.json"
+    }
+}
+
+/// A session of a capture with some of its exchanges, each with its own text.
+fn session_text(session: &Session, exchanges: &[&Exchange]) -> Option<String> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    let mut members = vec![format!(
+        "  \"server_label\": {}",
+        serde_json::to_string(&session.label).ok()?
+    )];
+    if let Some(by) = &session.recorded_by {
+        let by = serde_json::to_string(by).ok()?;
+        members.push(format!("  \"recorded\": {{\"by\": {by}}}"));
+    }
+    if let Some(capabilities) = &session.capabilities {
+        members.push(format!(
+            "  \"server_capabilities\": {}",
+            text(capabilities)?
+        ));
+    }
+    if session.sessionless {
+        members.push("  \"sessionless\": true".to_owned());
+    }
+    let mut entries = Vec::new();
+    for one in exchanges {
+        let mut entry = format!("    {{\"request\": {}", text(&one.request)?);
+        if let Some(response) = &one.response {
+            entry = format!("{entry},\n     \"response\": {}", text(response)?);
+        }
+        entries.push(entry + "}");
+    }
+    let entries = entries.join(",\n");
+    members.push(format!("  \"exchanges\": [\n{entries}\n  ]"));
+    Some(format!("{{\n{}\n}}", members.join(",\n")))
+}
+
+/// Judges a text by the invariant of a finding; whether it is found again.
+fn judged(text: Vec<u8>, finding: &Finding) -> Option<bool> {
+    let mut selection = Selection::none();
+    selection.select(finding.code).ok()?;
+    let (mut checker, ending);
+    if FileKind::is_tape_header(text.split(|byte| *byte == b'\n').next()?) {
+        let mut reader = Reader::open(text.as_slice()).ok()?;
+        let facts = Facts::of(FileKind::Tape, reader.header(), true);
+        checker = Checker::new(facts, selection);
+        while let Some(event) = reader.next_event().ok()? {
+            checker.record(&event);
+        }
+        ending = reader.ending()?.clone();
+    } else {
+        let document = Document::read(text).ok()?;
+        let recording = document.recording();
+        let facts = Facts::of(document.kind(), &recording.header, recording.timed);
+        checker = Checker::new(facts, selection);
+        if let Document::Capture(capture) = &document {
+            capture::judge(capture, facts.keeps, &mut checker);
+        } else {
+            recording
+                .events
+                .iter()
+                .for_each(|event| checker.record(event));
+        }
+        ending = recording.ending;
+    }
+    let judged = checker.finish(Some(&ending));
+    let mut findings = judged
+        .iter()
+        .flat_map(|one| &one.outcomes)
+        .flat_map(|one| &one.findings);
+    Some(findings.any(|one| {
+        one.status == Status::Fail && one.side == finding.side && one.detail == finding.detail
+    }))
+}

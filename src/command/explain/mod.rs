@@ -1,0 +1,68 @@
+//! `tapewright explain`: what the codes mean that the program prints.
+
+mod families;
+mod invariants;
+
+use clap::Args;
+
+use self::families::{FAMILIES, near};
+use crate::exit::Exit;
+use crate::report::{self, Mistake};
+
+/// Explain a code that the program prints
+///
+/// Without a code all of them are listed.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The code, in any case
+    code: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright explain INV-012
+  tapewright explain";
+
+/// Prints the page of a code, or the list of all.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let Some(word) = &arguments.code else {
+        report::out(&list())?;
+        return Ok(Exit::Pass);
+    };
+    let Some(page) = FAMILIES.iter().find_map(|family| (family.page)(word)) else {
+        return Err(unknown(word).into());
+    };
+    report::out(&page)?;
+    Ok(Exit::Pass)
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for family in FAMILIES {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(family.title);
+        out.push_str("\n\n");
+        for (name, words) in (family.list)() {
+            out.extend(["  ", &name, "  ", &words, "\n"]);
+        }
+    }
+    out
+}
+
+fn unknown(word: &str) -> Mistake {
+    let shown = report::safe(word);
+    let names = FAMILIES.iter().flat_map(|family| (family.list)());
+    let near = near(word, names.map(|(name, _)| name));
+    let hint = match near.as_slice() {
+        [] => "`tapewright explain` lists all there is".to_owned(),
+        [one] => format!("did you mean `{one}`?"),
+        [most @ .., last] => format!("did you mean `{}` or `{last}`?", most.join("`, `")),
+    };
+    Mistake::new(
+        format!("there is nothing called `{shown}` to explain"),
+        hint,
+    )
+}

@@ -1,0 +1,185 @@
+//! Verdicts as SARIF 2.1.0, for code scanning.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tapewright_compliance::code::Code;
+use tapewright_compliance::finding::{Finding, Place, Severity, Status};
+use tapewright_compliance::{Invariant, page, table};
+
+use super::sentence;
+use crate::command::compliance::{Server, Verdicts};
+use crate::report::safe;
+
+/// One log of one run.
+pub(crate) fn sarif(verdicts: &Verdicts) -> anyhow::Result<String> {
+    let rules = rules(verdicts);
+    let index: BTreeMap<Code, usize> = rules.iter().map(|rule| rule.code).zip(0..).collect();
+    let mut results = Vec::new();
+    for server in &verdicts.servers {
+        for outcome in &server.outcomes {
+            let expected = server.expected.contains(&outcome.code);
+            for finding in &outcome.findings {
+                results.push(result(
+                    server,
+                    finding,
+                    (index.get(&finding.code), expected),
+                ));
+            }
+        }
+    }
+    let hazards = verdicts.hazards().map(|(hazard, expected)| {
+        json!({
+            "ruleId": hazard.kind,
+            "kind": "fail",
+            "level": "error",
+            "message": {"text": safe(&hazard.detail)},
+            "suppressions": suppressions(expected),
+        })
+    });
+    results.extend(hazards);
+    let rules: Vec<Value> = rules.into_iter().map(rule).collect();
+    let log = json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "tapewright",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "invocations": [{"executionSuccessful": true}],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    let mut text = serde_json::to_string_pretty(&log)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The invariants that were judged, in the order of the table.
+fn rules(verdicts: &Verdicts) -> Vec<&'static Invariant> {
+    let judged = |rule: &&&Invariant| {
+        let outcomes = verdicts.servers.iter().flat_map(|server| &server.outcomes);
+        outcomes.into_iter().any(|one| one.code == rule.code)
+    };
+    table::TABLE.iter().filter(judged).copied().collect()
+}
+
+fn rule(rule: &Invariant) -> Value {
+    let strongest = rule.levels.each().next().map(|(severity, _)| severity);
+    json!({
+        "id": rule.code.to_string(),
+        "shortDescription": {"text": rule.property},
+        "fullDescription": {"text": format!("{}. {}", rule.property, rule.why)},
+        "help": {"text": format!("{}; {}. `tapewright explain {}` shows examples.",
+            page::binding(rule.levels), rule.source, rule.code)},
+        "defaultConfiguration": {"level": strongest.map_or("none", level)},
+        "properties": {"tags": [rule.category]},
+    })
+}
+
+fn result(server: &Server, finding: &Finding, (index, expected): (Option<&usize>, bool)) -> Value {
+    let failed = finding.status == Status::Fail;
+    let (first, rest) = match finding.evidence.as_slice() {
+        [first, rest @ ..] => (Some(first), rest),
+        [] => (None, &[][..]),
+    };
+    let related: Vec<Value> = (1..)
+        .zip(rest)
+        .map(|(id, place)| {
+            let mut location = location(server, Some(place));
+            if let Some(members) = location.as_object_mut() {
+                members.insert("id".to_owned(), json!(id));
+            }
+            location
+        })
+        .collect();
+    let fingerprint = format!("{}/{}/{}", server.label, finding.code, finding.detail);
+    let mut value = json!({
+        "ruleId": finding.code.to_string(),
+        "kind": if failed { "fail" } else { "review" },
+        "level": if failed { level(finding.severity) } else { "none" },
+        "message": {"text": sentence(server, finding)},
+        "locations": [location(server, first)],
+        "relatedLocations": related,
+        "partialFingerprints": {"finding/v1": safe(&fingerprint)},
+        "suppressions": suppressions(expected),
+    });
+    if let (Some(index), Some(members)) = (index, value.as_object_mut()) {
+        members.insert("ruleIndex".to_owned(), json!(index));
+    }
+    value
+}
+
+/// Where an event stands: on a line of a tape, at a pointer of a capture.
+fn location(server: &Server, place: Option<&Place>) -> Value {
+    let mut physical = json!({"artifactLocation": {"uri": uri(&server.path)}});
+    let Some(place) = place else {
+        return json!({"physicalLocation": physical});
+    };
+    let line = server.line(place.seq);
+    if let (Some(line), Some(members)) = (line, physical.as_object_mut()) {
+        members.insert("region".to_owned(), json!({"startLine": line}));
+    }
+    let name = match server.origin(place.seq) {
+        Some(origin) => format!("{}{}", origin.pointer(), place.pointer),
+        None => format!("event {}{}", place.seq, place.pointer),
+    };
+    json!({
+        "physicalLocation": physical,
+        "logicalLocations": [{"fullyQualifiedName": safe(&name)}],
+    })
+}
+
+/// What a baseline expects is told, and does not count.
+fn suppressions(expected: bool) -> Value {
+    if expected {
+        json!([{"kind": "external", "justification": "expected by the baseline"}])
+    } else {
+        json!([])
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Must => "error",
+        Severity::Should => "warning",
+        Severity::Derived => "note",
+    }
+}
+
+/// A path as a URI reference, relative when the path is.
+fn uri(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut uri = String::new();
+    if path.is_absolute() {
+        uri.push_str("file://");
+    }
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.extend(['%', hex(other >> 4), hex(other & 15)]),
+        }
+    }
+    uri
+}
+
+fn hex(digit: u8) -> char {
+    char::from_digit(u32::from(digit), 16).map_or('0', |digit| digit.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri(Path::new("a b/ü.json")), "a%20b/%C3%BC.json");
+        assert_eq!(uri(Path::new("/x")), "file:///x");
+    }
+}

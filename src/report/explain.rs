@@ -1,0 +1,96 @@
+//! Pages of `explain`.
+
+use tapewright_compliance::{Basis, Invariant, page};
+
+/// What an invariant asks for, why, and how it is kept and broken.
+pub(crate) fn invariant(rule: &Invariant) -> String {
+    let mut out = String::new();
+    let mut line = |text: &str| {
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    line(&format!("{}  {}", rule.code, rule.category));
+    line("");
+    for text in wrapped(&format!("{}.", rule.property)) {
+        line(&format!("  {text}"));
+    }
+    line("");
+    let facts = [
+        ("binding", page::binding(rule.levels)),
+        ("over", page::place(rule.transports)),
+        ("at fault", rule.who.name().to_owned()),
+        ("judged by", basis(rule.basis).to_owned()),
+        ("source", rule.source.to_owned()),
+    ];
+    for (name, value) in facts {
+        line(&format!("  {name:<10} {value}"));
+    }
+    line("");
+    for text in wrapped(rule.why) {
+        line(&format!("  {text}"));
+    }
+    for (title, example) in [("Holds", rule.holds), ("Is broken", rule.breaks)] {
+        line("");
+        line(&format!("{title}:"));
+        for text in example
+            .lines()
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+        {
+            line(&format!("    {text}"));
+        }
+    }
+    line("");
+    line(
+        "`>` is a message to the server, `<` one to the client; other words are what else happened.",
+    );
+    out
+}
+
+fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Message => "the message alone",
+        Basis::Exchange => "a request and its answer",
+        Basis::Conduit => "what crossed on the same pipe, or in the same HTTP exchange",
+        Basis::Sent => "what its sender has sent before in the session",
+        Basis::Session => "what both sides have sent in the session",
+    }
+}
+
+/// The text in lines that fit a terminal.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > WIDTH {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+const WIDTH: usize = 88;
+
+#[cfg(test)]
+mod tests {
+    use tapewright_compliance::table::TABLE;
+
+    #[test]
+    fn every_page_has_everything_and_no_line_of_prose_is_long() {
+        for rule in TABLE {
+            let page = super::invariant(rule);
+            for part in ["binding", "source", "Holds:", "Is broken:"] {
+                assert!(page.contains(part), "{page}");
+            }
+        }
+        let lines = super::wrapped(&"word ".repeat(100));
+        assert!(lines.iter().all(|line| line.len() <= super::WIDTH));
+        assert_eq!(lines.join(" "), "word ".repeat(100).trim_end());
+    }
+}
