@@ -76,7 +76,9 @@ impl Outbox {
 
     /// Bytes leave before whatever is held back, because their beginning has left.
     pub(crate) fn send_first(&mut self, bytes: Bytes) {
-        self.ready.push_back(bytes);
+        if !bytes.is_empty() {
+            self.ready.push_back(bytes);
+        }
     }
 
     pub(crate) fn delay(&mut self, until: Offset, bytes: Bytes) {
