@@ -1,6 +1,6 @@
 //! What can be explained: families of codes, each with its list and its pages.
 
-use super::invariants;
+use super::{faults, invariants};
 
 /// One family of codes.
 pub(super) struct Family {
@@ -13,7 +13,7 @@ pub(super) struct Family {
 }
 
 /// Every family. A new kind of code adds itself here.
-pub(super) const FAMILIES: &[Family] = &[invariants::FAMILY];
+pub(super) const FAMILIES: &[Family] = &[invariants::FAMILY, faults::FAMILY];
 
 /// The names that a word may have been meant for, the likeliest first.
 pub(super) fn near(word: &str, names: impl Iterator<Item = String>) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! `tapewright explain`: what the codes mean that the program prints.
 
 mod families;
+mod faults;
 mod invariants;
 
 use clap::Args;
@@ -22,6 +23,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright explain INV-012
+  tapewright explain fault:hang
   tapewright explain";
 
 /// Prints the page of a code, or the list of all.

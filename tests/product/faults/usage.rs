@@ -80,3 +80,25 @@ fn a_fault_that_can_never_fire_is_refused() {
     ]);
     assert!(text.contains("`exit` is for standard streams"), "{text}");
 }
+
+#[test]
+fn every_kind_is_explained() {
+    let explain = |words: &[&str]| {
+        let done = tapewright().arg("explain").args(words).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{words:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let list = explain(&[]);
+    let kinds: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.trim_start().split(' ').next())
+        .filter(|word| word.starts_with("fault:"))
+        .collect();
+    assert!(kinds.contains(&"fault:hang") && kinds.len() >= 23, "{list}");
+    for kind in kinds {
+        let page = explain(&[kind]);
+        let name = kind.trim_start_matches("fault:");
+        assert!(page.starts_with(kind), "{page}");
+        assert!(page.contains(&format!("--fault '{name}")), "{page}");
+    }
+}
