@@ -140,7 +140,9 @@ fn decoded(text: &str) -> String {
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(digits.unwrap_or(*first));
-        rest = behind.get(if digits.is_some() { 2 } else { 0 }..).unwrap_or_default();
+        rest = behind
+            .get(if digits.is_some() { 2 } else { 0 }..)
+            .unwrap_or_default();
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

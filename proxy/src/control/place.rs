@@ -44,7 +44,11 @@ impl Place {
             Ok(port) => SocketAddr::from(([127, 0, 0, 1], port)),
             Err(_) => plain.parse().map_err(|_| bad())?,
         };
-        address.ip().is_loopback().then_some(Self::Tcp(address)).ok_or_else(bad)
+        address
+            .ip()
+            .is_loopback()
+            .then_some(Self::Tcp(address))
+            .ok_or_else(bad)
     }
 }
 
@@ -73,8 +77,8 @@ impl Bound {
             }
             Place::Unix(path) => {
                 // A socket that nobody serves any more is in the way; anything else stays.
-                let is_socket = fs::symlink_metadata(path)
-                    .is_ok_and(|data| data.file_type().is_socket());
+                let is_socket =
+                    fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
                 if is_socket && std::os::unix::net::UnixStream::connect(path).is_err() {
                     fs::remove_file(path)?;
                 }
@@ -150,7 +154,10 @@ mod tests {
         assert_eq!(Place::parse("4001"), local(4001));
         assert_eq!(Place::parse("127.0.0.1:0"), local(0));
         assert_eq!(Place::parse("http://127.0.0.1:7/"), local(7));
-        assert_eq!(Place::parse("unix:/tmp/x"), Ok(Place::Unix("/tmp/x".into())));
+        assert_eq!(
+            Place::parse("unix:/tmp/x"),
+            Ok(Place::Unix("/tmp/x".into()))
+        );
         for text in ["", "unix:", "0.0.0.0:1", "example.com:1", "99999"] {
             assert!(Place::parse(text).is_err(), "{text}");
         }

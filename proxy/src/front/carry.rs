@@ -23,7 +23,5 @@ pub(crate) fn with<P: Policy + Clone + Sync + 'static>(
     recorder: Arc<Recorder>,
     clock: Clock,
 ) -> Carry {
-    Arc::new(move |link, ends, notices| {
-        carry(link, ends, &policy, &recorder, clock, notices)
-    })
+    Arc::new(move |link, ends, notices| carry(link, ends, &policy, &recorder, clock, notices))
 }
