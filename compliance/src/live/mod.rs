@@ -7,7 +7,7 @@
 //! # Bounded memory
 //!
 //! Beside the checker's own tables: sessions that have ended are forgotten at once, and
-//! [`hangs`] follows a bounded number of requests.
+//! `hangs` follows a bounded number of requests.
 
 mod hangs;
 

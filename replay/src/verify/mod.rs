@@ -6,7 +6,7 @@
 //!
 //! Two things cannot be sent as they stand. What the *server* had named, a cursor, a
 //! `requestState`, a task, any id that is new in every session, is replaced by what the
-//! live server calls it ([`names`]). What a redaction rule hid is not known: such a request
+//! live server calls it (`names`). What a redaction rule hid is not known: such a request
 //! is not sent, and that is said.
 
 mod answers;
