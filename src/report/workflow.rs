@@ -21,19 +21,27 @@ pub(crate) fn annotation(level: Level, file: &str, title: &str, text: &str) -> S
     )
 }
 
-fn data(text: &str) -> String {
+/// Text behind a command: what would end it is escaped.
+pub(crate) fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+/// The value of a property of a command.
+pub(crate) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_of_a_peer_is_a_command() {
+        assert_eq!(data("a%b\n::error::x\r"), "a%25b%0A::error::x%0D");
+        assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
+    }
 
     #[test]
     fn text_of_others_stays_in_its_place() {

@@ -4,6 +4,7 @@ use tapewright_compliance::finding::{Severity, Status};
 
 use super::sentence;
 use crate::command::compliance::{Server, Verdicts};
+use crate::report::workflow::{data, property};
 
 /// One workflow command a line, and a last line for the log.
 pub(crate) fn github(verdicts: &Verdicts) -> String {
@@ -53,28 +54,5 @@ fn place(server: &Server, seq: Option<u64>) -> String {
     match seq.and_then(|seq| server.line(seq)) {
         Some(line) => format!("file={file},line={line}"),
         None => format!("file={file}"),
-    }
-}
-
-/// Text behind a command: what would end it is escaped.
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-/// The value of a property of a command.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{data, property};
-
-    #[test]
-    fn nothing_of_a_peer_is_a_command() {
-        assert_eq!(data("a%b\n::error::x\r"), "a%25b%0A::error::x%0D");
-        assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
     }
 }

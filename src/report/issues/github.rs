@@ -4,6 +4,7 @@ use tapewright_config::{Issue, Loaded};
 use tapewright_schemas::redact::Redactor;
 
 use super::{Checked, redactor, severity, spot, without_secrets};
+use crate::report::workflow::{data, property};
 
 /// One line for each issue.
 pub(crate) fn text(results: &[Checked]) -> String {
@@ -38,16 +39,4 @@ fn one(name: &str, loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> S
         "::{level} {at},title=tapewright {title}::{}\n",
         data(&message)
     )
-}
-
-/// The text of a command, escaped.
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-/// The value of a property, escaped.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::view::{RowView, Spot, View};
+use crate::report::workflow::{data, property};
 use crate::suite::result::Status;
 
 /// A line for everything that does not hold, and one summary for each suite.
@@ -59,16 +60,4 @@ fn one(row: &RowView, out: &mut String) {
     for reason in &row.reasons {
         annotate(row.spot.as_ref(), reason);
     }
-}
-
-/// The text of a command, escaped.
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-/// The value of a property, escaped.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }
