@@ -102,9 +102,9 @@ impl Checker {
     }
 
     fn document(&mut self, key: SessionKey) -> &mut Session {
-        let facts = self.facts;
+        let (facts, follows) = (self.facts, self.follows);
         self.sessions.get((key, ConduitId(0)), || {
-            Session::new(key, Sort::Document, facts)
+            Session::new(key, Sort::Document, facts, follows)
         })
     }
 
@@ -129,7 +129,11 @@ impl Checker {
             EventBody::Opened(Peer::Client { connection, .. }) => {
                 self.open(event.conduit, *connection);
             }
-            EventBody::Message { .. } => self.session(event).unread = true,
+            EventBody::Message { .. } => {
+                let session = self.session(event);
+                session.unread = true;
+                session.begin_payload(dir);
+            }
             EventBody::Faulted { .. } => self.session(event).fault(dir),
             EventBody::Closed(reason) => {
                 let reason = *reason;
@@ -195,12 +199,13 @@ impl Checker {
             Sort::Exchange => event.conduit,
             _ => ConduitId(0),
         };
-        let (key, facts, gap) = (event.session, self.facts, !self.doubts.is_empty());
+        let (key, gap) = (event.session, !self.doubts.is_empty());
+        let (facts, follows) = (self.facts, self.follows);
         let resumed = sort == Sort::Exchange && Some(conduit) <= self.sessions.forgotten;
         let results = &mut self.results;
         self.sessions.get((key, conduit), || {
             results.entry(key).or_insert_with(Results::empty);
-            let mut session = Session::new(key, sort, facts);
+            let mut session = Session::new(key, sort, facts, follows);
             session.gap = gap;
             session.start_unknown = sort == Sort::Http || resumed || facts.continues;
             session
@@ -228,6 +233,7 @@ impl Checker {
         let mut message = Message::new(event, bytes, envelope);
         let session = self.session(event);
         session.last = session.last.max(event.at);
+        session.begin_payload(event.dir);
         let era = session.era(event.era, &message);
         message.revisions = session.possible(era, &message);
         if !self.conduits.is_empty() {
@@ -288,6 +294,7 @@ impl Checker {
                 revisions,
                 mildest: self.selection.severity(),
                 at: session.last,
+                tampered: false,
                 results,
                 found: &mut self.found,
             };
@@ -361,6 +368,9 @@ impl Turn<'_> {
         message: &Message<'_>,
         answer: Answer<'_>,
     ) {
+        if checks.is_empty() {
+            return;
+        }
         let case = Case {
             event: self.event,
             message,
@@ -385,6 +395,7 @@ impl Turn<'_> {
                 revisions: message.revisions,
                 mildest: self.mildest,
                 at: message.at,
+                tampered: case.asked().is_some_and(|asked| asked.faulted),
                 results: self.results,
                 found: self.found,
             };

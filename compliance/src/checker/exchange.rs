@@ -241,6 +241,7 @@ impl Checker {
                 revisions: case.revisions,
                 mildest: self.selection.severity(),
                 at: event.at,
+                tampered: false,
                 results,
                 found: &mut self.found,
             };

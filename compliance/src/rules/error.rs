@@ -42,10 +42,7 @@ fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
     let wrong = |what: String, pointer: &str| {
         let method = case.asked().map(|asked| asked.method.name());
         let of = method.map_or_else(String::new, |name| format!(" to `{name}`"));
-        let faulted = case.asked().is_some_and(|asked| asked.faulted);
-        Fault::new(case.sender(), format!("the error{of} {what}"))
-            .at(message, pointer)
-            .ours_if(faulted)
+        Fault::new(case.sender(), format!("the error{of} {what}")).at(message, pointer)
     };
     if !error.is_object() {
         return out.fail(wrong(
@@ -134,7 +131,7 @@ fn unknown_method(case: &Case<'_>, out: &mut Out<'_>) {
     };
     let fault = Fault::new(case.sender(), what).at(message, "/error/code");
     out.fail(match case.asked() {
-        Some(asked) => fault.seen(asked.seq).ours_if(asked.faulted),
+        Some(asked) => fault.seen(asked.seq),
         None => fault,
     });
 }
