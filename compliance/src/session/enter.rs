@@ -10,7 +10,6 @@ use super::lists::{Cursors, rank};
 use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
-use super::tools::Listed;
 use super::{LATEST, Session, pick_mut};
 use crate::facts::Keeps;
 use crate::id::{Key, hash};
@@ -86,19 +85,8 @@ impl Session {
 
     /// What is remembered of a request.
     fn asked(&mut self, message: &Message<'_>) -> Asked {
-        let mut asked = Asked {
-            seq: message.seq,
-            at: message.at,
-            conduit: message.conduit,
-            method: message.method,
-            revisions: message.revisions,
-            cancelled: None,
-            faulted: false,
-            task: false,
-            token: None,
-            tool: Listed::Unknown,
-            more: None,
-        };
+        let place = (message.moment(), message.conduit);
+        let mut asked = Asked::new(place, message.method, message.revisions);
         let Some(params) = message.params() else {
             if message.method == Method::ToolsList {
                 self.tools.begin(true);
