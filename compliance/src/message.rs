@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
-use tapewright_schemas::event::{ConduitId, Direction, Event, Offset};
+use tapewright_schemas::event::{ConduitId, Direction, Offset, Seen};
 
 use crate::id::Key;
 use crate::method::Method;
@@ -36,13 +36,14 @@ pub(crate) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    pub(crate) fn new(event: &Event, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
+    pub(crate) fn new(seen: &Seen<'_>, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
+        let event = seen.event;
         let key = match &envelope.kind {
             Kind::Request { id, .. } | Kind::Response { id, .. } => Key::of(id),
             _ => Key::Null,
         };
         Self {
-            seq: event.seq,
+            seq: seen.seq,
             at: event.at,
             dir: event.dir,
             conduit: event.conduit,

@@ -211,7 +211,7 @@ impl Checker {
         };
         let session: &Session = session;
         let case = HttpCase {
-            moment: moment(event),
+            moment: message.map_or_else(|| moment(event), Message::moment),
             conduit,
             session,
             world: &self.world,

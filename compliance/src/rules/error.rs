@@ -31,7 +31,7 @@ pub(crate) static ENVELOPE: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":"E_BROKEN","message":"broken"}}
     "#,
-    checks: &[Check::AnyResponse(envelope)],
+    checks: &[Check::Error(envelope)],
 };
 
 fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
@@ -94,7 +94,7 @@ pub(crate) static UNKNOWN_METHOD: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"no/such"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid request parameters"}}
     "#,
-    checks: &[Check::AnyResponse(unknown_method)],
+    checks: &[Check::Error(unknown_method)],
 };
 
 fn unknown_method(case: &Case<'_>, out: &mut Out<'_>) {
@@ -188,7 +188,7 @@ pub(crate) static RESERVED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a://b","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"Resource not found"}}
     "#,
-    checks: &[Check::AnyResponse(reserved)],
+    checks: &[Check::Error(reserved)],
 };
 
 fn reserved(case: &Case<'_>, out: &mut Out<'_>) {

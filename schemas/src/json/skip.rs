@@ -70,7 +70,7 @@ fn string(text: &[u8], at: usize) -> (Text, usize) {
 /// text: two bytes are enough to look for.
 fn stop(text: &[u8], mut at: usize) -> Option<usize> {
     // Most strings are short: to begin a search in wide steps would cost more than it saves.
-    for _ in 0..4 {
+    for _ in 0..2 {
         let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk()) else {
             break;
         };
