@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use crate::era::Era;
 
-pub use self::finding::{Finding, Judge, Place, Process};
+pub use self::finding::{Finding, Judge, Place, Process, Seen};
 pub use self::http::{Added, Edit, Fields, Head, RequestHead, ResponseHead, SessionMark, SseNote};
 pub use self::scope::Scope;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tapewright_compliance::Facts;
 use tapewright_compliance::live::{Live, Watch};
-use tapewright_compliance::{Facts, Selection};
 use tapewright_proxy::record::{Findings, Judging};
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::recording::FileKind;
@@ -19,7 +19,7 @@ use crate::report::{self, Mistake};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judging")]
 pub(crate) struct JudgingArguments {
-    /// Judge what passes by every invariant, and put what is found onto the tape
+    /// Judge what passes by its invariants, and put what is found onto the tape
     #[arg(long)]
     check: bool,
     /// Name requests that have had no answer for this long, and what the server is doing
@@ -40,8 +40,7 @@ impl JudgingArguments {
     /// Who judges, if anybody does.
     pub(super) fn judging(&self, verbose: bool) -> anyhow::Result<Option<Judging>> {
         if !self.check && !self.selection.is_empty() {
-            let what =
-                "`--select`, `--ignore` and `--severity` say how to judge, and nothing is judged";
+            let what = "`--all`, `--select`, `--ignore` and `--severity` say how to judge, and nothing is judged";
             return Err(Mistake::new(what, "add `--check`").into());
         }
         if !self.check && self.hang_after.is_none() {
@@ -58,7 +57,7 @@ impl JudgingArguments {
             return Err(Mistake::new(what, "give the answer some time: `--hang-after 30s`").into());
         }
         let selection = if self.check {
-            Some(self.selection.selection(Selection::all())?)
+            Some(self.selection.selection()?)
         } else {
             None
         };
