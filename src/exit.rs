@@ -17,6 +17,16 @@ pub(crate) enum Exit {
     External(u8),
 }
 
+impl Exit {
+    /// Of several judgements, the one to tell: what could not be judged, then what failed,
+    /// then gaps.
+    pub(crate) fn worst(exits: &[Self]) -> Self {
+        let order = [Self::Unusable, Self::Fail, Self::Inconclusive];
+        let worst = order.into_iter().find(|exit| exits.contains(exit));
+        worst.unwrap_or(Self::Pass)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
+use tapewright_schemas::near::did_you_mean;
 
 use crate::error::LoadError;
 use crate::failure::Failure;
 use crate::matcher::{self, Judged, Matcher};
-use crate::near::did_you_mean;
 use crate::target::{Found, Target};
 use crate::verdict::{Evidence, Verdict};
 use crate::world::Phase;

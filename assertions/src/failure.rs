@@ -52,6 +52,13 @@ impl Failure {
         }
     }
 
+    /// Lets go of what was there, and keeps the words.
+    pub(crate) fn drop_values(&mut self) {
+        self.actual = None;
+        self.diff = None;
+        self.errors = Vec::new();
+    }
+
     /// The documented object. Values are as long as they were; whoever prints them for
     /// people shortens them.
     #[must_use]

@@ -16,7 +16,6 @@ mod expectation;
 mod failure;
 pub mod json;
 mod matcher;
-mod near;
 pub mod score;
 pub mod target;
 mod test;
@@ -32,7 +31,6 @@ pub use expectation::{
 pub use failure::{Failure, Violation};
 pub use json::Json;
 pub use matcher::names as matcher_names;
-pub use near::{did_you_mean, nearest};
 pub use test::{Ask, Test};
 pub use verdict::{Evidence, Verdict};
 pub use world::{NoWorld, Phase, Snapshot, World};

@@ -131,20 +131,20 @@ impl Issues {
 
     /// Adds an error at a place.
     pub(crate) fn error(&self, code: Code, place: Place, message: String, help: Option<String>) {
-        self.push(Issue {
-            code,
-            severity: Severity::Error,
-            place: Some(place),
-            message,
-            help,
-        });
+        self.add(Severity::Error, code, place, (message, help));
     }
 
-    /// Adds a warning at a place.
-    pub(crate) fn warn(&self, code: Code, place: Place, message: String, help: Option<String>) {
+    /// Adds an issue at a place: a message, and what helps.
+    pub(crate) fn add(
+        &self,
+        severity: Severity,
+        code: Code,
+        place: Place,
+        (message, help): (String, Option<String>),
+    ) {
         self.push(Issue {
             code,
-            severity: Severity::Warning,
+            severity,
             place: Some(place),
             message,
             help,

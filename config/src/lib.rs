@@ -11,7 +11,7 @@
 mod check;
 pub mod issue;
 mod load;
-pub mod near;
+mod near;
 mod read;
 mod secrets;
 pub mod source;

@@ -7,9 +7,12 @@ use std::fmt;
 pub struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
-    /// Adds a value unless it is empty or known.
+    /// Adds a value unless it is empty, or known by this name.
     pub fn add(&mut self, name: &str, value: &str) {
-        let is_known = self.0.iter().any(|(_, known)| known == value);
+        let is_known = self
+            .0
+            .iter()
+            .any(|known| known.0 == name && known.1 == value);
         if !value.is_empty() && !is_known {
             self.0.push((name.to_owned(), value.to_owned()));
         }

@@ -11,6 +11,7 @@ pub mod era;
 pub mod event;
 pub mod exchange;
 pub mod json;
+pub mod near;
 pub mod pending;
 pub mod published;
 pub mod recording;

@@ -13,37 +13,41 @@ pub struct Published {
 
 /// Every schema.
 pub const ALL: &[Published] = &[
-    Published {
-        name: "suite",
-        what: "a YAML suite, version 1",
-        text: include_str!("../json/suite.schema.json"),
-    },
-    Published {
-        name: "cassette",
-        what: "request and response envelopes for replay",
-        text: include_str!("../json/cassette.schema.json"),
-    },
-    Published {
-        name: "capture",
-        what: "a session, for session invariants",
-        text: include_str!("../json/capture.schema.json"),
-    },
-    Published {
-        name: "tape-line",
-        what: "one line of a tape",
-        text: include_str!("../json/tape-line.schema.json"),
-    },
-    Published {
-        name: "inspect",
-        what: "what `inspect --json` prints",
-        text: include_str!("../json/inspect.schema.json"),
-    },
-    Published {
-        name: "report",
-        what: "what `run --reporter json` prints",
-        text: include_str!("../json/report.schema.json"),
-    },
+    schema(
+        "suite",
+        "a YAML suite, version 1",
+        include_str!("../json/suite.schema.json"),
+    ),
+    schema(
+        "cassette",
+        "request and response envelopes for replay",
+        include_str!("../json/cassette.schema.json"),
+    ),
+    schema(
+        "capture",
+        "a session, for session invariants",
+        include_str!("../json/capture.schema.json"),
+    ),
+    schema(
+        "tape-line",
+        "one line of a tape",
+        include_str!("../json/tape-line.schema.json"),
+    ),
+    schema(
+        "inspect",
+        "what `inspect --json` prints",
+        include_str!("../json/inspect.schema.json"),
+    ),
+    schema(
+        "report",
+        "what `run --reporter json` prints",
+        include_str!("../json/report.schema.json"),
+    ),
 ];
+
+const fn schema(name: &'static str, what: &'static str, text: &'static str) -> Published {
+    Published { name, what, text }
+}
 
 /// The schema of this name.
 #[must_use]

@@ -7,6 +7,7 @@ pub(crate) mod http;
 mod judging;
 pub(crate) mod listen;
 mod mode;
+mod scoring;
 mod size;
 pub(crate) mod target;
 mod way;
@@ -33,6 +34,7 @@ use crate::report::{self, Mistake};
 use self::http::HttpArguments;
 use self::judging::JudgingArguments;
 use self::mode::{Mode, Plan};
+use self::scoring::{Scoring, ScoringArguments, Server};
 use self::way::{End, Way};
 
 /// Stand between a client and a server, pass every byte on, and record what passes
@@ -71,6 +73,8 @@ pub(crate) struct Arguments {
     redaction: Redaction,
     #[command(flatten)]
     judging: JudgingArguments,
+    #[command(flatten)]
+    scoring: ScoringArguments,
     /// Print an entry for a client's configuration that runs this command, and exit
     #[arg(long)]
     print_config: bool,
@@ -94,7 +98,8 @@ Examples:
   tapewright record -o fs.json --listen 4000 -- npx -y @modelcontextprotocol/server-filesystem .
   tapewright record -o api.json --upstream https://mcp.example.com/mcp
   tapewright record -o recordings/ --forward-proxy 4000
-  tapewright record -o fs.json --check --hang-after 30s --strict -- node server.js";
+  tapewright record -o fs.json --check --hang-after 30s --strict -- node server.js
+  tapewright record -o fs.json --suite suite.yaml --reporter junit=report.xml -- node server.js";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
@@ -133,7 +138,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     let target = arguments.target(&label, clock)?;
-    let mut settings = settings(arguments, &way, &label, clock, target)?;
+    let server = Server {
+        label: &label,
+        is_one: way.has_one_server(),
+    };
+    let scoring = match arguments.scoring.start(&server, clock)? {
+        Ok(scoring) => scoring,
+        Err(exit) => return Ok(exit),
+    };
+    let mut settings = settings(arguments, &way, &label, clock, target, scoring.as_ref())?;
     faults::note(&book, &mut settings.header);
     let wanted = settings.target.tape().clone();
     let start = || -> anyhow::Result<Arc<Recorder>> {
@@ -151,7 +164,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         tell(&finished);
         faults::end(&book);
     }
-    if let Some(exit) = arguments.judging.exit(finished.findings) {
+    let score = scoring.map_or(Ok(Exit::Pass), Scoring::report)?;
+    if let Some(exit) = arguments.judging.exit(finished.findings, score) {
         return Ok(exit);
     }
     if !finished.is_whole() {
@@ -191,6 +205,12 @@ impl Arguments {
 
     /// Refuses what makes no sense where a cassette is played.
     fn fits_play(&self) -> anyhow::Result<()> {
+        if self.scoring.is_asked() {
+            let what = "`--suite` scores what a server answers, and `--mode` plays a recording";
+            let hint =
+                "leave out `--mode`, or score the recording: `tapewright run SUITE --capture FILE`";
+            return Err(Mistake::new(what, hint).into());
+        }
         let given = [
             (self.capture.is_some(), "--capture"),
             (self.http.forward_proxy.is_some(), "--forward-proxy"),
@@ -240,6 +260,7 @@ fn settings(
     label: &str,
     clock: Clock,
     target: Target,
+    scoring: Option<&Scoring>,
 ) -> anyhow::Result<Settings> {
     let durability = match arguments.durability {
         DurabilityArgument::Queue => Durability::Queue,
@@ -286,16 +307,24 @@ fn settings(
             .iter()
             .map(|word| word.as_bytes().to_vec())
             .collect(),
-        rules: rules(arguments)?,
-        judging: arguments.judging.judging(arguments.verbose)?,
+        rules: rules(arguments, scoring)?,
+        judging: arguments
+            .judging
+            .judging(arguments.verbose, scoring.map(Scoring::ear))?,
     })
 }
 
 /// The rules, made at once when a mistake of the user can be among them, and later, off
 /// the start-up path, when not.
-fn rules(arguments: &Arguments) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
+fn rules(
+    arguments: &Arguments,
+    scoring: Option<&Scoring>,
+) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
     let mut settings = arguments.redaction.settings();
     settings.values.extend(arguments.http.server.secrets()?);
+    settings
+        .values
+        .extend(scoring.into_iter().flat_map(Scoring::secrets));
     if arguments.redaction.has_patterns() {
         let rules = Arc::new(redaction::rules(&settings)?);
         return Ok(Box::new(move || rules));

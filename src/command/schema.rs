@@ -1,6 +1,7 @@
 //! `tapewright schema`: the JSON Schemas of our files.
 
 use clap::Args;
+use tapewright_schemas::near;
 use tapewright_schemas::published::{self, Published};
 
 use crate::exit::Exit;
@@ -22,14 +23,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         report::out(&published::ALL.iter().map(line).collect::<String>())?;
         return Ok(Exit::Pass);
     };
-    let Some(schema) = published::ALL.iter().find(|schema| schema.name == *name) else {
+    let Some(schema) = published::find(name) else {
         let names = || published::ALL.iter().map(|schema| schema.name);
         let all = names()
             .map(|name| format!("`{name}`"))
             .collect::<Vec<_>>()
             .join(", ");
-        let near = tapewright_config::near::nearest(name, names());
-        let hint = near.map_or_else(
+        let nearest = near::nearest(name, names());
+        let hint = nearest.map_or_else(
             || format!("there are {all}"),
             |near| format!("did you mean `{near}`?"),
         );

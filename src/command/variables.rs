@@ -33,6 +33,11 @@ impl std::fmt::Debug for Pair {
 }
 
 impl Variables {
+    /// Whether nothing was said about them.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.var.is_empty() && self.env_file.is_empty() && !self.no_env_file
+    }
+
     /// Loads a suite with these variables and those of our environment.
     pub(crate) fn load(&self, suite: &Path) -> Loaded {
         let env_files = if self.no_env_file {

@@ -1,8 +1,5 @@
-//! Everything that is said to people. The only room that may print.
-#![expect(
-    clippy::print_stderr,
-    reason = "this is where results and errors become text; `record` never comes here while a session runs, except to say on stderr what `-v` asked for"
-)]
+//! Everything that is said to people. The only room that may print; `record` never comes
+//! here while a session runs, except to say on standard error what `-v` asked for.
 
 use std::io::{self, Write as _};
 
@@ -43,9 +40,9 @@ impl Mistake {
 
 /// Prints an error with its causes on one line, and the remedy below.
 pub(crate) fn error(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
+    err(&format!("error: {error:#}\n"));
     if let Some(hint) = hint(error) {
-        eprintln!("\nhint: {hint}");
+        err(&format!("\nhint: {hint}\n"));
     }
 }
 
@@ -64,8 +61,8 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let is_server = word.is_some_and(|word| !word.starts_with('-'));
     if error.kind() == ErrorKind::UnknownArgument && is_server {
-        eprintln!(
-            "\nhint: put `--` before the command of the server: tapewright record [OPTIONS] -- COMMAND [ARGS…]"
+        err(
+            "\nhint: put `--` before the command of the server: tapewright record [OPTIONS] -- COMMAND [ARGS…]\n",
         );
     }
     if error.use_stderr() {
@@ -102,19 +99,20 @@ pub(crate) fn stdout() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Writes a longer text beside the result, on standard error.
+/// Writes a longer text beside the result, on standard error. Whoever has closed it does
+/// not want to know.
 pub(crate) fn err(text: &str) {
-    eprint!("{text}");
+    io::stderr().lock().write_all(text.as_bytes()).ok();
 }
 
 /// Says something beside the result, on standard error.
 pub(crate) fn note(text: &str) {
-    eprintln!("tapewright: {text}");
+    err(&format!("tapewright: {text}\n"));
 }
 
 /// Prints a line that programs read, on standard error.
 pub(crate) fn raw_note(line: &str) {
-    eprintln!("{line}");
+    err(&format!("{line}\n"));
 }
 
 /// Whether the reader of our output went away, which is no failure of ours.

@@ -1,20 +1,10 @@
 //! Workflow commands of GitHub Actions.
 
-/// How grave an annotation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
-    /// A failure.
-    Error,
-}
-
-/// One annotation, as a line that the runner understands. Text of others cannot begin
-/// another command: line ends are escaped.
-pub(crate) fn annotation(level: Level, file: &str, title: &str, text: &str) -> String {
-    let word = match level {
-        Level::Error => "error",
-    };
+/// An error, as a line that the runner understands. Text of others cannot begin another
+/// command: line ends are escaped.
+pub(crate) fn error(file: &str, title: &str, text: &str) -> String {
     format!(
-        "::{word} file={},title={}::{}\n",
+        "::error file={},title={}::{}\n",
         property(file),
         property(title),
         data(text)
@@ -46,12 +36,7 @@ mod tests {
     #[test]
     fn text_of_others_stays_in_its_place() {
         assert_eq!(
-            annotation(
-                Level::Error,
-                "a,b:c",
-                "t\n::warning::",
-                "50 %\n::set-output::x"
-            ),
+            error("a,b:c", "t\n::warning::", "50 %\n::set-output::x"),
             "::error file=a%2Cb%3Ac,title=t%0A%3A%3Awarning%3A%3A::50 %25%0A::set-output::x\n"
         );
     }

@@ -1,9 +1,11 @@
 //! From outcomes to rows, for recordings and live servers alike.
 
+use std::sync::Arc;
+
 use tapewright_assertions::{Answer, Ask, Headers, Json, Outcome, Phase, Test, World as _};
 
 use super::plan::Case;
-use super::result::{Row, Status, Told};
+use super::result::{Exchange, Row, Status, Told};
 use super::world::{Snapshots, TestWorld};
 
 /// A row about a case, with nothing found.
@@ -27,20 +29,16 @@ pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
 }
 
 /// The world as the test of a case sees it.
-pub(super) fn world<'s>(case: &Case, test: &Test, snapshots: &'s Snapshots) -> TestWorld<'s> {
+pub(super) fn world(case: &Case, test: &Test, snapshots: &Arc<Snapshots>) -> TestWorld {
     let tool = test.ask.subject().unwrap_or_default();
     TestWorld {
-        snapshots,
+        snapshots: Arc::clone(snapshots),
         variables: TestWorld::variables(&case.name, &test.server, tool),
     }
 }
 
 /// A question after its transform, which gets `{"name", "arguments"}`.
-pub(super) fn rewritten(
-    ask: &Ask,
-    command: &[String],
-    world: &TestWorld<'_>,
-) -> Result<Ask, String> {
+pub(super) fn rewritten(ask: &Ask, command: &[String], world: &TestWorld) -> Result<Ask, String> {
     let params = world.transform(Phase::Request, command, &ask.params())?;
     let name = params.get("name").and_then(Json::as_str);
     match (ask, name) {
@@ -61,7 +59,7 @@ pub(super) fn injected(
     case: &Case,
     test: &Test,
     error: &Json,
-    snapshots: &Snapshots,
+    snapshots: &Arc<Snapshots>,
 ) -> Row {
     let envelope = Answer::of_error(error.clone());
     let answer = Answer {
@@ -92,12 +90,7 @@ pub(super) fn settle(row: &mut Row, case: &Case, outcome: &Outcome) {
 }
 
 /// Adds to a row what an outcome found, each at its place in the suite.
-pub(super) fn tell(
-    row: &mut Row,
-    case: &Case,
-    outcome: &Outcome,
-    exchange: Option<(u64, Option<u64>)>,
-) {
+pub(super) fn tell(row: &mut Row, case: &Case, outcome: &Outcome, exchange: Option<Exchange>) {
     for failure in &outcome.failures {
         let place = match failure.index {
             Some(index) => case.assertion(index),

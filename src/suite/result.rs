@@ -1,5 +1,6 @@
 //! How a suite came out.
 
+use std::fmt;
 use std::time::Duration;
 
 use tapewright_assertions::{Failure, Unjudged};
@@ -57,8 +58,25 @@ pub(crate) struct Row {
 pub(crate) struct Told<T> {
     pub(crate) what: T,
     pub(crate) place: Place,
-    /// Request and response, by their numbers in the recording.
-    pub(crate) exchange: Option<(u64, Option<u64>)>,
+    pub(crate) exchange: Option<Exchange>,
+}
+
+/// An exchange of a recording, by the numbers of its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exchange {
+    /// The session; 0 where there is but one, or none.
+    pub(crate) session: u32,
+    pub(crate) request: u64,
+    pub(crate) response: Option<u64>,
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.session != 0 {
+            write!(out, "session {}, ", self.session)?;
+        }
+        write!(out, "event {}", self.request)
+    }
 }
 
 /// A tool of a recording.

@@ -24,8 +24,8 @@ pub(crate) struct Snapshots {
 
 /// The world as one test sees it.
 #[derive(Debug)]
-pub(crate) struct TestWorld<'a> {
-    pub(crate) snapshots: &'a Snapshots,
+pub(crate) struct TestWorld {
+    pub(crate) snapshots: Arc<Snapshots>,
     /// What a transform is told about the test: the documented variables.
     pub(crate) variables: Vec<(String, String)>,
 }
@@ -42,9 +42,13 @@ impl Snapshots {
         }
     }
 
-    /// How many were written.
-    pub(crate) fn written(&self) -> usize {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is said of those that were written.
+    pub(crate) fn note(&self) -> Option<String> {
+        match *self.written.lock().unwrap_or_else(PoisonError::into_inner) {
+            0 => None,
+            1 => Some("1 snapshot recorded".to_owned()),
+            count => Some(format!("{count} snapshots recorded")),
+        }
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -112,7 +116,7 @@ fn write(path: &Path, value: &Json) -> anyhow::Result<()> {
     file.commit(Some(fs::Permissions::from_mode(0o644)))
 }
 
-impl World for TestWorld<'_> {
+impl World for TestWorld {
     /// The error names the phase and the command.
     fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String> {
         let mut variables = self.variables.clone();
@@ -131,7 +135,7 @@ impl World for TestWorld<'_> {
     }
 }
 
-impl TestWorld<'_> {
+impl TestWorld {
     /// What the transforms of a test with this name, of this server and tool are told.
     pub(crate) fn variables(name: &str, server: &str, tool: &str) -> Vec<(String, String)> {
         [

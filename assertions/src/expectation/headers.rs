@@ -2,6 +2,7 @@
 
 use regex::Regex;
 use serde_json::Value;
+use tapewright_schemas::near::did_you_mean;
 
 use super::{Answer, Expectation, Headers, Outcome};
 use crate::assertion::kind;
@@ -9,7 +10,6 @@ use crate::error::LoadError;
 use crate::failure::Failure;
 use crate::json::Json;
 use crate::matcher::{Judged, build_regex, schema::Schema};
-use crate::near::did_you_mean;
 
 /// How one header has to be.
 #[derive(Debug)]

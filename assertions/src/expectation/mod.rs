@@ -4,6 +4,7 @@ mod headers;
 mod tokens;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use headers::HeaderRule;
 pub use tokens::{TokenBudget, TokenMode};
@@ -18,14 +19,14 @@ use crate::world::World;
 /// Everything that one test expects.
 #[derive(Debug, Default)]
 pub struct Expectation {
-    /// In the order of the suite.
-    pub assertions: Vec<Assertion>,
+    /// In the order of the suite. Several tests may share one.
+    pub assertions: Vec<Arc<Assertion>>,
     /// The longest time from request to answer, in milliseconds.
     pub max_duration_ms: Option<u64>,
     /// The most tokens of the answer's content.
     pub max_response_tokens: Option<TokenBudget>,
     /// Headers of the HTTP response, and how they have to be.
-    pub response_headers: Vec<HeaderRule>,
+    pub response_headers: Vec<Arc<HeaderRule>>,
     /// Headers that may not be there.
     pub response_headers_absent: Vec<String>,
 }

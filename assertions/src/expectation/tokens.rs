@@ -1,13 +1,13 @@
 //! `max_response_tokens`.
 
 use serde_json::Value;
+use tapewright_schemas::near::did_you_mean;
 
 use super::Outcome;
 use crate::assertion::kind;
 use crate::error::LoadError;
 use crate::failure::Failure;
 use crate::json::Json;
-use crate::near::did_you_mean;
 use crate::tokens::{Tokenizer, count};
 
 /// How many tokens an answer may have.

@@ -24,12 +24,12 @@ use std::fmt::Debug;
 pub(crate) use self::regex::build as build_regex;
 
 use serde_json::{Map, Value};
+use tapewright_schemas::near::did_you_mean;
 
 use crate::assertion::kind;
 use crate::error::{EvalError, LoadError};
 use crate::failure::Failure;
 use crate::json::Json;
-use crate::near::did_you_mean;
 use crate::world::World;
 
 /// Judges one value.

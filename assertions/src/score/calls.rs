@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Head, Offset, Payload, Scope,
+    ConduitId, Direction, Event, EventBody, Head, Offset, Payload, Scope, SessionKey,
 };
 
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
@@ -13,6 +13,8 @@ use tapewright_schemas::event::{
 pub(super) struct Calls {
     // By number, in the order in which they were asked.
     open: BTreeMap<u64, Exchange>,
+    // The bytes of their parameters.
+    open_bytes: usize,
     // By scope and id the numbers that wait: the first answer is for the first request.
     waiting: HashMap<(Scope, Vec<u8>), VecDeque<u64>>,
     // The last exchange of a conduit that is over: a fault behind it is about it.
@@ -32,6 +34,7 @@ pub(super) struct Exchange {
     pub(super) method: String,
     /// Source text.
     pub(super) params: Option<Bytes>,
+    pub(super) session: SessionKey,
     pub(super) reply: Reply,
     /// The numbers of its events.
     pub(super) request: u64,
@@ -52,10 +55,22 @@ pub(super) enum Reply {
     Result(Bytes),
 }
 
-/// How many requests are followed at once, and how many HTTP exchanges; beyond that the
-/// oldest counts as never answered.
+/// How many requests are followed at once, with how many bytes of parameters, and how many
+/// HTTP exchanges; beyond that the oldest decides nothing.
 const OPEN: usize = 4_096;
+const OPEN_BYTES: usize = 64 << 20;
 const TAMPERED: &str = "a fault was injected into it";
+const CROWDED: &str = "more requests were open at once than are followed";
+
+impl Reply {
+    /// How long its text is, in bytes.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Error(text) | Self::Result(text) => text.len(),
+            Self::None => 0,
+        }
+    }
+}
 
 impl Calls {
     /// Takes the next event.
@@ -72,9 +87,11 @@ impl Calls {
                 }
             },
             EventBody::Head(head) => {
-                if let Head::Response(head) = head.as_ref()
-                    && self.heads.len() < OPEN
-                {
+                if let Head::Response(head) = head.as_ref() {
+                    // Those of exchanges whose end was never told.
+                    if self.heads.len() >= OPEN {
+                        self.heads.clear();
+                    }
                     self.heads.insert(event.conduit, head.fields.0.clone());
                 }
             }
@@ -92,11 +109,10 @@ impl Calls {
 
     /// Nothing more will come.
     pub(super) fn finish(&mut self) {
-        let mut held: Vec<_> = self.held.drain().flat_map(|(_, all)| all).collect();
-        held.sort_by_key(|one| one.request);
-        self.over.extend(held);
+        self.release_all();
         self.over
             .extend(std::mem::take(&mut self.open).into_values());
+        self.open_bytes = 0;
         self.waiting.clear();
         self.heads.clear();
         self.last.clear();
@@ -121,6 +137,12 @@ impl Calls {
         }
     }
 
+    fn release_all(&mut self) {
+        let mut held: Vec<_> = self.held.drain().flat_map(|(_, all)| all).collect();
+        held.sort_by_key(|one| one.request);
+        self.over.extend(held);
+    }
+
     fn message(&mut self, event: &Event, payload: &Bytes, message: &[u8]) {
         let slice = |part: &[u8]| payload.slice_ref(part);
         let key = |id: &RequestId<'_>| {
@@ -140,11 +162,15 @@ impl Calls {
                     .entry(key.clone())
                     .or_default()
                     .push_back(self.asked);
+                // A copy: a slice would keep all that was read at once.
+                let params = params.map(Bytes::copy_from_slice);
+                self.open_bytes += params.as_ref().map_or(0, Bytes::len);
                 self.open.insert(
                     self.asked,
                     Exchange {
                         method: method.into_owned(),
-                        params: params.map(slice),
+                        params,
+                        session: event.session,
                         reply: Reply::None,
                         request: event.seq,
                         response: None,
@@ -177,27 +203,40 @@ impl Calls {
         if queue.is_empty() {
             self.waiting.remove(key);
         }
-        let Some(mut exchange) = number.and_then(|number| self.open.remove(&number)) else {
+        let Some(mut exchange) = number.and_then(|number| self.close(number)) else {
             return;
         };
         exchange.reply = reply;
         exchange.response = Some(event.seq);
         exchange.took_us = Some(event.at.since(exchange.at).0);
         exchange.headers = self.heads.get(&event.conduit).cloned();
+        if self.held.len() >= OPEN {
+            self.release_all();
+        }
         self.held.entry(event.conduit).or_default().push(exchange);
     }
 
+    fn close(&mut self, number: u64) -> Option<Exchange> {
+        let exchange = self.open.remove(&number)?;
+        self.open_bytes -= exchange.params.as_ref().map_or(0, Bytes::len);
+        Some(exchange)
+    }
+
     fn evict(&mut self) {
-        if self.open.len() <= OPEN {
-            return;
-        }
-        if let Some((number, exchange)) = self.open.pop_first() {
+        while self.open.len() > OPEN || (self.open_bytes > OPEN_BYTES && self.open.len() > 1) {
+            let oldest = self.open.keys().next().copied();
+            let Some((number, mut exchange)) =
+                oldest.and_then(|number| Some((number, self.close(number)?)))
+            else {
+                return;
+            };
             if let Some(queue) = self.waiting.get_mut(&exchange.key) {
                 queue.retain(|one| *one != number);
                 if queue.is_empty() {
                     self.waiting.remove(&exchange.key);
                 }
             }
+            exchange.doubt = Some(CROWDED);
             self.over.push_back(exchange);
         }
     }

@@ -20,9 +20,10 @@ struct Bucket {
 }
 
 impl Index {
-    pub(super) fn new(questions: &[Question<'_>]) -> Self {
+    pub(super) fn new<W>(questions: &[Question<W>]) -> Self {
         let mut index = Self::default();
-        for (number, Question { ask, test }) in questions.iter().enumerate() {
+        for (number, question) in questions.iter().enumerate() {
+            let (ask, test) = (question.ask(), &question.test);
             let subject = ask.subject().unwrap_or_default();
             let key = (
                 test.server.clone(),
@@ -30,7 +31,7 @@ impl Index {
                 subject.to_owned(),
             );
             let bucket = index.0.entry(key).or_default();
-            match &**ask {
+            match ask {
                 Ask::Tool {
                     arguments: Some(arguments),
                     ..

@@ -9,25 +9,23 @@ mod calls;
 mod coverage;
 mod index;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use tapewright_schemas::event::{Event, EventBody};
+use tapewright_schemas::event::{Event, EventBody, SessionKey, Sink};
 
 use self::calls::{Calls, Exchange, Reply};
 pub use self::coverage::{Coverage, ToolUse};
 use self::index::Index;
 use crate::expectation::{Answer, Headers, Outcome};
+use crate::failure::Failure;
 use crate::json::Json;
 use crate::test::{Ask, Test};
 use crate::world::{Phase, World};
 
-/// The world of a test, by its number.
-pub type Worlds<'w> = dyn Fn(usize) -> &'w (dyn World + 'w) + 'w;
-
 /// Judges the exchanges of recordings by the tests of a suite.
 #[derive(Debug)]
-pub struct Scorer<'t> {
-    questions: Vec<Question<'t>>,
+pub struct Scorer<W> {
+    questions: Vec<Question<W>>,
     scored: Vec<Scored>,
     index: Index,
     calls: Calls,
@@ -36,15 +34,19 @@ pub struct Scorer<'t> {
     // Everything that may hide an exchange.
     gaps: u64,
     timed: bool,
+    // The bytes of the answers whose values are kept for the report.
+    evidence_bytes: usize,
 }
 
 /// A test, and the question that it is judged for.
 #[derive(Clone, Debug)]
-pub struct Question<'t> {
-    /// The question; that of the test, unless a transform rewrites it.
-    pub ask: Cow<'t, Ask>,
+pub struct Question<W> {
     /// The test.
-    pub test: &'t Test,
+    pub test: Arc<Test>,
+    /// What a transform makes of its question.
+    pub rewritten: Option<Ask>,
+    /// The world as the test sees it.
+    pub world: W,
 }
 
 /// How a test came out over all exchanges that asked what it asks.
@@ -54,7 +56,14 @@ pub struct Scored {
     pub exercised: usize,
     /// Of those, how many held.
     pub passed: usize,
-    /// Those that did not hold or could not be judged, in order, as many as are told.
+    /// How many did not hold.
+    pub failed: usize,
+    /// How many could not be judged: a mistake of the suite.
+    pub unjudged: usize,
+    /// How many decide nothing, because the evidence has gaps.
+    pub doubtful: usize,
+    /// Those that did not hold, could not be judged or decide nothing, in order, as many
+    /// of each as are told.
     pub others: Vec<Instance>,
     /// How many more there were.
     pub more: usize,
@@ -65,6 +74,8 @@ pub struct Scored {
 /// One exchange that a test was judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
+    /// The session in which it was; 0 where there is but one, or none.
+    pub session: SessionKey,
     /// Its request, by its number in the recording.
     pub request: u64,
     /// Its response, likewise.
@@ -73,13 +84,25 @@ pub struct Instance {
     pub outcome: Outcome,
 }
 
-/// How many exchanges of one test are told.
+/// How many exchanges of one test are told: as many that did not hold or could not be
+/// judged, and as many that decide nothing.
 const INSTANCES: usize = 16;
+/// Of how many bytes of answers the values are kept for the report; of later ones only the
+/// words are.
+const EVIDENCE_BYTES: usize = 64 << 20;
 
-impl<'t> Scorer<'t> {
+impl<W> Question<W> {
+    /// The question; that of the test, unless a transform rewrites it.
+    #[must_use]
+    pub fn ask(&self) -> &Ask {
+        self.rewritten.as_ref().unwrap_or(&self.test.ask)
+    }
+}
+
+impl<W: World> Scorer<W> {
     /// A scorer before the first recording.
     #[must_use]
-    pub fn new(questions: Vec<Question<'t>>) -> Self {
+    pub fn new(questions: Vec<Question<W>>) -> Self {
         Self {
             scored: vec![Scored::default(); questions.len()],
             index: Index::new(&questions),
@@ -89,48 +112,45 @@ impl<'t> Scorer<'t> {
             label: None,
             gaps: 0,
             timed: true,
+            evidence_bytes: 0,
         }
     }
 
     /// What follows is a session with this server, by its name in the suite. `timed` says
     /// whether its events have times.
-    pub fn enter(&mut self, server: Option<&str>, timed: bool, worlds: &Worlds<'_>) {
-        self.leave(worlds);
+    pub fn enter(&mut self, server: Option<&str>, timed: bool) {
+        self.leave();
         self.label = server.map(str::to_owned);
         self.timed = timed;
     }
 
-    /// Takes the next event.
-    pub fn observe(&mut self, event: &Event, worlds: &Worlds<'_>) {
-        if let EventBody::Gap(_) = event.body {
-            self.gaps += 1;
-        }
-        self.calls.observe(event);
-        self.judge_all(worlds);
+    /// Something is missing here.
+    pub fn gap(&mut self) {
+        self.gaps += 1;
     }
 
     /// The session is over: what was never answered will not be.
-    pub fn leave(&mut self, worlds: &Worlds<'_>) {
+    pub fn leave(&mut self) {
         self.calls.finish();
-        self.judge_all(worlds);
+        self.judge_all();
         self.gaps += std::mem::take(&mut self.calls.clipped);
     }
 
     /// Everything that was found out, in the order of the tests.
     #[must_use]
-    pub fn finish(mut self, worlds: &Worlds<'_>) -> (Vec<Scored>, Coverage) {
-        self.leave(worlds);
+    pub fn finish(mut self) -> (Vec<Scored>, Coverage) {
+        self.leave();
         self.coverage.gaps = self.gaps;
         (self.scored, self.coverage)
     }
 
-    fn judge_all(&mut self, worlds: &Worlds<'_>) {
+    fn judge_all(&mut self) {
         while let Some(exchange) = self.calls.poll() {
-            self.exchange(&exchange, worlds);
+            self.exchange(&exchange);
         }
     }
 
-    fn exchange(&mut self, exchange: &Exchange, worlds: &Worlds<'_>) {
+    fn exchange(&mut self, exchange: &Exchange) {
         let Some(label) = self.label.clone() else {
             return;
         };
@@ -142,20 +162,21 @@ impl<'t> Scorer<'t> {
         };
         let mut met = Vec::new();
         for number in self.index.candidates(&label, &exchange.method, &params) {
-            let Some(Question { ask, test }) = self.questions.get(number).cloned() else {
+            let Some(question) = self.questions.get(number) else {
                 continue;
             };
-            let is_handshake = matches!(&*ask, Ask::Check { method } if method == "initialize");
+            let ask = question.ask();
+            let is_handshake = matches!(ask, Ask::Check { method } if method == "initialize");
             if is_handshake || ask.is_asked_by(&params) {
                 met.push(number);
-                let outcome = judge(test, exchange, self.timed, worlds(number));
+                let outcome = judge(&question.test, exchange, self.timed, &question.world);
                 self.note(number, exchange, outcome);
             }
         }
         self.coverage.note(&label, exchange, &params, &met);
     }
 
-    fn note(&mut self, number: usize, exchange: &Exchange, outcome: Outcome) {
+    fn note(&mut self, number: usize, exchange: &Exchange, mut outcome: Outcome) {
         let Some(scored) = self.scored.get_mut(number) else {
             return;
         };
@@ -165,15 +186,44 @@ impl<'t> Scorer<'t> {
         }
         if outcome.holds() {
             scored.passed += 1;
-        } else if scored.others.len() < INSTANCES {
-            scored.others.push(Instance {
-                request: exchange.request,
-                response: exchange.response,
-                outcome,
-            });
-        } else {
-            scored.more += 1;
+            return;
         }
+        let told = if !outcome.errors.is_empty() {
+            scored.unjudged += 1;
+            scored.unjudged + scored.failed
+        } else if !outcome.failures.is_empty() {
+            scored.failed += 1;
+            scored.unjudged + scored.failed
+        } else {
+            scored.doubtful += 1;
+            scored.doubtful
+        };
+        if told > INSTANCES {
+            scored.more += 1;
+            return;
+        }
+        let values = exchange.reply.len() * outcome.failures.len();
+        if self.evidence_bytes.saturating_add(values) > EVIDENCE_BYTES {
+            outcome.failures.iter_mut().for_each(Failure::drop_values);
+        } else {
+            self.evidence_bytes += values;
+        }
+        scored.others.push(Instance {
+            session: exchange.session,
+            request: exchange.request,
+            response: exchange.response,
+            outcome,
+        });
+    }
+}
+
+impl<W: World> Sink for Scorer<W> {
+    fn record(&mut self, event: &Event) {
+        if let EventBody::Gap(_) = event.body {
+            self.gap();
+        }
+        self.calls.observe(event);
+        self.judge_all();
     }
 }
 
@@ -201,7 +251,7 @@ fn judge(test: &Test, exchange: &Exchange, timed: bool, world: &dyn World) -> Ou
             Ok(other) => envelope = other,
             Err(why) => {
                 return Outcome {
-                    failures: vec![crate::failure::Failure::note("transform", why)],
+                    failures: vec![Failure::note("transform", why)],
                     ..Outcome::default()
                 };
             }

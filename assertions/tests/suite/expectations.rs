@@ -1,5 +1,7 @@
 //! A whole test: assertions, budgets, headers, and errors of the server.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tapewright_assertions::{
     Answer, Expectation, HeaderRule, Headers, Json, Outcome, TokenBudget, compile,
@@ -9,7 +11,10 @@ use crate::support::Desk;
 
 fn expectation(assertions: &[Value]) -> Expectation {
     Expectation {
-        assertions: assertions.iter().map(|one| compile(one).unwrap()).collect(),
+        assertions: assertions
+            .iter()
+            .map(|one| Arc::new(compile(one).unwrap()))
+            .collect(),
         ..Expectation::default()
     }
 }
@@ -124,7 +129,7 @@ fn budgets_of_time_and_tokens() {
 #[test]
 fn headers_are_judged_where_there_are_some() {
     let envelope = Answer::of_result(Json::Null);
-    let rule = |name: &str, value: Value| HeaderRule::compile(name, &value).unwrap();
+    let rule = |name: &str, value: Value| Arc::new(HeaderRule::compile(name, &value).unwrap());
     let expectation = Expectation {
         response_headers: vec![
             rule("content-type", json!("application/json")),

@@ -1,13 +1,13 @@
 //! Sessions in the notation of the invariants' examples, scored by tests.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tapewright_assertions::score::{Question, Scored, Scorer};
-use tapewright_assertions::{Ask, Expectation, Json, Test, World, compile};
+use tapewright_assertions::{Ask, Expectation, Json, Test, compile};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
+    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey, Sink as _,
 };
 
 use crate::support::Desk;
@@ -22,7 +22,7 @@ fn echo(arguments: Option<Value>, text: &str) -> Test {
             arguments: arguments.map(|value| Json::from(&value)),
         },
         expectation: Expectation {
-            assertions: vec![compile(&assertion).unwrap()],
+            assertions: vec![Arc::new(compile(&assertion).unwrap())],
             ..Expectation::default()
         },
         response_transform: None,
@@ -96,25 +96,22 @@ impl Session {
     }
 }
 
-fn questions(tests: &[Test]) -> Vec<Question<'_>> {
-    tests
-        .iter()
-        .map(|test| Question {
-            ask: Cow::Borrowed(&test.ask),
-            test,
-        })
-        .collect()
+fn questions(tests: impl IntoIterator<Item = Test>) -> Vec<Question<Desk>> {
+    let alone = |test| Question {
+        test: Arc::new(test),
+        rewritten: None,
+        world: Desk::default(),
+    };
+    tests.into_iter().map(alone).collect()
 }
 
-fn score(session: &Session, tests: &[Test]) -> Vec<Scored> {
-    let desk = Desk::default();
-    let worlds = |_| &desk as &dyn World;
+fn score(session: &Session, tests: impl IntoIterator<Item = Test>) -> Vec<Scored> {
     let mut scorer = Scorer::new(questions(tests));
-    scorer.enter(Some("s"), true, &worlds);
+    scorer.enter(Some("s"), true);
     for event in &session.events {
-        scorer.observe(event, &worlds);
+        scorer.record(event);
     }
-    scorer.finish(&worlds).0
+    scorer.finish().0
 }
 
 #[test]
@@ -129,7 +126,7 @@ fn a_test_is_scored_on_every_exchange_that_asks_the_same() {
         echo(None, "one"),
         echo(Some(json!({"m": 3})), "three"),
     ];
-    let scored = score(&session, &tests);
+    let scored = score(&session, tests);
     let seen: Vec<_> = scored
         .iter()
         .map(|one| (one.exercised, one.passed))
@@ -151,7 +148,7 @@ fn arguments_that_say_nothing_are_the_same_as_none() {
     session.answer(1, &json!({"text": "x"}));
     let scored = score(
         &session,
-        &[echo(Some(json!({})), "x"), echo(Some(json!({"a": 1})), "x")],
+        [echo(Some(json!({})), "x"), echo(Some(json!({"a": 1})), "x")],
     );
     assert_eq!(scored[0].passed, 1);
     assert_eq!(scored[1].exercised, 0);
@@ -169,7 +166,7 @@ fn what_we_tampered_with_decides_nothing() {
         if dir == Direction::ToClient {
             session.fault(dir);
         }
-        let scored = score(&session, &[echo(None, "right")]);
+        let scored = score(&session, [echo(None, "right")]);
         let outcome = &scored[0].others[0].outcome;
         assert!(outcome.failures.is_empty(), "{dir:?}");
         assert_eq!(outcome.doubts, ["a fault was injected into it"], "{dir:?}");
@@ -180,7 +177,7 @@ fn what_we_tampered_with_decides_nothing() {
 fn an_answer_that_never_came_decides_nothing() {
     let mut session = Session::new();
     session.ask(1, "tools/call", json!({"name": "echo"}));
-    let scored = score(&session, &[echo(None, "x")]);
+    let scored = score(&session, [echo(None, "x")]);
     assert_eq!(
         scored[0].others[0].outcome.doubts,
         ["the recording has no answer to it"]
@@ -208,7 +205,7 @@ fn ids_pair_by_type_and_in_order() {
         echo(Some(json!({"n": 1})), "first"),
         echo(Some(json!({"n": 2})), "second"),
     ];
-    let scored = score(&session, &tests);
+    let scored = score(&session, tests);
     assert!(scored.iter().all(|one| one.passed == 1), "{scored:?}");
 }
 
@@ -220,9 +217,9 @@ fn the_handshake_and_lists_answer_checks() {
             method: method.to_owned(),
         },
         expectation: Expectation {
-            assertions: vec![
+            assertions: vec![Arc::new(
                 compile(&json!({"target": target, "matcher": {"not": {"exact": null}}})).unwrap(),
-            ],
+            )],
             ..Expectation::default()
         },
         response_transform: None,
@@ -239,7 +236,7 @@ fn the_handshake_and_lists_answer_checks() {
         check("tools/list", "result.tools"),
         check("ping", "result"),
     ];
-    let scored = score(&session, &tests);
+    let scored = score(&session, tests);
     let seen: Vec<_> = scored
         .iter()
         .map(|one| (one.exercised, one.passed))
@@ -249,8 +246,6 @@ fn the_handshake_and_lists_answer_checks() {
 
 #[test]
 fn the_coverage_says_what_was_used_and_what_hides() {
-    let desk = Desk::default();
-    let worlds = |_| &desk as &dyn World;
     let mut session = Session::new();
     session.ask(1, "tools/list", json!({}));
     session.answer(1, &json!({"tools": [{"name": "echo"}, {"name": "idle"}]}));
@@ -275,12 +270,12 @@ fn the_coverage_says_what_was_used_and_what_hides() {
         },
     );
     let tests = [echo(Some(json!({})), "x"), echo(Some(json!({"b": 1})), "x")];
-    let mut scorer = Scorer::new(questions(&tests));
-    scorer.enter(Some("s"), true, &worlds);
+    let mut scorer = Scorer::new(questions(tests));
+    scorer.enter(Some("s"), true);
     for event in &session.events {
-        scorer.observe(event, &worlds);
+        scorer.record(event);
     }
-    let (_, coverage) = scorer.finish(&worlds);
+    let (_, coverage) = scorer.finish();
     let tool = |name: &str| coverage.tools[&("s".to_owned(), name.to_owned())].clone();
     assert_eq!(
         (
@@ -297,15 +292,68 @@ fn the_coverage_says_what_was_used_and_what_hides() {
 
 #[test]
 fn a_session_with_another_server_is_none_of_ours() {
-    let desk = Desk::default();
-    let worlds = |_| &desk as &dyn World;
     let mut session = Session::new();
     session.call(1, &json!({}), "x");
     let tests = [echo(None, "x")];
-    let mut scorer = Scorer::new(questions(&tests));
-    scorer.enter(Some("elsewhere"), true, &worlds);
+    let mut scorer = Scorer::new(questions(tests));
+    scorer.enter(Some("elsewhere"), true);
     for event in &session.events {
-        scorer.observe(event, &worlds);
+        scorer.record(event);
     }
-    assert_eq!(scorer.finish(&worlds).0[0].exercised, 0);
+    assert_eq!(scorer.finish().0[0].exercised, 0);
+}
+
+#[test]
+fn a_failure_behind_many_doubts_is_a_failure_and_told() {
+    let mut session = Session::new();
+    for id in 0..20 {
+        session.ask(id, "tools/call", json!({"name": "echo"}));
+        session.answer(id, &json!({"text": "wrong"}));
+        session.fault(Direction::ToClient);
+    }
+    session.call(20, &json!({}), "wrong");
+    let scored = &score(&session, [echo(None, "right")])[0];
+    assert_eq!((scored.failed, scored.doubtful), (1, 20));
+    // Of those that decide nothing as many are told as a person reads.
+    assert_eq!((scored.others.len(), scored.more), (17, 4));
+    let last = scored.others.last().expect("the failure");
+    assert_eq!(last.outcome.failures.len(), 1);
+}
+
+#[test]
+fn requests_beyond_what_is_followed_decide_nothing() {
+    let mut session = Session::new();
+    let large = "x".repeat(40 << 20);
+    for id in 0..2 {
+        let arguments = json!({"name": "echo", "arguments": {"large": large, "id": id}});
+        session.ask(id, "tools/call", arguments);
+    }
+    session.answer(0, &json!({"text": "right"}));
+    session.answer(1, &json!({"text": "right"}));
+    let scored = &score(&session, [echo(None, "right")])[0];
+    assert_eq!(
+        (scored.exercised, scored.passed, scored.doubtful),
+        (2, 1, 1)
+    );
+    let doubts = &scored.others[0].outcome.doubts;
+    assert_eq!(
+        doubts,
+        &["more requests were open at once than are followed"]
+    );
+}
+
+#[test]
+fn values_are_let_go_when_too_much_is_kept() {
+    let mut session = Session::new();
+    let large = "x".repeat(30 << 20);
+    for id in 0..3 {
+        session.call(id, &json!({}), &large);
+    }
+    let scored = &score(&session, [echo(None, "right")])[0];
+    let kept: Vec<_> = scored
+        .others
+        .iter()
+        .map(|one| one.outcome.failures[0].actual.is_some())
+        .collect();
+    assert_eq!((scored.failed, kept), (3, vec![true, true, false]));
 }

@@ -7,7 +7,7 @@ mod fixtures;
 mod headers;
 mod names;
 
-use crate::issue::{Code, Issues};
+use crate::issue::{Code, Issues, Severity};
 use crate::near::suggestion;
 use crate::source::Place;
 use crate::suite::Suite;
@@ -45,7 +45,8 @@ impl Check<'_> {
     /// Notes a warning at a value below a place.
     fn warn(&self, at: &Place, relative: &str, code: Code, message: String, help: String) {
         let place = self.suite.place(at, relative);
-        self.issues.warn(code, place, message, Some(help));
+        self.issues
+            .add(Severity::Warning, code, place, (message, Some(help)));
     }
 
     /// Notes when a name is not one of these.

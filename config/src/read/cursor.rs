@@ -1,6 +1,6 @@
 //! A node with the way to it.
 
-use crate::issue::{Code, Issues};
+use crate::issue::{Code, Issues, Severity};
 use crate::source::{FileId, Place, Span};
 use crate::yaml::{Kind, Node, Text, escape};
 
@@ -154,10 +154,7 @@ impl<'a> Cursor<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
-        let place = self.place_of(self.key_span);
-        self.context
-            .issues
-            .error(code, place, message.into(), help.into());
+        self.at_key(Severity::Error, code, (message.into(), help.into()));
     }
 
     /// Notes a warning about the key.
@@ -167,20 +164,26 @@ impl<'a> Cursor<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
+        self.at_key(Severity::Warning, code, (message.into(), help.into()));
+    }
+
+    fn at_key(&self, severity: Severity, code: Code, words: (String, Option<String>)) {
         let place = self.place_of(self.key_span);
-        self.context
-            .issues
-            .warn(code, place, message.into(), help.into());
+        self.context.issues.add(severity, code, place, words);
     }
 
     /// Notes that the value has another type, and what to write instead.
     pub(crate) fn wrong_type_with(&self, wanted: &str, help: &str) {
+        self.not_of_type(wanted, Some(help.to_owned()));
+    }
+
+    fn not_of_type(&self, wanted: &str, help: Option<String>) {
         let message = format!(
             "{} must be {wanted}, not {}",
             self.label(),
             self.node.what()
         );
-        self.error(Code::Type, message, help.to_owned());
+        self.error(Code::Type, message, help);
     }
 
     /// Notes that the value has another type.
@@ -202,12 +205,7 @@ impl<'a> Cursor<'a> {
             }
             _ => None,
         };
-        let message = format!(
-            "{} must be {wanted}, not {}",
-            self.label(),
-            self.node.what()
-        );
-        self.error(Code::Type, message, help);
+        self.not_of_type(wanted, help);
     }
 }
 

@@ -28,7 +28,6 @@ use agent::Agent;
 use compliance::Compliance;
 use composition::Composition;
 use eval::{Eval, Scorer};
-use expect::{Assertion, Expect};
 use fault::Fault;
 use fixture::Fixtures;
 use rubric::Rubric;
@@ -115,28 +114,6 @@ impl Suite {
             span: span.unwrap_or(place.span),
             ..place
         }
-    }
-
-    /// What every test expects of one answer.
-    pub fn expects(&self) -> impl Iterator<Item = &Expect> {
-        let expects = self.tools.iter().map(|test| &test.expect);
-        let expects = expects.chain(self.resources.iter().map(|test| &test.expect));
-        let expects = expects.chain(self.prompts.iter().map(|test| &test.expect));
-        let expects = expects.chain(self.compliance.tests.iter().map(|test| &test.expect));
-        expects.chain(std::iter::once(&self.default_test.expect))
-    }
-
-    /// Every assertion of the suite.
-    pub fn assertions(&self) -> impl Iterator<Item = &Assertion> {
-        let lists = self.expects().map(|expect| &expect.assertions);
-        let lists = lists.chain(
-            self.compositions
-                .iter()
-                .map(|composition| &composition.expect),
-        );
-        let lists = lists.chain(self.agents.iter().map(|agent| &agent.expect));
-        let check = self.compliance.spec_version_check.iter();
-        lists.chain(check.map(|check| &check.expect)).flatten()
     }
 }
 

@@ -46,6 +46,25 @@ pub type HeadTap = Arc<dyn Fn(&HeaderMap) + Send + Sync>;
 pub struct Remote {
     settings: RemoteSettings,
     heads: Option<HeadTap>,
+    manners: Manners,
+}
+
+/// What a client on HTTP does unless it is told otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manners {
+    /// How many redirects are followed.
+    pub(crate) redirects: u8,
+    /// Whether `User-Agent` says who we are; otherwise there is none.
+    pub(crate) names_itself: bool,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self {
+            redirects: 5,
+            names_itself: true,
+        }
+    }
 }
 
 impl fmt::Debug for Remote {
@@ -61,7 +80,22 @@ impl Remote {
         Self {
             settings,
             heads: None,
+            manners: Manners::default(),
         }
+    }
+
+    /// The same, and so many redirects within the origin are followed, none with 0.
+    #[must_use]
+    pub fn with_redirects(mut self, most: u8) -> Self {
+        self.manners.redirects = most;
+        self
+    }
+
+    /// The same, and no `User-Agent` says who we are.
+    #[must_use]
+    pub fn without_agent(mut self) -> Self {
+        self.manners.names_itself = false;
+        self
     }
 
     /// The same, and `tap` hears of response heads: of every answer to a POST but a mere
@@ -89,6 +123,7 @@ impl Upstream for Remote {
         };
         let mut shared = Shared::new(origin, fields, limit_bytes, out.clone());
         shared.heads.clone_from(&self.heads);
+        shared.manners = self.manners;
         let shared = Arc::new(shared);
         let (urge, urged) = watch::channel(Urge::None);
         let runtime = tokio::runtime::Builder::new_current_thread()

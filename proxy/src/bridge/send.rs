@@ -18,8 +18,6 @@ use crate::http::origin::{Answer, OriginUrl, SendError};
 /// Tells, by being dropped, that the order of messages no longer depends on something.
 pub(crate) type Gate = oneshot::Sender<()>;
 
-/// How many redirects are followed.
-const REDIRECTS: usize = 5;
 /// How much of the body of an HTTP error is read, in bytes.
 const ERROR_BODY: usize = 64 * 1024;
 /// How long the body of an HTTP error may take.
@@ -32,8 +30,8 @@ pub(crate) enum RequestError {
     Send(#[from] SendError),
     #[error("the server redirects to another origin, {0}: give that URL with --upstream")]
     OtherOrigin(String),
-    #[error("the server redirects in circles")]
-    Circle,
+    #[error("the server redirects more than {0} times")]
+    Redirects(u8),
 }
 
 /// What is asked of the server.
@@ -52,7 +50,7 @@ pub(crate) struct Ask {
 impl Shared {
     /// Asks the server, and follows it to another place of the same origin.
     pub(crate) async fn ask(&self, mut ask: Ask) -> Result<Answer, RequestError> {
-        for _ in 0..REDIRECTS {
+        for _ in 0..=self.manners.redirects {
             let body = match &ask.body {
                 Some(line) => Outbound::streaming(Message {
                     data: Some(line.clone()),
@@ -71,7 +69,8 @@ impl Shared {
             {
                 tap(answer.response.headers());
             }
-            let Some(to) = redirect(&ask, &answer) else {
+            let follows = self.manners.redirects > 0;
+            let Some(to) = redirect(&ask, &answer).filter(|_| follows) else {
                 return Ok(answer);
             };
             let Some(to) = target::resolve(&ask.url, &to) else {
@@ -85,7 +84,7 @@ impl Shared {
             }
             ask.url = to;
         }
-        Err(RequestError::Circle)
+        Err(RequestError::Redirects(self.manners.redirects))
     }
 
     fn head(&self, ask: &Ask) -> HeaderMap {
@@ -103,10 +102,10 @@ impl Shared {
             let json = HeaderValue::from_static("application/json");
             head.insert(header::CONTENT_TYPE, json);
         }
-        head.insert(
-            header::USER_AGENT,
-            HeaderValue::from_static(concat!("tapewright/", env!("CARGO_PKG_VERSION"))),
-        );
+        if self.manners.names_itself {
+            let name = concat!("tapewright/", env!("CARGO_PKG_VERSION"));
+            head.insert(header::USER_AGENT, HeaderValue::from_static(name));
+        }
         for (name, value) in &ask.head {
             head.append(name.clone(), value.clone());
         }

@@ -12,7 +12,7 @@ use super::client::{Client, ExchangeId};
 use super::hose::{Gone, Hose};
 use super::line::one_line;
 use super::ours;
-use super::remote::HeadTap;
+use super::remote::{HeadTap, Manners};
 use crate::http::origin::{Origin, OriginUrl};
 
 /// What the tasks of one bridge share.
@@ -22,6 +22,7 @@ pub(crate) struct Shared {
     pub(crate) fields: Vec<(HeaderName, HeaderValue)>,
     /// Hears of the heads of responses.
     pub(crate) heads: Option<HeadTap>,
+    pub(crate) manners: Manners,
     /// The longest message that is carried, in bytes.
     pub(crate) limit_bytes: usize,
     /// Lines for the client, without their line feed.
@@ -52,6 +53,7 @@ impl Shared {
             origin,
             fields,
             heads: None,
+            manners: Manners::default(),
             limit_bytes,
             out,
             client: Mutex::default(),

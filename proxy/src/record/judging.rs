@@ -5,12 +5,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tapewright_schemas::event::{Event, EventBody, Finding, Judge, Peer, Process, SessionKey};
+use tapewright_schemas::envelope::Envelope;
+use tapewright_schemas::event::{
+    Event, EventBody, Finding, Judge, Offset, Peer, Process, SessionKey,
+};
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::Header;
 
 use super::Durability;
 use super::aside::Aside;
+use super::listener::Ear;
 use super::processes;
 
 /// Makes the judge of a tape with this header.
@@ -19,12 +23,14 @@ pub type MakeJudge = dyn Fn(&Header) -> Box<dyn Judge> + Send + Sync;
 /// How recordings are judged while they are written.
 #[derive(Clone)]
 pub struct Judging {
-    /// Makes the judge of each tape.
-    pub judge: Arc<MakeJudge>,
+    /// Makes the judge of each tape, if there is to be one.
+    pub judge: Option<Arc<MakeJudge>>,
+    /// Hears all tapes, and takes its time: nothing that it finds is for them.
+    pub ear: Option<Ear>,
     /// Hears of every finding once it is on the tape.
     pub tell: Arc<dyn Fn(&Finding) + Send + Sync>,
-    /// How often a judge is told the time, also when nothing happens.
-    pub beat: Duration,
+    /// How often a judge is told the time, also when nothing happens, if it has to know.
+    pub beat: Option<Duration>,
 }
 
 /// What judges found in a recording.
@@ -61,14 +67,46 @@ impl Findings {
 }
 
 impl Judging {
-    /// The judge of a tape. Where the thread that carries the bytes writes the tape as
-    /// well, it judges on a thread of its own.
-    pub(crate) fn of(&self, header: &Header, durability: Durability) -> Box<dyn Judge> {
-        let judge = (self.judge)(header);
-        if durability == Durability::Queue {
-            return judge;
+    /// Who judges a tape. Where the thread that carries the bytes writes the tape as well,
+    /// the judge has a thread of its own.
+    pub(crate) fn of(&self, header: &Header, durability: Durability) -> Option<Box<dyn Judge>> {
+        let judge = self.judge.as_ref().map(|make| make(header));
+        let judge = judge.map(|judge| match durability {
+            Durability::Queue => judge,
+            Durability::Synced | Durability::Written => Aside::start(judge),
+        });
+        let ear = self.ear.clone();
+        match (judge, ear) {
+            (Some(judge), Some(ear)) => Some(Box::new(Both { judge, ear })),
+            (Some(judge), None) => Some(judge),
+            (None, ear) => Some(Box::new(ear?)),
         }
-        Aside::start(judge)
+    }
+}
+
+/// A judge, and somebody who only listens.
+#[derive(Debug)]
+struct Both {
+    judge: Box<dyn Judge>,
+    ear: Ear,
+}
+
+impl Judge for Both {
+    fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        self.ear.observe(event, message);
+        self.judge.observe(event, message);
+    }
+
+    fn tick(&mut self, now: Offset) {
+        self.judge.tick(now);
+    }
+
+    fn end(&mut self, now: Offset) {
+        self.judge.end(now);
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        self.judge.poll()
     }
 }
 

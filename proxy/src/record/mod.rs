@@ -14,6 +14,7 @@ mod chain;
 mod finish;
 mod folder;
 mod judging;
+mod listener;
 mod names;
 mod probe;
 mod processes;
@@ -48,6 +49,7 @@ use crate::clock::Clock;
 
 pub use self::finish::{Finished, Problem, SessionFiles};
 pub use self::judging::{Findings, Judging, MakeJudge};
+pub use self::listener::{Ear, Listener};
 pub use self::names::Target;
 pub use self::tapped::Tapped;
 pub(crate) use self::ticks::Ticks;
@@ -167,7 +169,7 @@ impl Recorder {
         } = settings;
         let stats = Arc::new(Stats::default());
         let folder = settings.target.folder.is_some();
-        let beat = settings.judging.as_ref().map(|judging| judging.beat);
+        let beat = settings.judging.as_ref().and_then(|judging| judging.beat);
         let keeper = if durability == Durability::Queue {
             let queue = Arc::new(Queue::new(when_full));
             let writer = writer::spawn(settings, Arc::clone(&queue), Arc::clone(&stats))?;

@@ -38,6 +38,7 @@ const NAPS: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Queue {
     when_full: WhenFull,
+    capacity: usize,
     state: Mutex<State>,
     filled: Condvar,
     drained: Condvar,
@@ -70,8 +71,14 @@ struct State {
 
 impl Queue {
     pub(crate) fn new(when_full: WhenFull) -> Self {
+        Self::with_capacity(when_full, CAPACITY)
+    }
+
+    /// A queue in which so many bytes may wait.
+    pub(crate) fn with_capacity(when_full: WhenFull, capacity: usize) -> Self {
         Self {
             when_full,
+            capacity,
             state: Mutex::default(),
             filled: Condvar::new(),
             drained: Condvar::new(),
@@ -84,7 +91,7 @@ impl Queue {
         let Some(mut event) = next() else { return };
         let mut state = self.lock();
         loop {
-            state.add(event, self.when_full);
+            state.add(event, self.when_full, self.capacity);
             match next() {
                 Some(next) => event = next,
                 None => break,
@@ -99,7 +106,7 @@ impl Queue {
             return;
         }
         let mut state = self.lock();
-        while state.bytes > CAPACITY && !state.closed {
+        while state.bytes > self.capacity && !state.closed {
             state.awaited = true;
             self.filled.notify_one();
             state = self
@@ -111,11 +118,11 @@ impl Queue {
 
     /// Whether [`keep_pace`](Self::keep_pace) would wait.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.when_full == WhenFull::Wait && self.lock().bytes > CAPACITY
+        self.when_full == WhenFull::Wait && self.lock().bytes > self.capacity
     }
 
     fn wake(&self, state: &State) {
-        if state.asleep || state.bytes > CAPACITY / 2 {
+        if state.asleep || state.bytes > self.capacity / 2 {
             self.filled.notify_one();
         }
     }
@@ -167,7 +174,7 @@ impl Queue {
             return Poll::Ready(());
         }
         let mut state = self.lock();
-        if state.bytes <= CAPACITY || state.closed {
+        if state.bytes <= self.capacity || state.closed {
             return Poll::Ready(());
         }
         state.awaited = true;
@@ -235,12 +242,12 @@ impl Queue {
 }
 
 impl State {
-    fn add(&mut self, event: Event, when_full: WhenFull) {
+    fn add(&mut self, event: Event, when_full: WhenFull, capacity: usize) {
         if self.closed {
             return;
         }
         let cost = cost(&event);
-        let full = self.bytes + cost > CAPACITY && !self.events.is_empty();
+        let full = self.bytes + cost > capacity && !self.events.is_empty();
         if full && when_full == WhenFull::Gap {
             return self.swallow(&event);
         }

@@ -91,7 +91,7 @@ impl TapeWriter {
     ) -> Self {
         let judge = judging
             .as_ref()
-            .map(|(judging, durability)| judging.of(&header, *durability));
+            .and_then(|(judging, durability)| judging.of(&header, *durability));
         let before = [&target.cassette, &target.capture]
             .map(|path| path.as_ref().and_then(|path| Identity::of(path)));
         let mut tape = Self {

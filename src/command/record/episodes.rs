@@ -39,7 +39,7 @@ impl NewEpisodes {
         })?;
         let label = arguments.label.clone().unwrap_or_else(|| way.label());
         let target = Target::cassette(&folder.join("new.json"));
-        let settings = settings(arguments, way, &label, clock, target)?;
+        let settings = settings(arguments, way, &label, clock, target, None)?;
         let recorder = Recorder::start(settings, clock);
         let recorder = Arc::new(recorder.context("the recorder could not be started")?);
         Ok(Self { recorder, folder })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use tapewright_compliance::Facts;
 use tapewright_compliance::live::{Live, Watch};
-use tapewright_proxy::record::{Findings, Judging};
+use tapewright_proxy::record::{Ear, Findings, Judging, MakeJudge};
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::recording::FileKind;
 
@@ -25,7 +25,8 @@ pub(crate) struct JudgingArguments {
     /// Name requests that have had no answer for this long, and what the server is doing
     #[arg(long, value_name = "TIME", value_parser = duration)]
     hang_after: Option<Duration>,
-    /// End with status 1 when anything was found
+    /// End with status 1 when anything was found, or as `run` when the suite of `--suite`
+    /// does not hold
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -37,18 +38,22 @@ const SOONEST: Duration = Duration::from_millis(20);
 const LATEST: Duration = Duration::from_secs(1);
 
 impl JudgingArguments {
-    /// Who judges, if anybody does.
-    pub(super) fn judging(&self, verbose: bool) -> anyhow::Result<Option<Judging>> {
+    /// Who judges, if anybody does; an ear that scores the session hears it as well.
+    pub(super) fn judging(
+        &self,
+        verbose: bool,
+        ear: Option<Ear>,
+    ) -> anyhow::Result<Option<Judging>> {
         if !self.check && !self.selection.is_empty() {
             let what = "`--all`, `--select`, `--ignore` and `--severity` say how to judge, and nothing is judged";
             return Err(Mistake::new(what, "add `--check`").into());
         }
-        if !self.check && self.hang_after.is_none() {
+        let judges = self.check || self.hang_after.is_some();
+        if !judges && ear.is_none() {
             if self.strict {
                 let what = "`--strict` is about findings, and nothing is judged";
-                return Err(
-                    Mistake::new(what, "add `--check`, `--hang-after TIME` or both").into(),
-                );
+                let hint = "add `--check`, `--hang-after TIME` or `--suite SUITE`";
+                return Err(Mistake::new(what, hint).into());
             }
             return Ok(None);
         }
@@ -65,25 +70,34 @@ impl JudgingArguments {
             selection,
             hang_after: self.hang_after.map(offset),
         };
+        let judge: Arc<MakeJudge> = Arc::new(move |header| {
+            let facts = Facts::of(FileKind::Tape, header, true);
+            Box::new(Live::new(facts, &watch))
+        });
+        let beat = self
+            .hang_after
+            .map_or(LATEST, |after| (after / 4).clamp(SOONEST, LATEST));
         Ok(Some(Judging {
-            judge: Arc::new(move |header| {
-                let facts = Facts::of(FileKind::Tape, header, true);
-                Box::new(Live::new(facts, &watch))
-            }),
+            judge: judges.then_some(judge),
+            ear,
             tell: Arc::new(move |finding| {
                 if verbose {
                     report::note(&report::finding::line(finding));
                 }
             }),
-            beat: self
-                .hang_after
-                .map_or(LATEST, |after| (after / 4).clamp(SOONEST, LATEST)),
+            beat: judges.then_some(beat),
         }))
     }
 
-    /// What findings make of the exit status.
-    pub(super) fn exit(&self, findings: Findings) -> Option<Exit> {
-        (self.strict && !findings.is_empty()).then_some(Exit::Fail)
+    /// What findings, and the score of a suite, make of the exit status.
+    pub(super) fn exit(&self, findings: Findings, score: Exit) -> Option<Exit> {
+        let found = if findings.is_empty() {
+            Exit::Pass
+        } else {
+            Exit::Fail
+        };
+        let worst = Exit::worst(&[found, score]);
+        (self.strict && worst != Exit::Pass).then_some(worst)
     }
 }
 

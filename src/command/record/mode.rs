@@ -152,7 +152,7 @@ fn cassette(
         return Err(Mistake::new(what, hint).into());
     }
     let script = Arc::new(script);
-    let rules = super::rules(arguments)?();
+    let rules = super::rules(arguments, None)?();
     let options = Options::new(rules);
     let index = Arc::new(Index::new(Arc::clone(&script), Arc::new(options)));
     let tally = Arc::new(replay::tally(arguments.verbose));

@@ -117,6 +117,11 @@ impl<'a> Way<'a> {
         }
     }
 
+    /// Whether there is one server behind us.
+    pub(super) fn has_one_server(&self) -> bool {
+        !matches!(self, Self::ForwardProxy { .. })
+    }
+
     /// Whether one client has us for itself, and waits for the tape where it has to.
     pub(super) fn serves_one(&self) -> bool {
         matches!(self, Self::Process(_) | Self::Remote(_))

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::reporters::ReporterFile;
 use super::servers::{RunArguments, ServerArguments};
+use crate::command::reporters::ReporterFile;
 use crate::command::variables::Variables;
 use crate::suite::select::{Pattern, Selection};
 

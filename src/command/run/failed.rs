@@ -1,5 +1,6 @@
 //! What did not pass the last time, in the state folder.
 
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::command::record::target;
 use crate::files::NewFile;
 use crate::report;
-use crate::suite::result::{Results, Status};
+use crate::suite::plan::Plan;
+use crate::suite::result::{Results, Row, Status};
 
 /// The names that did not pass; nothing when that is not known.
 pub(super) fn recall(suite: &Path) -> Option<Vec<String>> {
@@ -15,12 +17,18 @@ pub(super) fn recall(suite: &Path) -> Option<Vec<String>> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Notes what did not pass. Without a folder for it there is nothing to recall, which is
-/// said when it is asked for.
-pub(super) fn remember(suite: &Path, results: &Results) {
+/// Notes what did not pass; of what did not run, what was known. Without a folder for it
+/// there is nothing to recall, which is said when it is asked for.
+pub(super) fn remember(suite: &Path, plan: &Plan, results: &Results) {
     let failed = |status| matches!(status, Status::Fail | Status::Error | Status::Inconclusive);
-    let rows = results.rows.iter().filter(|row| failed(row.status));
-    let mut names: Vec<&str> = rows.map(|row| row.name.as_str()).collect();
+    let ran = |row: &&Row| row.status != Status::Skip;
+    let rows = results.rows.iter().filter(ran);
+    let known: HashSet<&str> = rows.clone().map(|row| row.name.as_str()).collect();
+    let is_there = |name: &str| plan.cases.iter().any(|case| case.name == name);
+    let mut names = recall(suite).unwrap_or_default();
+    names.retain(|name| !known.contains(name.as_str()) && is_there(name));
+    let rows = rows.filter(|row| failed(row.status));
+    names.extend(rows.map(|row| row.name.clone()));
     names.dedup();
     let Some(path) = file(suite) else { return };
     let write = || -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! Waiting until a file has changed.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::report;
@@ -9,20 +10,36 @@ use crate::report;
 /// tell us.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Waits until one of the files is not as it was.
-pub(super) fn wait(files: &[PathBuf]) {
-    let before = state(files);
-    report::note(&format!("watching {} files; end with Ctrl-C", files.len()));
-    while state(files) == before {
-        std::thread::sleep(PAUSE);
+/// Files as they were when they were read.
+#[derive(Debug, Default)]
+pub(super) struct Watched(BTreeMap<PathBuf, Option<State>>);
+
+/// Time and length.
+type State = (SystemTime, u64);
+
+impl Watched {
+    /// Takes note of files, those that are known aside. What changes from now on is a
+    /// change.
+    pub(super) fn note(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        for file in files {
+            let now = state(&file);
+            self.0.entry(file).or_insert(now);
+        }
+    }
+
+    /// Waits until one of the files is not as it was.
+    pub(super) fn wait(&self) {
+        let count = self.0.len();
+        let files = if count == 1 { "file" } else { "files" };
+        report::note(&format!("watching {count} {files}; end with Ctrl-C"));
+        while self.0.iter().all(|(file, before)| state(file) == *before) {
+            std::thread::sleep(PAUSE);
+        }
     }
 }
 
-/// Time and length of each file; nothing where there is none.
-fn state(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
-    let one = |path: &PathBuf| {
-        let data = std::fs::metadata(path).ok()?;
-        Some((data.modified().ok()?, data.len()))
-    };
-    files.iter().map(one).collect()
+/// Nothing where there is no file.
+fn state(path: &Path) -> Option<State> {
+    let data = std::fs::metadata(path).ok()?;
+    Some((data.modified().ok()?, data.len()))
 }

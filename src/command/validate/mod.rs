@@ -1,6 +1,5 @@
 //! `tapewright validate`: everything that can be known about a suite without running it.
 
-mod assertions;
 mod cassettes;
 
 use std::path::PathBuf;
@@ -11,6 +10,7 @@ use tapewright_config::Loaded;
 use super::variables::Variables;
 use crate::exit::Exit;
 use crate::report;
+use crate::suite::plan::{self, Plan};
 
 /// Check suites without running them
 ///
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
     for path in &arguments.suites {
         let mut loaded = arguments.variables.load(path);
-        check(&mut loaded);
+        check(&mut loaded, true);
         results.push((path.display().to_string(), loaded));
     }
     let text = match arguments.format {
@@ -61,12 +61,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     })
 }
 
-/// Notes what is wrong beyond what loading finds.
-pub(crate) fn check(loaded: &mut Loaded) {
-    let Some(suite) = &loaded.suite else { return };
-    let mut found = assertions::check(suite);
-    found.extend(cassettes::check(suite));
+/// Compiles a suite, and notes what is wrong beyond what loading finds: with patterns,
+/// schemas, expressions and targets, and with recordings that are to be `served`. The plan,
+/// when nothing is.
+pub(crate) fn check(loaded: &mut Loaded, served: bool) -> Option<Plan> {
+    let suite = loaded.suite.as_ref()?;
+    let (plan, mut found) = match plan::build(suite) {
+        Ok(plan) => (Some(plan), Vec::new()),
+        Err(issues) => (None, issues),
+    };
+    if served {
+        found.extend(cassettes::check(suite));
+    }
     loaded.add(found);
+    plan.filter(|_| loaded.is_valid())
 }
 
 const EXAMPLES: &str = "\

@@ -97,10 +97,13 @@ fn problem(problem: &Problem) -> Json {
         if let Some(spot) = &problem.spot {
             members.insert("place".to_owned(), place(spot));
         }
-        if let Some((request, response)) = problem.exchange {
-            let mut exchange = vec![("request", Json::from(request))];
-            exchange.extend(response.map(|seq| ("response", Json::from(seq))));
-            members.insert("exchange".to_owned(), Json::object(exchange));
+        if let Some(exchange) = problem.exchange {
+            let mut told = vec![("request", Json::from(exchange.request))];
+            told.extend(exchange.response.map(|seq| ("response", Json::from(seq))));
+            if exchange.session != 0 {
+                told.push(("session", Json::from(u64::from(exchange.session))));
+            }
+            members.insert("exchange".to_owned(), Json::object(told));
         }
     }
     object

@@ -120,11 +120,11 @@ fn tell(problem: &Problem, out: &mut String) {
     if let Some(diff) = &problem.diff {
         paragraph("      diff      ", diff, out);
     }
-    if let Some((request, response)) = problem.exchange {
-        let answer = response.map_or(String::new(), |response| {
+    if let Some(exchange) = problem.exchange {
+        let answer = exchange.response.map_or(String::new(), |response| {
             format!(", answered by event {response}")
         });
-        line(out, &format!("      recorded  event {request}{answer}"));
+        line(out, &format!("      recorded  {exchange}{answer}"));
     }
 }
 

@@ -74,8 +74,8 @@ pub(super) fn details(row: &RowView) -> Vec<String> {
         if let Some(spot) = &problem.spot {
             lines.push(format!("  at {}:{}:{}", spot.file, spot.line, spot.column));
         }
-        if let Some((request, _)) = problem.exchange {
-            lines.push(format!("  recorded: event {request}"));
+        if let Some(exchange) = problem.exchange {
+            lines.push(format!("  recorded: {exchange}"));
         }
     }
     lines.extend(row.reasons.iter().cloned());

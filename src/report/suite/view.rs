@@ -6,7 +6,7 @@ use tapewright_assertions::{Failure, Json};
 use tapewright_config::{Place, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
-use crate::suite::result::{Results, Row, Status, Told, Tool};
+use crate::suite::result::{Exchange, Results, Row, Status, Told, Tool};
 
 /// The results of one suite.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Problem {
     /// The documented object.
     pub(crate) object: Json,
     pub(crate) spot: Option<Spot>,
-    pub(crate) exchange: Option<(u64, Option<u64>)>,
+    pub(crate) exchange: Option<Exchange>,
 }
 
 /// A place in the suite.

@@ -1,5 +1,7 @@
 //! A composition, live: each call gets what those before it gave.
 
+use std::sync::Arc;
+
 use tapewright_assertions::target::{Found, Target};
 use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Json, Unjudged, Verdict};
 use tapewright_config::template::Reference;
@@ -39,7 +41,7 @@ pub(super) fn run(
     }
     let envelope = envelope(graph, &ran);
     let world = TestWorld {
-        snapshots: round.snapshots,
+        snapshots: Arc::clone(round.snapshots),
         variables: TestWorld::variables(&case.name, "", ""),
     };
     let evidence = Evidence {

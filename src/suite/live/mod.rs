@@ -11,7 +11,7 @@ mod record;
 mod servers;
 mod worker;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +23,7 @@ use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
 use self::connection::Connection;
+pub(crate) use self::oauth::tokens;
 use self::worker::Worker;
 use super::judged;
 use super::plan::{Case, Plan};
@@ -45,7 +46,9 @@ pub(crate) struct Options {
     /// Says how far it has come, for a person who waits.
     pub(crate) progress: fn(done: usize, total: usize),
     /// The environment, with what a file of variables adds to it. Holds secrets.
-    pub(crate) variables: std::collections::HashMap<String, String>,
+    pub(crate) variables: HashMap<String, String>,
+    /// The tokens of servers that sign in for one. Secrets.
+    pub(crate) tokens: HashMap<String, String>,
 }
 
 /// Judges the chosen cases by asking, once for each revision.
@@ -54,7 +57,7 @@ pub(crate) fn run(
     plan: &Plan,
     chosen: &[usize],
     options: &Options,
-    snapshots: &Snapshots,
+    snapshots: &Arc<Snapshots>,
 ) -> anyhow::Result<Results> {
     let mut results = Results::default();
     let revisions: Vec<Option<&str>> = if options.revisions.is_empty() {
@@ -99,7 +102,7 @@ struct Round<'r> {
     suite: &'r Suite,
     plan: &'r Plan,
     options: &'r Options,
-    snapshots: &'r Snapshots,
+    snapshots: &'r Arc<Snapshots>,
     revision: Option<&'r str>,
     stop: AtomicBool,
     done: &'r AtomicUsize,

@@ -1,27 +1,57 @@
 //! A token by OAuth 2.0 client credentials (RFC 6749, section 4.4).
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use http::{HeaderValue, Method, header};
 use tapewright_assertions::Json;
-use tapewright_config::suite::auth::OAuth;
+use tapewright_config::Suite;
+use tapewright_config::suite::auth::{Auth, OAuth};
+use tapewright_config::suite::server::Target;
 use tapewright_proxy::http::fetch::{Ask, fetch};
 use tapewright_proxy::http::origin::{Origin, OriginSettings, OriginUrl};
 
+use super::servers;
 use crate::report::{self, Mistake};
+use crate::suite::plan::{Case, Plan};
 
 /// How long the token endpoint may take.
 const TIME: Duration = Duration::from_secs(30);
 
+/// Tokens by server: for those of the chosen cases that sign in for one. They are secrets.
+pub(crate) fn tokens(
+    suite: &Suite,
+    plan: &Plan,
+    chosen: &[usize],
+    variables: &HashMap<String, String>,
+) -> anyhow::Result<HashMap<String, String>> {
+    let cases = chosen.iter().filter_map(|number| plan.cases.get(*number));
+    let needed: HashSet<&str> = cases.flat_map(Case::servers).collect();
+    let mut tokens = HashMap::new();
+    for server in &suite.servers {
+        if let Target::Url(url) = &server.target
+            && let Some(Auth::OAuth(oauth)) = &url.auth
+            && needed.contains(server.name.as_str())
+        {
+            let name = report::safe(&server.name);
+            let settings = servers::origin_settings(&name, url)?;
+            let token = token(&name, oauth, &settings, variables)?;
+            tokens.insert(server.name.clone(), token);
+        }
+    }
+    Ok(tokens)
+}
+
 /// Fetches a token for a server. Nothing that the endpoint says is repeated but the code
 /// of its error.
-pub(super) fn token(
+fn token(
     server: &str,
     oauth: &OAuth,
     settings: &OriginSettings,
-    variable: &dyn Fn(&str) -> anyhow::Result<String>,
+    variables: &HashMap<String, String>,
 ) -> anyhow::Result<String> {
+    let variable = |name: &str| servers::variable_of(server, name, variables);
     let mistake = |why: &str| {
         let what = format!("there is no token for the server `{server}`: {why}");
         Mistake::new(

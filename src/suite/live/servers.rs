@@ -1,10 +1,11 @@
 //! How each shape of server is reached: a command, a URL, a cassette.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tapewright_config::suite::auth::Auth;
 use tapewright_config::suite::http::{HeaderValue as Written, TlsVersion};
 use tapewright_config::suite::server::{Server, Target, UrlServer};
@@ -21,8 +22,8 @@ use tapewright_replay::{
     Pace, Tally, Unanswered,
 };
 
+use super::Options;
 use super::connection::Slot;
-use super::{Options, oauth};
 use crate::command::replay;
 use crate::report::{self, Mistake};
 
@@ -160,20 +161,7 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
             "WARNING: `insecure_skip_verify`: anybody may stand in for the server `{name}`"
         ));
     }
-    let tls = client_config(&TlsSettings {
-        ca_bundle: url.http.tls.ca_bundle.clone(),
-        skip_verify: url.http.tls.insecure_skip_verify,
-        only_1_3: url.http.tls.min_version == TlsVersion::V1_3,
-    })
-    .with_context(|| {
-        let what = format!("the server `{name}` cannot be verified");
-        Mistake::new(what, "check `ca_bundle_path`, or the system's certificates")
-    })?;
-    let settings = OriginSettings {
-        tls,
-        connect_timeout: url.http.connect_timeout,
-        http2_prior_knowledge: false,
-    };
+    let settings = origin_settings(&name, url)?;
     if let Some(ready) = &url.wait_for_ready {
         let look = if ready.starts_with('/') {
             OriginUrl {
@@ -185,7 +173,7 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         };
         wait_for_ready(&name, look, settings.clone())?;
     }
-    let fields = fields(&name, url, options, &settings)?;
+    let fields = fields(server, url, options)?;
     let headers = Slot::default();
     let tapped: Slot<Vec<(String, String)>> = headers.clone();
     let remote = Remote::new(RemoteSettings {
@@ -193,12 +181,36 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         fields,
         limit_bytes: LONGEST_MESSAGE,
     })
-    .with_heads(Arc::new(move |head| tapped.put(listed(head))));
+    .with_heads(Arc::new(move |head| tapped.put(listed(head))))
+    .with_redirects(url.http.max_redirects);
+    let remote = if url.http.user_agent_override {
+        remote
+    } else {
+        remote.without_agent()
+    };
     Ok(Reach {
         upstream: Arc::new(Shape::Remote(Box::new(remote))),
         timeout: Some(url.http.timeout),
         headers: Some(headers),
         misses: None,
+    })
+}
+
+/// How connections to a server are made.
+pub(super) fn origin_settings(name: &str, url: &UrlServer) -> anyhow::Result<OriginSettings> {
+    let tls = client_config(&TlsSettings {
+        ca_bundle: url.http.tls.ca_bundle.clone(),
+        skip_verify: url.http.tls.insecure_skip_verify,
+        only_1_3: url.http.tls.min_version == TlsVersion::V1_3,
+    })
+    .with_context(|| {
+        let what = format!("the server `{name}` cannot be verified");
+        Mistake::new(what, "check `ca_bundle_path`, or the system's certificates")
+    })?;
+    Ok(OriginSettings {
+        tls,
+        connect_timeout: url.http.connect_timeout,
+        http2_prior_knowledge: false,
     })
 }
 
@@ -211,40 +223,42 @@ fn listed(head: &HeaderMap) -> Vec<(String, String)> {
 
 /// The fields of every request: the suite's headers and the credentials.
 fn fields(
-    name: &str,
+    server: &Server,
     url: &UrlServer,
     options: &Options,
-    settings: &OriginSettings,
 ) -> anyhow::Result<Vec<(HeaderName, HeaderValue)>> {
+    let name = &report::safe(&server.name);
     let mut fields = Vec::new();
     for one in &url.headers {
         let value = match &one.value {
             Written::Literal(text) => text.clone(),
-            Written::Env(variable) => variable_of(name, variable, options)?,
+            Written::Env(variable) => variable_of(name, variable, &options.variables)?,
         };
         fields.push(field(name, &one.name, &value)?);
     }
     match &url.auth {
         None => {}
         Some(Auth::BearerEnv(variable)) => {
-            let token = variable_of(name, variable, options)?;
+            let token = variable_of(name, variable, &options.variables)?;
             fields.push(field(name, "authorization", &format!("Bearer {token}"))?);
         }
-        Some(Auth::OAuth(oauth)) => {
-            let variable = |one: &str| variable_of(name, one, options);
-            let token = oauth::token(name, oauth, settings, &variable)?;
+        Some(Auth::OAuth(_)) => {
+            let token = options.tokens.get(&server.name).ok_or_else(|| {
+                let what = format!("there is no token for the server `{name}`");
+                Mistake::new(what, "check `auth.oauth`")
+            })?;
             fields.push(field(name, "authorization", &format!("Bearer {token}"))?);
         }
-    }
-    if !url.http.user_agent_override {
-        // Set and empty, so that nothing of ours stands in it.
-        fields.push((header::USER_AGENT, HeaderValue::from_static("")));
     }
     Ok(fields)
 }
 
-fn variable_of(server: &str, variable: &str, options: &Options) -> anyhow::Result<String> {
-    options.variables.get(variable).cloned().ok_or_else(|| {
+pub(super) fn variable_of(
+    server: &str,
+    variable: &str,
+    variables: &HashMap<String, String>,
+) -> anyhow::Result<String> {
+    variables.get(variable).cloned().ok_or_else(|| {
         let what = format!("the server `{server}` needs the variable {variable}, which is not set");
         Mistake::new(
             what,

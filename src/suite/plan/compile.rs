@@ -1,5 +1,7 @@
 //! Assertions and what stands beside them, compiled with their places.
 
+use std::sync::Arc;
+
 use tapewright_assertions::{Assertion, Expectation, HeaderRule, LoadError, TokenBudget, compile};
 use tapewright_config::suite::expect::{self, Expect};
 use tapewright_config::{Code, Issue, Place, Severity, Suite};
@@ -10,71 +12,73 @@ use super::Plan;
 pub(super) struct Compiler<'s> {
     suite: &'s Suite,
     issues: Vec<Issue>,
+    default: Compiled,
+}
+
+/// A block `expect`, compiled: once, however many tests it is for.
+#[derive(Default)]
+struct Compiled {
+    assertions: Vec<Arc<Assertion>>,
+    places: Vec<Place>,
+    max_duration_ms: Option<u64>,
+    max_response_tokens: Option<TokenBudget>,
+    response_headers: Vec<Arc<HeaderRule>>,
+    response_headers_absent: Vec<String>,
 }
 
 impl<'s> Compiler<'s> {
     pub(super) fn new(suite: &'s Suite) -> Self {
-        Self {
+        let mut compiler = Self {
             suite,
             issues: Vec::new(),
-        }
+            default: Compiled::default(),
+        };
+        compiler.default = compiler.block(&suite.default_test.expect);
+        compiler
     }
 
-    /// A test's expectation, and behind its own assertions those of the default test.
-    pub(super) fn expectation(
-        &mut self,
-        expect: &Expect,
-        default: Option<&Expect>,
-    ) -> (Expectation, Vec<Place>) {
-        let (mut assertions, mut places) = self.assertions(&expect.assertions);
-        if let Some(default) = default {
-            let (more, behind) = self.assertions(&default.assertions);
-            assertions.extend(more);
-            places.extend(behind);
-        }
-        let first = |pick: fn(&Expect) -> bool| {
-            let own = pick(expect).then_some(expect);
-            own.or(default.filter(|default| pick(default)))
-        };
-        let milliseconds = |time: std::time::Duration| u64::try_from(time.as_millis());
-        let tokens = first(|one| one.max_response_tokens.is_some());
-        let tokens = tokens.and_then(|one| one.max_response_tokens.as_ref());
-        let tokens = tokens
-            .and_then(|written| self.kept(&written.place, TokenBudget::compile(&written.value)));
-        let headers = first(|one| !one.response_headers.is_empty());
-        let headers = headers.map_or(&[][..], |one| one.response_headers.as_slice());
-        let rules = headers
-            .iter()
-            .filter_map(|(name, written)| {
-                self.kept(&written.place, HeaderRule::compile(name, &written.value))
-            })
-            .collect();
-        let absent = first(|one| !one.response_headers_absent.is_empty());
-        let duration = first(|one| one.max_duration.is_some());
+    /// What a test expects, and where each of its assertions stands.
+    pub(super) fn expectation(&mut self, expect: &Expect) -> (Expectation, Vec<Place>) {
+        let own = self.block(expect);
         let expectation = Expectation {
-            assertions,
-            max_duration_ms: duration
-                .and_then(|one| one.max_duration)
-                .and_then(|time| milliseconds(time).ok()),
-            max_response_tokens: tokens,
-            response_headers: rules,
-            response_headers_absent: absent
-                .map(|one| one.response_headers_absent.clone())
-                .unwrap_or_default(),
+            assertions: own.assertions,
+            max_duration_ms: own.max_duration_ms,
+            max_response_tokens: own.max_response_tokens,
+            response_headers: own.response_headers,
+            response_headers_absent: own.response_headers_absent,
         };
-        (expectation, places)
+        (expectation, own.places)
+    }
+
+    /// What a test of a tool expects. Behind its own assertions stand those of the default
+    /// test; of what stands beside them its own counts, where it has it.
+    pub(super) fn with_default(&mut self, expect: &Expect) -> (Expectation, Vec<Place>) {
+        let (mut own, mut places) = self.expectation(expect);
+        let default = &self.default;
+        own.assertions.extend(default.assertions.iter().cloned());
+        places.extend(default.places.iter().cloned());
+        own.max_duration_ms = own.max_duration_ms.or(default.max_duration_ms);
+        own.max_response_tokens = own.max_response_tokens.or(default.max_response_tokens);
+        if own.response_headers.is_empty() {
+            own.response_headers.clone_from(&default.response_headers);
+        }
+        if own.response_headers_absent.is_empty() {
+            let absent = &default.response_headers_absent;
+            own.response_headers_absent.clone_from(absent);
+        }
+        (own, places)
     }
 
     /// Assertions, and where each of them stands.
     pub(super) fn assertions(
         &mut self,
         written: &[expect::Assertion],
-    ) -> (Vec<Assertion>, Vec<Place>) {
+    ) -> (Vec<Arc<Assertion>>, Vec<Place>) {
         let mut assertions = Vec::with_capacity(written.len());
         let mut places = Vec::with_capacity(written.len());
         for one in written {
             if let Some(assertion) = self.kept(&one.place, compile(&one.value)) {
-                assertions.push(assertion);
+                assertions.push(Arc::new(assertion));
                 places.push(self.suite.place(&one.place, "/matcher"));
             }
         }
@@ -87,6 +91,29 @@ impl<'s> Compiler<'s> {
             Ok(plan)
         } else {
             Err(self.issues)
+        }
+    }
+
+    fn block(&mut self, expect: &Expect) -> Compiled {
+        let (assertions, places) = self.assertions(&expect.assertions);
+        let tokens = expect.max_response_tokens.as_ref();
+        let headers = expect.response_headers.iter();
+        Compiled {
+            assertions,
+            places,
+            max_duration_ms: expect
+                .max_duration
+                .and_then(|time| u64::try_from(time.as_millis()).ok()),
+            max_response_tokens: tokens.and_then(|written| {
+                self.kept(&written.place, TokenBudget::compile(&written.value))
+            }),
+            response_headers: headers
+                .filter_map(|(name, written)| {
+                    self.kept(&written.place, HeaderRule::compile(name, &written.value))
+                })
+                .map(Arc::new)
+                .collect(),
+            response_headers_absent: expect.response_headers_absent.clone(),
         }
     }
 

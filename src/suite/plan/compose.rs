@@ -1,5 +1,7 @@
 //! A composition: calls of tools, in an order that gives each what it needs.
 
+use std::sync::Arc;
+
 use tapewright_assertions::Assertion;
 use tapewright_config::Suite;
 use tapewright_config::suite::composition::{Composition, CompositionNode};
@@ -12,7 +14,7 @@ pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
     /// The node whose output is that of the composition.
     pub(crate) output: Option<String>,
-    pub(crate) assertions: Vec<Assertion>,
+    pub(crate) assertions: Vec<Arc<Assertion>>,
 }
 
 /// One call.
@@ -27,7 +29,7 @@ pub(crate) struct Node {
 
 impl Graph {
     /// The graph of a composition that was checked: no circles, no unknown names.
-    pub(super) fn new(from: &Composition, suite: &Suite, assertions: Vec<Assertion>) -> Self {
+    pub(super) fn new(from: &Composition, suite: &Suite, assertions: Vec<Arc<Assertion>>) -> Self {
         let mut waiting: Vec<&CompositionNode> = from.nodes.iter().collect();
         let mut nodes: Vec<Node> = Vec::new();
         while !waiting.is_empty() {

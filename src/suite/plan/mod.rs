@@ -3,6 +3,7 @@
 mod compile;
 mod compose;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -43,13 +44,13 @@ pub(crate) struct Case {
 pub(crate) enum What {
     /// Ask a server. A command may rewrite the request first.
     Ask {
-        test: Test,
+        test: Arc<Test>,
         request_transform: Option<Vec<String>>,
     },
     /// Call several tools, each with what others gave.
     Compose(Graph),
     /// Judge an error that no server sent.
-    Inject { test: Test, error: Json },
+    Inject { test: Arc<Test>, error: Json },
 }
 
 /// What kind of test it is.
@@ -105,7 +106,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     let mut cases = Vec::new();
     tools(suite, &mut compiler, &mut cases);
     for one in &suite.resources {
-        let (expectation, assertions) = compiler.expectation(&one.expect, None);
+        let (expectation, assertions) = compiler.expectation(&one.expect);
         cases.push(Case {
             kind: Kind::Resource,
             name: one.name.clone(),
@@ -124,7 +125,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
         });
     }
     for one in &suite.prompts {
-        let (expectation, assertions) = compiler.expectation(&one.expect, None);
+        let (expectation, assertions) = compiler.expectation(&one.expect);
         let arguments = one.args.clone().map(Value::Object).as_ref().map(Json::from);
         cases.push(Case {
             kind: Kind::Prompt,
@@ -157,7 +158,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
         });
     }
     for one in &suite.compliance.tests {
-        let (expectation, assertions) = compiler.expectation(&one.expect, None);
+        let (expectation, assertions) = compiler.expectation(&one.expect);
         cases.push(Case {
             kind: Kind::Compliance,
             name: one.name.clone(),
@@ -179,6 +180,9 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     for agent in &suite.agents {
         compiler.assertions(&agent.expect);
     }
+    if let Some(check) = &suite.compliance.spec_version_check {
+        compiler.assertions(&check.expect);
+    }
     compiler.finish(Plan {
         cases,
         skipped: skipped(suite),
@@ -187,8 +191,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
 
 fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.tools {
-        let (expectation, assertions) =
-            compiler.expectation(&one.expect, Some(&suite.default_test.expect));
+        let (expectation, assertions) = compiler.with_default(&one.expect);
         let transform = one
             .transform
             .as_ref()
@@ -205,12 +208,12 @@ fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
         let what = match fixture {
             None => ask(&one.server, question, expectation, transform),
             Some(fixture) => What::Inject {
-                test: Test {
+                test: Arc::new(Test {
                     server: one.server.clone(),
                     ask: question,
                     expectation,
                     response_transform: None,
-                },
+                }),
                 error: Json::object([
                     ("code", Json::Number(fixture.code.to_string().into())),
                     ("message", fixture.message.as_str().into()),
@@ -236,12 +239,12 @@ fn ask(
     transform: Option<&Transform>,
 ) -> What {
     What::Ask {
-        test: Test {
+        test: Arc::new(Test {
             server: server.to_owned(),
             ask,
             expectation,
             response_transform: transform.and_then(|one| one.response.clone()),
-        },
+        }),
         request_transform: transform.and_then(|one| one.request.clone()),
     }
 }

@@ -140,7 +140,7 @@ fn what_can_be_mistyped_is_explained() {
     for (options, words) in [
         (
             &["--strict"][..],
-            "add `--check`, `--hang-after TIME` or both",
+            "add `--check`, `--hang-after TIME` or `--suite SUITE`",
         ),
         (&["--severity", "must"], "add `--check`"),
         (&["--all"], "add `--check`"),

@@ -294,24 +294,8 @@ fn nobody_at_the_other_end_is_told_as_ours() {
 
 #[test]
 fn a_server_that_takes_too_long_to_connect_is_told_as_ours() {
-    // A socket whose backlog is full takes no further connection.
-    let socket = rustix::net::socket(
-        rustix::net::AddressFamily::INET,
-        rustix::net::SocketType::STREAM,
-        None,
-    )
-    .unwrap();
-    rustix::net::bind(
-        &socket,
-        &"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(),
-    )
-    .unwrap();
-    rustix::net::listen(&socket, 0).unwrap();
-    let listener = std::net::TcpListener::from(socket);
-    let address = listener.local_addr().unwrap();
-    let fill = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(200));
-    let filled: Vec<_> = std::iter::from_fn(|| fill().ok()).take(8).collect();
-    assert!(filled.len() < 8);
+    let crowded = crate::support::http::Crowded::new();
+    let address = crowded.address();
     let gateway = crate::support::http::Gateway::to(address, &["--connect-timeout", "0.2"]);
     let mut client = gateway.connect();
     client.send(post(gateway.address, "", CALL));

@@ -10,7 +10,7 @@ mod wire;
 pub(crate) use either::{Exchange, Over, Server, Speaks, runtime, step};
 pub(crate) use gateway::{Gateway, Recorded};
 pub(crate) use strict::{Seen, Strict};
-pub(crate) use wire::{End, Head, PATIENCE, Upstream, Wire, find};
+pub(crate) use wire::{Crowded, End, Head, PATIENCE, Upstream, Wire, find};
 
 use std::net::SocketAddr;
 

@@ -344,3 +344,33 @@ impl Upstream {
         self.0
     }
 }
+
+/// A server that takes no connection, neither accepting nor refusing it.
+pub(crate) struct Crowded {
+    listener: TcpListener,
+    _filling: Vec<TcpStream>,
+}
+
+impl Crowded {
+    /// A socket whose backlog is full.
+    pub(crate) fn new() -> Self {
+        use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        bind(&socket, &any).expect("a port");
+        listen(&socket, 0).expect("a socket that listens");
+        let listener = TcpListener::from(socket);
+        let address = listener.local_addr().expect("an address");
+        let fill = || TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
+        let filling: Vec<_> = std::iter::from_fn(fill).take(8).collect();
+        assert!(filling.len() < 8, "it takes every connection");
+        Self {
+            listener,
+            _filling: filling,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.listener.local_addr().expect("an address")
+    }
+}

@@ -392,9 +392,10 @@ fn each_session_has_a_judge_of_its_own() {
         let hears = Arc::clone(&told);
         let mut settings = settings(Target::folder(place.path()), durability);
         settings.judging = Some(Judging {
-            judge: Arc::new(|_| Box::<Picky>::default()),
+            judge: Some(Arc::new(|_| Box::<Picky>::default())),
+            ear: None,
             tell: Arc::new(move |one| hears.lock().unwrap().push(one.detail.clone())),
-            beat: Duration::from_secs(1),
+            beat: Some(Duration::from_secs(1)),
         });
         let recorder = Recorder::start(settings, Clock::start()).unwrap();
         for event in [ask(1, 0, 1), ask(2, 0, 1), answer(1, 0, 1)] {

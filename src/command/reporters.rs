@@ -1,4 +1,4 @@
-//! Where reports go: one to standard output, others into files.
+//! Where reports of suites go: one to a stream, others into files.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use clap::ValueEnum as _;
 
-use crate::command::record::target;
+use super::record::target;
 use crate::files::NewFile;
+use crate::report::Mistake;
 use crate::report::suite::{Reporter, View};
-use crate::report::{self, Mistake};
 
 /// A reporter, and the file that it writes.
 #[derive(Clone, Debug)]
@@ -38,8 +38,15 @@ impl FromStr for ReporterFile {
     }
 }
 
+impl ReporterFile {
+    /// Whether it goes to a stream.
+    pub(crate) fn is_printed(&self) -> bool {
+        self.file.is_none()
+    }
+}
+
 /// Refuses what can never be written, before anything runs.
-pub(super) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
+pub(crate) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
     let mut printed = 0;
     for one in reporters {
         match &one.file {
@@ -49,7 +56,7 @@ pub(super) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
     }
     if printed > 1 {
         return Err(Mistake::new(
-            "two reports cannot both go to standard output",
+            "two reports cannot both be printed",
             "write one of them into a file: `--reporter junit=report.xml`",
         )
         .into());
@@ -57,8 +64,9 @@ pub(super) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes every report. Without a reporter for standard output people get theirs there.
-pub(super) fn write(reporters: &[ReporterFile], views: &[View]) -> anyhow::Result<()> {
+/// Writes every report that is a file; the text of the one to print. Without a reporter
+/// to print people get theirs.
+pub(crate) fn write(reporters: &[ReporterFile], views: &[View]) -> anyhow::Result<String> {
     for one in reporters {
         let Some(file) = &one.file else { continue };
         let text = one.reporter.text(views)?;
@@ -67,6 +75,7 @@ pub(super) fn write(reporters: &[ReporterFile], views: &[View]) -> anyhow::Resul
         file.commit(None)?;
     }
     let printed = reporters.iter().find(|one| one.file.is_none());
-    let reporter = printed.map_or(Reporter::Pretty, |one| one.reporter);
-    report::out(&reporter.text(views)?)
+    printed
+        .map_or(Reporter::Pretty, |one| one.reporter)
+        .text(views)
 }

@@ -1,5 +1,7 @@
 //! How many tokens a model would read an answer as.
 
+mod gpt2;
+
 use crate::json::Json;
 
 /// How text is cut into tokens.
@@ -8,6 +10,8 @@ pub(crate) enum Tokenizer {
     /// Of GPT-4, and an estimate for models whose own is not published.
     #[default]
     Cl100k,
+    /// Of GPT-2 and GPT-3.
+    Gpt2,
     /// Of GPT-4o and its successors.
     O200k,
     /// Words between white space.
@@ -16,11 +20,13 @@ pub(crate) enum Tokenizer {
 
 impl Tokenizer {
     /// The names that a suite may use.
-    pub(crate) const NAMES: [&str; 4] = ["cl100k_base", "o200k_base", "claude", "whitespace"];
+    pub(crate) const NAMES: [&str; 5] =
+        ["cl100k_base", "o200k_base", "gpt2", "claude", "whitespace"];
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "cl100k_base" | "claude" => Some(Self::Cl100k),
+            "gpt2" => Some(Self::Gpt2),
             "o200k_base" => Some(Self::O200k),
             "whitespace" => Some(Self::Whitespace),
             _ => None,
@@ -30,6 +36,7 @@ impl Tokenizer {
     fn count(self, text: &str) -> u64 {
         let count = match self {
             Self::Cl100k => bpe_openai::cl100k_base().count(text),
+            Self::Gpt2 => gpt2::count(text),
             Self::O200k => bpe_openai::o200k_base().count(text),
             Self::Whitespace => text.split_whitespace().count(),
         };

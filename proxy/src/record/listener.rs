@@ -1,0 +1,180 @@
+//! Somebody who hears everything that is recorded, on a thread of its own, behind a bounded
+//! queue that nobody waits for.
+//!
+//! Unlike a judge it puts nothing onto the tape, so that neither the traffic nor the end of
+//! a tape has to wait for it: it may start processes and take its time.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use tapewright_schemas::envelope::Envelope;
+use tapewright_schemas::event::{Event, Judge, Offset, Sink};
+
+use super::WhenFull;
+use super::queue::Queue;
+
+/// How much may wait to be heard, in bytes of payload and bookkeeping. What does not fit is
+/// told as a gap.
+const CAPACITY: usize = 64 << 20;
+
+/// A thread on which a sink gets the events of all tapes of a recording, as they stand
+/// there.
+#[derive(Debug)]
+pub struct Listener<S> {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<S>>,
+}
+
+/// Passes on what a listener is to hear.
+#[derive(Clone, Debug)]
+pub struct Ear(Arc<Queue>);
+
+impl<S: Sink + Send + 'static> Listener<S> {
+    /// Starts the thread.
+    pub fn start(mut sink: S) -> io::Result<Self> {
+        let queue = Arc::new(Queue::with_capacity(WhenFull::Gap, CAPACITY));
+        let events = Arc::clone(&queue);
+        let thread = thread::Builder::new()
+            .name("listener".to_owned())
+            .spawn(move || {
+                let mut batch = Vec::new();
+                while events.take(&mut batch) {
+                    for event in batch.drain(..) {
+                        sink.record(&event);
+                    }
+                    // Time is nothing to it, but what was told has to be taken.
+                    events.ticked();
+                }
+                sink
+            })?;
+        Ok(Self {
+            queue,
+            thread: Some(thread),
+        })
+    }
+
+    /// The ear of this listener, for a recording.
+    #[must_use]
+    pub fn ear(&self) -> Ear {
+        Ear(Arc::clone(&self.queue))
+    }
+
+    /// Waits until everything has been heard. Nothing when the sink has failed.
+    #[must_use]
+    pub fn finish(mut self) -> Option<S> {
+        self.queue.close();
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl<S> Drop for Listener<S> {
+    fn drop(&mut self) {
+        // The thread ends also when nobody asks what it heard.
+        self.queue.close();
+    }
+}
+
+impl Judge for Ear {
+    fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
+        let mut event = Some(event.clone());
+        self.0.push(|| event.take());
+    }
+
+    fn tick(&mut self, _now: Offset) {}
+
+    fn end(&mut self, _now: Offset) {}
+
+    fn poll(&mut self) -> Option<Event> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+    use tapewright_schemas::event::{Direction, EventBody, LineEnd, Payload};
+
+    use super::*;
+
+    fn message(seq: u64, size: usize) -> Event {
+        let payload = Payload::Whole(vec![b'x'; size].into());
+        let end = LineEnd::Lf;
+        let body = EventBody::Message { payload, end };
+        let mut event = Event::new(Offset(seq), Direction::ToServer, body);
+        event.seq = seq;
+        event
+    }
+
+    /// Says that it has heard something, and hears no more before it is told to.
+    struct Late {
+        began: SyncSender<()>,
+        go_on: Receiver<()>,
+        heard: Vec<Event>,
+    }
+
+    impl Sink for Late {
+        fn record(&mut self, event: &Event) {
+            if self.heard.is_empty() {
+                self.began.send(()).expect("somebody to tell");
+                self.go_on.recv().expect("the word");
+            }
+            self.heard.push(event.clone());
+        }
+    }
+
+    /// A listener that has heard event 1 and waits, and what makes it go on.
+    fn late() -> (Listener<Late>, SyncSender<()>) {
+        let (began, has_begun) = sync_channel(1);
+        let (word, go_on) = sync_channel(1);
+        let heard = Vec::new();
+        let late = Late {
+            began,
+            go_on,
+            heard,
+        };
+        let listener = Listener::start(late).unwrap();
+        listener.ear().observe(&message(1, 10), None);
+        has_begun.recv().unwrap();
+        (listener, word)
+    }
+
+    #[test]
+    fn several_tapes_are_heard_and_none_of_them_is_waited_for() {
+        let (listener, word) = late();
+        let mut ears = [listener.ear(), listener.ear()];
+        for seq in 2..=100 {
+            for ear in &mut ears {
+                ear.observe(&message(seq, 10), None);
+                assert!(ear.poll().is_none());
+            }
+        }
+        for ear in &mut ears {
+            ear.end(Offset(7));
+        }
+        word.send(()).unwrap();
+        let heard = listener.finish().expect("a sink").heard;
+        let numbers: Vec<u64> = heard.iter().map(|event| event.seq).collect();
+        let twice = (2..=100).flat_map(|seq| [seq, seq]);
+        assert_eq!(numbers, [1].into_iter().chain(twice).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_as_a_gap() {
+        let (listener, word) = late();
+        let mut ear = listener.ear();
+        for seq in 2..=71 {
+            ear.observe(&message(seq, 1 << 20), None);
+        }
+        word.send(()).unwrap();
+        let heard = listener.finish().expect("a sink").heard;
+        let count = |event: &Event| match &event.body {
+            EventBody::Gap(gap) => gap.events,
+            _ => 1,
+        };
+        assert_eq!(heard.iter().map(count).sum::<u64>(), 71);
+        let messages = heard.iter().filter(|event| event.seq > 0).count();
+        assert_eq!(messages, 1 + 63, "64 MiB, less the bookkeeping");
+    }
+}

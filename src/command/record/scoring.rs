@@ -1,0 +1,188 @@
+//! Scoring a session by suites while it is recorded.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::record::{Ear, Listener};
+use tapewright_schemas::event::{Event, Sink};
+
+use crate::command::reporters::{self, ReporterFile};
+use crate::command::suites::Ready;
+use crate::command::variables::Variables;
+use crate::exit::Exit;
+use crate::report::{self, Mistake};
+use crate::suite::captured::{self, Labels};
+use crate::suite::world::Snapshots;
+
+/// Scoring while it is recorded.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Scoring")]
+pub(crate) struct ScoringArguments {
+    /// Score the session by the tests of this suite; the report goes to standard error at
+    /// the end; repeatable
+    #[arg(long = "suite", id = "scored", value_name = "SUITE")]
+    suite: Vec<PathBuf>,
+    /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
+    /// file, and nothing is printed; repeatable
+    #[arg(long, value_name = "FORMAT[=FILE]", requires = "scored")]
+    reporter: Vec<ReporterFile>,
+    /// With `--strict`: a test that nothing in the session asked is no reason to fail
+    #[arg(long, requires = "scored")]
+    allow_unexercised: bool,
+    #[command(flatten)]
+    variables: Variables,
+}
+
+/// What is known of the server before the session begins.
+pub(super) struct Server<'a> {
+    pub(super) label: &'a str,
+    /// Whether it is but one.
+    pub(super) is_one: bool,
+}
+
+/// Suites that score a session.
+pub(super) struct Scoring {
+    suites: Vec<Scored>,
+    listener: Listener<Scorers>,
+    reporters: Vec<ReporterFile>,
+    allow_unexercised: bool,
+    clock: Clock,
+}
+
+struct Scored {
+    ready: Ready,
+    snapshots: Arc<Snapshots>,
+    notes: Vec<String>,
+}
+
+/// One for each suite.
+struct Scorers(Vec<captured::Scoring>);
+
+impl Sink for Scorers {
+    fn record(&mut self, event: &Event) {
+        self.0.iter_mut().for_each(|one| one.record(event));
+    }
+}
+
+impl ScoringArguments {
+    /// Whether a suite was named.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.suite.is_empty()
+    }
+
+    /// Loads the suites, and begins to listen. `Err` in the inner result: a suite cannot be
+    /// used, which was said.
+    pub(super) fn start(
+        &self,
+        server: &Server<'_>,
+        clock: Clock,
+    ) -> anyhow::Result<Result<Option<Scoring>, Exit>> {
+        if !self.is_asked() {
+            if !self.variables.is_empty() {
+                let what = "variables are for suites, and no suite is named";
+                return Err(Mistake::new(what, "add `--suite SUITE`").into());
+            }
+            return Ok(Ok(None));
+        }
+        reporters::check(&self.reporter)?;
+        let mut suites = Vec::new();
+        let mut scorers = Vec::new();
+        for path in &self.suite {
+            let Ok(ready) = Ready::load(path, &self.variables, false, |_| Ok(()))? else {
+                return Ok(Err(Exit::Unusable));
+            };
+            let labels = server.labels(&ready)?;
+            let snapshots = Snapshots::beside(path, false, Arc::clone(&ready.rules));
+            let snapshots = Arc::new(snapshots);
+            let all = (0..ready.plan.cases.len()).collect();
+            let plan = Arc::clone(&ready.plan);
+            let mut scoring = captured::Scoring::new(plan, all, Arc::clone(&snapshots))?;
+            scoring.enter(labels.server(server.label), true);
+            let notes = labels.notes;
+            scorers.push(scoring);
+            suites.push(Scored {
+                ready,
+                snapshots,
+                notes,
+            });
+        }
+        let listener = Listener::start(Scorers(scorers));
+        let listener = listener.context("the session cannot be scored: no thread")?;
+        Ok(Ok(Some(Scoring {
+            suites,
+            listener,
+            reporters: self.reporter.clone(),
+            allow_unexercised: self.allow_unexercised,
+            clock,
+        })))
+    }
+}
+
+impl Server<'_> {
+    /// Which server of a suite this is. A suite that could not score a single exchange is
+    /// refused.
+    fn labels<'s>(&self, ready: &'s Ready) -> anyhow::Result<Labels<'s>> {
+        let labels = Labels::of(&ready.suite, [self.label]);
+        let known = ready.suite.server(self.label).is_some();
+        if known || (self.is_one && labels.server(self.label).is_some()) {
+            return Ok(labels);
+        }
+        let names = ready.suite.servers.iter();
+        let names: Vec<String> = names
+            .map(|server| format!("`--label {}`", report::safe(&server.name)))
+            .collect();
+        let what = format!(
+            "`{}` has no server `{}`, as this recording is called",
+            report::safe(&ready.path.display().to_string()),
+            report::safe(self.label)
+        );
+        let hint = format!("say which server it is: {}", names.join(" or "));
+        Err(Mistake::new(what, hint).into())
+    }
+}
+
+impl Scoring {
+    /// Hears what is recorded.
+    pub(super) fn ear(&self) -> Ear {
+        self.listener.ear()
+    }
+
+    /// The values that are secrets, with their names: those of the suites.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = (String, String)> {
+        let suites = self.suites.iter();
+        suites.flat_map(|one| one.ready.suite.secrets.pairs().iter().cloned())
+    }
+
+    /// Waits until everything is judged, and reports. The status is what `--strict` tells.
+    pub(super) fn report(self) -> anyhow::Result<Exit> {
+        let Some(Scorers(scorers)) = self.listener.finish() else {
+            anyhow::bail!(Mistake::new(
+                "the session could not be scored",
+                "the recording is whole: `tapewright run SUITE --capture TAPE`"
+            ));
+        };
+        let mut views = Vec::new();
+        let mut exits = Vec::new();
+        for (one, scoring) in self.suites.into_iter().zip(scorers) {
+            let mut results = scoring.finish();
+            results.allow_unexercised = self.allow_unexercised;
+            results.took = self.clock.elapsed();
+            results.notes.splice(0..0, one.notes);
+            results.notes.extend(one.snapshots.note());
+            results
+                .skipped
+                .extend(one.ready.plan.skipped.iter().cloned());
+            exits.push(results.exit());
+            views.push(one.ready.view(results));
+        }
+        let printed = reporters::write(&self.reporters, &views)?;
+        // Only files were asked for: clients take words on standard error for mistakes.
+        if self.reporters.is_empty() || self.reporters.iter().any(ReporterFile::is_printed) {
+            report::err(&printed);
+        }
+        Ok(Exit::worst(&exits))
+    }
+}

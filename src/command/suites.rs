@@ -1,0 +1,90 @@
+//! Suites that are ready: loaded, checked, compiled. Shared by the commands that judge by
+//! them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tapewright_config::{Sources, Suite};
+use tapewright_schemas::redact::{Rules, Settings};
+
+use super::variables::Variables;
+use super::{redaction, validate};
+use crate::report;
+use crate::report::suite::{Redaction, View};
+use crate::suite::plan::Plan;
+use crate::suite::result::Results;
+
+/// A suite that can be judged by.
+pub(crate) struct Ready {
+    /// As it was named.
+    pub(crate) path: PathBuf,
+    pub(crate) suite: Suite,
+    pub(crate) sources: Sources,
+    pub(crate) plan: Arc<Plan>,
+    /// What is a secret in reports: what the suite reads as one, and everything that a
+    /// recording would hide.
+    pub(crate) rules: Arc<Rules>,
+}
+
+/// A suite that cannot be used. Why was said.
+pub(crate) struct Refused {
+    /// Every file that was read.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Ready {
+    /// Loads, checks and compiles a suite. `change` has the last word about its servers;
+    /// their recordings have to be there where they are to be `served`.
+    pub(crate) fn load(
+        path: &Path,
+        variables: &Variables,
+        served: bool,
+        change: impl FnOnce(&mut Suite) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Result<Self, Refused>> {
+        let mut loaded = variables.load(path);
+        if let Some(suite) = &mut loaded.suite {
+            change(suite)?;
+        }
+        let plan = validate::check(&mut loaded, served);
+        let Some((plan, suite)) = plan.zip(loaded.suite.take()) else {
+            let name = path.display().to_string();
+            let files = loaded.sources.iter().map(|source| source.path.clone());
+            let files = files.collect();
+            report::err(&report::issues::pretty::text(&[(name, loaded)]));
+            return Ok(Err(Refused { files }));
+        };
+        Ok(Ok(Self {
+            path: path.to_owned(),
+            rules: rules(&suite),
+            suite,
+            sources: loaded.sources,
+            plan: Arc::new(plan),
+        }))
+    }
+
+    /// Takes in more secrets of the suite, found by name.
+    pub(crate) fn hide<'s>(&mut self, secrets: impl IntoIterator<Item = (&'s String, &'s String)>) {
+        let before = self.suite.secrets.pairs().len();
+        for (name, value) in secrets {
+            self.suite.secrets.add(name, value);
+        }
+        if self.suite.secrets.pairs().len() > before {
+            self.rules = rules(&self.suite);
+        }
+    }
+
+    /// The results as reporters get them.
+    pub(crate) fn view(&self, results: Results) -> View {
+        let name = self.path.display().to_string();
+        let mut redaction = Redaction::new(&self.rules);
+        View::new(name, results, &self.sources, &mut redaction)
+    }
+}
+
+fn rules(suite: &Suite) -> Arc<Rules> {
+    let mut settings = Settings::default();
+    settings
+        .values
+        .extend(suite.secrets.pairs().iter().cloned());
+    Arc::new(redaction::built_in(&settings))
+}

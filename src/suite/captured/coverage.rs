@@ -1,0 +1,27 @@
+//! What a recording used of its servers, for the report.
+
+use tapewright_assertions::score::{Coverage, ToolUse};
+
+use crate::suite::result::Tool;
+
+/// The tools, with the names of the tests that met them.
+pub(super) fn tools(coverage: &Coverage, name: &dyn Fn(&usize) -> Option<String>) -> Vec<Tool> {
+    let tool = |((server, tool), used): (&(String, String), &ToolUse)| Tool {
+        server: server.clone(),
+        name: tool.clone(),
+        calls: used.calls,
+        listed: used.listed,
+        tests: used.tests.iter().filter_map(name).collect(),
+    };
+    coverage.tools.iter().map(tool).collect()
+}
+
+/// What is said of a recording that is not whole.
+pub(super) fn gaps(coverage: &Coverage) -> Option<String> {
+    (coverage.gaps > 0).then(|| {
+        format!(
+            "the recording is not whole: in {} places something is missing, clipped or cut off",
+            coverage.gaps
+        )
+    })
+}

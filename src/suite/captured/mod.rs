@@ -1,0 +1,175 @@
+//! Judging a suite by what was recorded: nothing is sent.
+//!
+//! A [`Scoring`] folds over events. [`run`] gives it those of a file; a recorder gives it
+//! those of a session that is under way.
+
+mod coverage;
+mod labels;
+mod rows;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tapewright_assertions::score::{Question, Scorer};
+use tapewright_assertions::{Ask, Test};
+use tapewright_config::Suite;
+use tapewright_schemas::capture::Capture;
+use tapewright_schemas::event::{Event, Sink};
+use tapewright_schemas::recording::Document;
+use tapewright_schemas::tape::Ending;
+
+pub(crate) use self::labels::Labels;
+use super::judged;
+use super::plan::{Case, Plan, What};
+use super::result::Results;
+use super::world::{Snapshots, TestWorld};
+use crate::files::{Contents, Recording};
+use crate::report;
+
+/// The chosen cases of a suite, judged by exchanges as they come.
+#[derive(Debug)]
+pub(crate) struct Scoring {
+    plan: Arc<Plan>,
+    chosen: Vec<usize>,
+    snapshots: Arc<Snapshots>,
+    // The cases that a recording can answer, by number.
+    asked: Vec<usize>,
+    scorer: Scorer<TestWorld>,
+}
+
+/// Judges the chosen cases of a suite by a recording.
+pub(crate) fn run(
+    suite: &Suite,
+    plan: &Arc<Plan>,
+    chosen: &[usize],
+    file: &Path,
+    snapshots: &Arc<Snapshots>,
+) -> anyhow::Result<Results> {
+    let recording = Recording::open(file)?;
+    let mut scoring = Scoring::new(Arc::clone(plan), chosen.to_vec(), Arc::clone(snapshots))?;
+    let timed = recording.timed();
+    if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
+        let labels = capture.sessions.iter().map(|one| one.label.as_str());
+        let labels = Labels::of(suite, labels);
+        labels.notes.iter().for_each(|note| report::note(note));
+        for session in &capture.sessions {
+            let alone = Capture {
+                sessions: vec![session.clone()],
+                array: false,
+            };
+            scoring.enter(labels.server(&session.label), timed);
+            for event in &alone.recording().events {
+                scoring.record(event);
+            }
+        }
+    } else {
+        let label = recording.header().label;
+        let labels = Labels::of(suite, [label.as_str()]);
+        labels.notes.iter().for_each(|note| report::note(note));
+        scoring.enter(labels.server(&label), timed);
+        let frame = recording.events(|event| {
+            scoring.record(event);
+            Ok(())
+        })?;
+        if let Ending::CutShort { .. } = frame.ending {
+            scoring.scorer.gap();
+        }
+    }
+    Ok(scoring.finish())
+}
+
+impl Scoring {
+    /// The cases before the first recording, with their requests rewritten as they would
+    /// be.
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        chosen: Vec<usize>,
+        snapshots: Arc<Snapshots>,
+    ) -> anyhow::Result<Self> {
+        let mut asked = Vec::new();
+        let mut questions = Vec::new();
+        for number in &chosen {
+            let Some(case) = plan.cases.get(*number) else {
+                continue;
+            };
+            let What::Ask {
+                test,
+                request_transform,
+            } = &case.what
+            else {
+                continue;
+            };
+            let world = judged::world(case, test, &snapshots);
+            let rewritten = match request_transform {
+                None => None,
+                Some(command) => Some(rewritten(case, test, command, &world)?),
+            };
+            questions.push(Question {
+                test: Arc::clone(test),
+                rewritten,
+                world,
+            });
+            asked.push(*number);
+        }
+        Ok(Self {
+            plan,
+            chosen,
+            snapshots,
+            asked,
+            scorer: Scorer::new(questions),
+        })
+    }
+
+    /// What follows is with this server of the suite; `timed` says whether its events have
+    /// times.
+    pub(crate) fn enter(&mut self, server: Option<&str>, timed: bool) {
+        self.scorer.enter(server, timed);
+    }
+
+    /// Everything that was found out.
+    pub(crate) fn finish(self) -> Results {
+        let (scored, coverage) = self.scorer.finish();
+        let mut results = Results::default();
+        let mut scored = self.asked.iter().zip(&scored).peekable();
+        for number in &self.chosen {
+            let Some(case) = self.plan.cases.get(*number) else {
+                continue;
+            };
+            let of_this = scored.next_if(|(one, _)| **one == *number);
+            let row = match (&case.what, of_this) {
+                (What::Inject { test, error }, _) => {
+                    judged::injected(*number, case, test, error, &self.snapshots)
+                }
+                (_, Some((_, scored))) => rows::row(*number, case, scored, &coverage),
+                (_, None) => rows::composition(*number, case),
+            };
+            results.rows.push(row);
+        }
+        let name = |number: &usize| {
+            let asked = self.asked.get(*number)?;
+            Some(self.plan.cases.get(*asked)?.name.clone())
+        };
+        results.tools = coverage::tools(&coverage, &name);
+        results.notes.extend(coverage::gaps(&coverage));
+        results
+    }
+}
+
+impl Sink for Scoring {
+    fn record(&mut self, event: &Event) {
+        self.scorer.record(event);
+    }
+}
+
+/// The question of a test as its transform makes it.
+fn rewritten(
+    case: &Case,
+    test: &Test,
+    command: &[String],
+    world: &TestWorld,
+) -> anyhow::Result<Ask> {
+    judged::rewritten(&test.ask, command, world).map_err(|why| {
+        let what = format!("`{}` cannot be compared: {why}", case.name);
+        report::Mistake::new(what, "see that the command works alone").into()
+    })
+}

@@ -1,0 +1,55 @@
+//! Rows of a report, from what the exchanges of a recording said.
+
+use tapewright_assertions::score::{Coverage, Scored};
+
+use crate::suite::judged;
+use crate::suite::plan::Case;
+use crate::suite::result::{Exchange, Row, Status};
+
+/// Folds what all exchanges of a test said into one row.
+pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Coverage) -> Row {
+    let mut row = judged::row(number, case, Status::Pass);
+    row.exercised = Some(scored.exercised);
+    row.took = scored.took_us.map(std::time::Duration::from_micros);
+    for one in &scored.others {
+        let exchange = Exchange {
+            session: one.session.0,
+            request: one.request,
+            response: one.response,
+        };
+        judged::tell(&mut row, case, &one.outcome, Some(exchange));
+        for doubt in &one.outcome.doubts {
+            row.reasons.push(format!("{exchange}: {doubt}"));
+        }
+    }
+    if scored.more > 0 {
+        row.warnings
+            .push(format!("{} more exchanges did not hold", scored.more));
+    }
+    row.status = if scored.exercised == 0 && coverage.gaps > 0 {
+        row.reasons
+            .push("nothing that was recorded asks it, and the recording has gaps".to_owned());
+        Status::Inconclusive
+    } else if scored.exercised == 0 {
+        row.reasons
+            .push("nothing that was recorded asks it".to_owned());
+        Status::NotExercised
+    } else if scored.unjudged > 0 {
+        Status::Error
+    } else if scored.failed > 0 {
+        Status::Fail
+    } else if scored.doubtful > 0 {
+        Status::Inconclusive
+    } else {
+        Status::Pass
+    };
+    row
+}
+
+/// A row for a composition.
+pub(super) fn composition(number: usize, case: &Case) -> Row {
+    let mut row = judged::row(number, case, Status::Skip);
+    let why = "a composition calls tools in its own order; a recording cannot tell";
+    row.reasons.push(why.to_owned());
+    row
+}
