@@ -16,13 +16,16 @@ use super::processes;
 /// Makes the judge of a tape with this header.
 pub type MakeJudge = dyn Fn(&Header) -> Box<dyn Judge> + Send + Sync;
 
+/// Hears of a finding, and of the event that tells it.
+pub type Tell = dyn Fn(&Event, &Finding) + Send + Sync;
+
 /// How recordings are judged while they are written.
 #[derive(Clone)]
 pub struct Judging {
     /// Makes the judge of each tape.
     pub judge: Arc<MakeJudge>,
     /// Hears of every finding once it is on the tape.
-    pub tell: Arc<dyn Fn(&Finding) + Send + Sync>,
+    pub tell: Arc<Tell>,
     /// How often a judge is told the time, also when nothing happens.
     pub beat: Duration,
 }
@@ -132,7 +135,7 @@ impl Bench {
     /// Tells of a finding that was written.
     pub(crate) fn tell(&self, event: &Event) {
         if let EventBody::Finding(finding) = &event.body {
-            (self.judging.tell)(finding);
+            (self.judging.tell)(event, finding);
         }
     }
 

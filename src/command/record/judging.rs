@@ -71,7 +71,7 @@ impl JudgingArguments {
                 let facts = Facts::of(FileKind::Tape, header, true);
                 Box::new(Live::new(facts, &watch))
             }),
-            tell: Arc::new(move |finding| {
+            tell: Arc::new(move |_, finding| {
                 if verbose {
                     report::note(&report::finding::line(finding));
                 }
@@ -80,6 +80,11 @@ impl JudgingArguments {
                 .hang_after
                 .map_or(LATEST, |after| (after / 4).clamp(SOONEST, LATEST)),
         }))
+    }
+
+    /// After what time a request without an answer is a hang, where that was said.
+    pub(super) fn hang_after(&self) -> Option<Duration> {
+        self.hang_after
     }
 
     /// What findings make of the exit status.

@@ -393,7 +393,7 @@ fn each_session_has_a_judge_of_its_own() {
         let mut settings = settings(Target::folder(place.path()), durability);
         settings.judging = Some(Judging {
             judge: Arc::new(|_| Box::<Picky>::default()),
-            tell: Arc::new(move |one| hears.lock().unwrap().push(one.detail.clone())),
+            tell: Arc::new(move |_, one| hears.lock().unwrap().push(one.detail.clone())),
             beat: Duration::from_secs(1),
         });
         let recorder = Recorder::start(settings, Clock::start()).unwrap();
