@@ -95,7 +95,9 @@ impl Encoder {
             }
             EventBody::Faulted { effect } => {
                 push_dir(event.dir, out);
-                push_text("faulted", effect, out);
+                // It may name a fault, or an id, that holds a secret.
+                let effect = self.redactor.text(effect.as_bytes());
+                push_text("faulted", &String::from_utf8_lossy(&effect), out);
             }
             EventBody::Finding(finding) => self.finding(finding, out),
             EventBody::Gap(gap) => {

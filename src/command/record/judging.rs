@@ -80,13 +80,18 @@ impl JudgingArguments {
         Ok(Some(Judging {
             judge: judges.then_some(judge),
             ear,
-            tell: Arc::new(move |finding| {
+            tell: Arc::new(move |_, finding| {
                 if verbose {
                     report::note(&report::finding::line(finding));
                 }
             }),
             beat: judges.then_some(beat),
         }))
+    }
+
+    /// After what time a request without an answer is a hang, where that was said.
+    pub(super) fn hang_after(&self) -> Option<Duration> {
+        self.hang_after
     }
 
     /// What findings, and the score of a suite, make of the exit status.
