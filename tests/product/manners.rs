@@ -259,7 +259,7 @@ fn the_demonstration_plays_offline() {
         "$ tapewright replay demo.json",
         "$ tapewright compliance invariants",
         "Result: 0 failed",
-        "never answered: 1 request",
+        "hangs: 1 request, 1 never answered",
         "noise: 1 line",
     ] {
         assert!(said.contains(piece), "{piece} is missing in:\n{said}");
