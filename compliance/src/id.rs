@@ -33,6 +33,9 @@ impl Key {
     }
 
     fn of_number(text: &str) -> Self {
+        if let Some(integer) = small(text) {
+            return Self::Integer(integer);
+        }
         if let Ok(integer) = text.parse() {
             return Self::Integer(integer);
         }
@@ -42,6 +45,20 @@ impl Key {
         }
     }
 }
+
+/// A number of a few digits, as nearly all ids are.
+fn small(text: &str) -> Option<i64> {
+    if text.is_empty() || text.len() > FEW {
+        return None;
+    }
+    text.bytes().try_fold(0_i64, |sum, byte| {
+        let digit = byte.is_ascii_digit().then(|| i64::from(byte - b'0'))?;
+        Some(sum * 10 + digit)
+    })
+}
+
+/// So many digits never leave the range of an `i64`.
+const FEW: usize = 18;
 
 /// The integer that a number with a fraction or an exponent stands for, if it is one that
 /// a double holds exactly.
@@ -81,5 +98,9 @@ mod tests {
         assert_ne!(key("0.5"), key("0"));
         assert_eq!(key("null"), Key::Null);
         assert_ne!(key("true"), key("1"));
+        for number in ["0", "-1", "999999999999999999", "9223372036854775807"] {
+            assert_eq!(key(number), Key::Integer(number.parse().unwrap()));
+        }
+        assert_ne!(key("9223372036854775808"), key("-9223372036854775808"));
     }
 }
