@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{
     completions, compliance, demo, explain, export, fault, inspect, record, replay, run, schema,
-    scrub, validate, verify,
+    scrub, sessions, tail, validate, verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Record(Box<record::Arguments>),
     Replay(Box<replay::Arguments>),
     Fault(fault::Arguments),
+    Sessions(sessions::Arguments),
+    Tail(tail::Arguments),
     Verify(Box<verify::Arguments>),
     Export(export::Arguments),
     Inspect(inspect::Arguments),

@@ -131,8 +131,9 @@ impl Side {
         }
     }
 
-    /// Which way its messages travel.
-    pub(crate) fn towards(self) -> Direction {
+    /// Which way what it receives travels.
+    #[must_use]
+    pub fn towards(self) -> Direction {
         match self {
             // What the client receives travels to the client.
             Self::Client => Direction::ToClient,

@@ -99,6 +99,8 @@ pub(crate) enum Check {
     Payload(fn(&Case<'_>, &mut Out<'_>)),
     /// At every message.
     Message(fn(&Case<'_>, &mut Out<'_>)),
+    /// At the client's requests, until the handshake is completed.
+    Opening(fn(&Case<'_>, &mut Out<'_>)),
     /// At these requests.
     Request(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// At these notifications.
@@ -107,6 +109,8 @@ pub(crate) enum Check {
     Response(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// At every response, also one that answers nothing.
     AnyResponse(fn(&Case<'_>, &mut Out<'_>)),
+    /// At every response with an error, also one that answers nothing.
+    Error(fn(&Case<'_>, &mut Out<'_>)),
     /// When the head of an HTTP request is known together with its message.
     HttpRequest(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// When the head of an HTTP response is known.

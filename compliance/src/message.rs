@@ -1,10 +1,11 @@
 //! One message, as rules see it.
 
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
-use tapewright_schemas::event::{ConduitId, Direction, Event, Offset};
+use tapewright_schemas::event::{ConduitId, Direction, Offset, Seen};
 
 use crate::id::Key;
 use crate::method::Method;
@@ -27,25 +28,22 @@ pub(crate) struct Message<'a> {
     pub(crate) method: Method,
     /// The id of a request or response, as it is compared; [`Key::Null`] without one.
     pub(crate) key: Key,
-    /// Whether the parameters may hold a `_meta`: looked for once, as most rules ask. The
-    /// name is taken for one that nobody spells with escapes.
-    pub(crate) mentions_meta: bool,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
     /// Its place in a batch.
     pub(crate) within: Option<usize>,
+    meta: OnceCell<bool>,
 }
 
 impl<'a> Message<'a> {
-    pub(crate) fn new(event: &Event, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
-        let (key, params) = match &envelope.kind {
-            Kind::Request { id, params, .. } => (Key::of(id), *params),
-            Kind::Notification { params, .. } => (Key::Null, *params),
-            Kind::Response { id, .. } => (Key::of(id), None),
-            _ => (Key::Null, None),
+    pub(crate) fn new(seen: &Seen<'_>, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
+        let event = seen.event;
+        let key = match &envelope.kind {
+            Kind::Request { id, .. } | Kind::Response { id, .. } => Key::of(id),
+            _ => Key::Null,
         };
         Self {
-            seq: event.seq,
+            seq: seen.seq,
             at: event.at,
             dir: event.dir,
             conduit: event.conduit,
@@ -53,10 +51,20 @@ impl<'a> Message<'a> {
             text,
             method: envelope.method().map_or(Method::Other, Method::named),
             key,
-            mentions_meta: params.is_some_and(|params| META.find(params).is_some()),
             revisions: Revisions::NONE,
             within: None,
+            meta: OnceCell::new(),
         }
+    }
+
+    /// Whether the parameters may hold a `_meta`: looked for once, as many rules ask. The
+    /// name is taken for one that nobody spells with escapes.
+    pub(crate) fn mentions_meta(&self) -> bool {
+        let look = || {
+            self.params()
+                .is_some_and(|params| META.find(params.0).is_some())
+        };
+        *self.meta.get_or_init(look)
     }
 
     pub(crate) fn moment(&self) -> Moment {

@@ -81,6 +81,37 @@ methods! {
     ToolsListChanged "notifications/tools/list_changed" NONE ALL;
 }
 
+/// The methods whose names have the same length, each with the next of them.
+struct Chains {
+    first: [Option<u8>; LONGEST + 1],
+    next: [Option<u8>; TABLE.len()],
+}
+
+/// No name of a method is longer.
+const LONGEST: usize = 40;
+
+static CHAINS: Chains = chains();
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which refuses what is out of bounds"
+)]
+const fn chains() -> Chains {
+    let mut chains = Chains {
+        first: [None; LONGEST + 1],
+        next: [None; TABLE.len()],
+    };
+    let mut at = TABLE.len();
+    while at > 0 {
+        at -= 1;
+        let length = TABLE[at].name.len();
+        chains.next[at] = chains.first[length];
+        chains.first[length] = Some(at as u8);
+    }
+    chains
+}
+
 impl Method {
     /// How many there are, [`Other`](Self::Other) included.
     pub(crate) const COUNT: usize = Self::Other as usize + 1;
@@ -88,11 +119,15 @@ impl Method {
     /// The method of this name.
     #[must_use]
     pub(crate) fn named(name: &str) -> Self {
-        // The length first: it tells most of them apart without a look at the letters.
-        let mut known = TABLE.iter();
-        known
-            .find(|one| one.name.len() == name.len() && one.name == name)
-            .map_or(Self::Other, |one| one.method)
+        // The length tells most of them apart without a look at the letters.
+        let mut at = CHAINS.first.get(name.len()).copied().flatten();
+        while let Some(entry) = at.and_then(|at| TABLE.get(usize::from(at))) {
+            if entry.name == name {
+                return entry.method;
+            }
+            at = at.and_then(|at| CHAINS.next.get(usize::from(at)).copied().flatten());
+        }
+        Self::Other
     }
 
     /// Its name; a word for what has none.
@@ -122,7 +157,9 @@ mod tests {
             assert_eq!(one.method as usize, at, "{}", one.name);
             assert_eq!(Method::named(one.name), one.method);
         }
-        assert_eq!(Method::named("tools/Call"), Method::Other);
+        for unknown in ["", "tools/Call", "x".repeat(100).as_str()] {
+            assert_eq!(Method::named(unknown), Method::Other);
+        }
         assert_eq!(Method::Other.defined(Direction::ToServer), Revisions::NONE);
     }
 }

@@ -21,7 +21,7 @@ mod variables;
 mod yaml;
 
 pub use issue::{Code, Issue, Severity};
-pub use load::{EnvFiles, Files, Loaded, MAX_FILE_BYTES, load};
+pub use load::{EnvFiles, Files, Loaded, MAX_FILE_BYTES, load, load_faults};
 pub use secrets::Secrets;
 pub use source::{Excerpt, FileId, Place, Source, Sources, Span};
 pub use suite::Suite;

@@ -142,6 +142,17 @@ impl Methods {
         id
     }
 
+    /// The ids here of all methods there, in the order of their ids there.
+    pub(crate) fn admit_all(&mut self, other: &Self) -> Vec<MethodId> {
+        other.names.iter().map(|name| self.admit(name)).collect()
+    }
+
+    /// The name of a method; empty for one that is not here.
+    pub(crate) fn name(&self, method: MethodId) -> &[u8] {
+        let name = self.names.get(method.0 as usize);
+        name.map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The id of a method, when it is on the script.
     pub(crate) fn find(&self, method: &str) -> Option<MethodId> {
         self.ids.get(method.as_bytes()).copied()
@@ -239,7 +250,6 @@ impl Script {
 
     /// The name of a method; empty for none.
     pub(crate) fn method_name(&self, method: MethodId) -> &[u8] {
-        let name = self.methods.names.get(method.0 as usize);
-        name.map(Vec::as_slice).unwrap_or_default()
+        self.methods.name(method)
     }
 }

@@ -20,3 +20,4 @@ pub mod schema_cost;
 pub mod scrub;
 pub mod summary;
 pub mod tape;
+pub mod waits;

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Args;
 use tapewright_engine::fault::{Book, Fault, FaultPolicy, Reach};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::control::{self, Place, Serving};
+use tapewright_proxy::control::{self, Place, Serving, View};
+use tapewright_proxy::record::{Judging, Recorder};
+use tapewright_schemas::event::Offset;
+use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::Header;
 
 use super::suite_faults;
@@ -21,16 +24,16 @@ pub(crate) struct FaultArguments {
     /// Inject a fault, such as `hang tool=search nth=3`. See docs/faults.md for the kinds
     #[arg(long = "fault", value_name = "SPEC")]
     faults: Vec<String>,
-    /// Inject the faults that a suite declares in its `faults` block
-    #[arg(long = "faults", value_name = "SUITE")]
+    /// Inject the faults that a suite, or a file with nothing else, declares in its `faults` block
+    #[arg(long = "faults", value_name = "FILE")]
     suite: Option<PathBuf>,
     /// Where the chance of `probability` and `jitter_ms` begins: the same seed and traffic
     /// give the same faults
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Serve a control at `127.0.0.1:PORT` or `unix:PATH`: faults are added and removed while
-    /// messages flow, by `tapewright fault`. Where it is, and its token, is printed on
-    /// standard error
+    /// Serve a control at `127.0.0.1:PORT` or `unix:PATH`: while messages flow, `tapewright
+    /// fault` adds and removes faults, `sessions` and `tail` show what flows. Where it is, and
+    /// its token, is printed on standard error
     #[arg(long, value_name = "ADDR")]
     control: Option<String>,
 }
@@ -70,23 +73,64 @@ impl FaultArguments {
 }
 
 impl FaultArguments {
-    /// Serves the control that is asked for, until what is returned is dropped.
-    pub(crate) fn control(&self, book: &Arc<Book>) -> anyhow::Result<Option<Serving>> {
+    /// Serves the control that is asked for, until what is returned is dropped. A request
+    /// that waits for `hang_after` counts as a hang.
+    pub(crate) fn control(
+        &self,
+        book: &Arc<Book>,
+        clock: Clock,
+        hang_after: Option<Duration>,
+    ) -> anyhow::Result<Option<Control>> {
         let Some(text) = &self.control else {
             return Ok(None);
         };
         let hint = "name it like `--control 127.0.0.1:0` or `--control unix:control.sock`";
         let mistake = |what: String| Mistake::new(what, hint);
         let place = Place::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
-        let serving = control::serve(Arc::clone(book), &place)
+        let long = hang_after.and_then(|time| u64::try_from(time.as_micros()).ok());
+        let view = View::new(clock, long.map(Offset));
+        let serving = control::serve(Arc::clone(book), Arc::clone(&view), &place)
             .with_context(|| mistake("the control could not be served".to_owned()))?;
         let mut line = serde_json::json!({ "control": serving.address });
         if let (Some(token), Some(members)) = (&serving.token, line.as_object_mut()) {
             members.insert("token".to_owned(), token.as_str().into());
         }
         report::raw_note(&format!("{line}"));
-        Ok(Some(serving))
+        Ok(Some(Control {
+            _serving: serving,
+            view,
+        }))
     }
+}
+
+/// A control that is served.
+#[derive(Debug)]
+pub(crate) struct Control {
+    _serving: Serving,
+    view: Arc<View>,
+}
+
+/// Who judges a recording, when its control wants to see it as well.
+pub(crate) fn watched(control: Option<&Control>, judging: Option<Judging>) -> Option<Judging> {
+    match control {
+        Some(control) => Some(control.view.watching(judging)),
+        None => judging,
+    }
+}
+
+/// A recorder for what nobody wants to have recorded: it keeps nothing, and shows what
+/// passes where there is a control.
+pub(crate) fn unrecorded(
+    control: Option<&Control>,
+    limit_bytes: usize,
+    rules: impl FnOnce() -> anyhow::Result<Arc<Rules>>,
+    clock: Clock,
+) -> anyhow::Result<Arc<Recorder>> {
+    Ok(Arc::new(match control {
+        None => Recorder::off(limit_bytes, clock),
+        Some(control) => Recorder::shown(limit_bytes, rules()?, control.view.watching(None), clock)
+            .context("the recorder could not be started")?,
+    }))
 }
 
 /// The faults of a book, as a policy.
@@ -131,6 +175,12 @@ pub(crate) fn end(book: &Book) {
             0 => format!("fault {name} never fired; {} messages fitted it", entry.met),
             fired => format!("fault {name} acted on {fired} of {} messages", entry.met),
         });
+        if entry.beyond > 0 {
+            let beyond = entry.beyond;
+            report::note(&format!(
+                "fault {name} would have held {beyond} more, had not too many been held already"
+            ));
+        }
     }
 }
 

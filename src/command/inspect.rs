@@ -1,24 +1,30 @@
 //! `tapewright inspect`: what is on a recording.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
+use tapewright_schemas::event::Offset;
 use tapewright_schemas::summary::Fold;
 
+use crate::command::replay::playing::duration;
 use crate::exit::Exit;
 use crate::files::Recording;
 use crate::report;
 
 /// Show what is on a tape, a cassette or a capture
 ///
-/// Who spoke, which requests were made and how they were answered, which never were, what
-/// was no message at all, and how the recording ends.
+/// Who spoke, which requests were made and how they were answered, which hung and because of
+/// what, what was no message at all, and how the recording ends.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The recording
     #[arg(value_name = "TAPE")]
     file: PathBuf,
+    /// Call a request a hang that waited for this long, also when it was answered
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    hang_after: Duration,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -29,7 +35,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let recording = Recording::open(&arguments.file)?;
     let kind = recording.kind();
     let path = recording.path.display().to_string();
-    let mut fold = Fold::new(recording.timed());
+    let micros = u64::try_from(arguments.hang_after.as_micros()).unwrap_or(u64::MAX);
+    let mut fold = Fold::new(recording.timed()).with_hangs_after(Offset(micros));
     let frame = recording.events(|event| {
         fold.observe(event);
         Ok(())

@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod compliance;
+pub(crate) mod control;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -16,8 +17,10 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod scrub;
 pub(crate) mod selection;
+pub(crate) mod sessions;
 mod suite_faults;
 pub(crate) mod suites;
+pub(crate) mod tail;
 pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;
@@ -32,6 +35,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Record(arguments) => record::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::Fault(arguments) => fault::run(arguments),
+        Command::Sessions(arguments) => sessions::run(arguments),
+        Command::Tail(arguments) => tail::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

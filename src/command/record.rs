@@ -133,8 +133,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.verbose {
         faults::begin(&book);
     }
-    let _control = arguments.faults.control(&book)?;
-    if let Some(exit) = plan.run(arguments, (&way, &book), clock)? {
+    let hang_after = arguments.judging.hang_after();
+    let control = arguments.faults.control(&book, clock, hang_after)?;
+    if let Some(exit) = plan.run(arguments, (&way, &book, control.as_ref()), clock)? {
         return Ok(exit);
     }
     let target = arguments.target(&label, clock)?;
@@ -147,6 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let mut settings = settings(arguments, &way, &label, clock, target, scoring.as_ref())?;
+    settings.judging = faults::watched(control.as_ref(), settings.judging);
     faults::note(&book, &mut settings.header);
     let wanted = settings.target.tape().clone();
     let start = || -> anyhow::Result<Arc<Recorder>> {

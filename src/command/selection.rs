@@ -10,6 +10,9 @@ use crate::report::Mistake;
 /// Which invariants judge.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
+    /// Judge by every invariant, and not only by the seven documented ones
+    #[arg(long)]
+    all: bool,
     /// Judge by this invariant and those named likewise, and by no others; repeatable
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     select: Vec<Code>,
@@ -32,15 +35,15 @@ enum Level {
 impl SelectionArguments {
     /// Whether nothing was asked for.
     pub(crate) fn is_empty(&self) -> bool {
-        self.select.is_empty() && self.ignore.is_empty() && self.severity.is_none()
+        !self.all && self.select.is_empty() && self.ignore.is_empty() && self.severity.is_none()
     }
 
-    /// What was named, or else `usual`, without what is to be left out.
-    pub(crate) fn selection(&self, usual: Selection) -> anyhow::Result<Selection> {
-        let mut selection = if self.select.is_empty() {
-            usual
-        } else {
-            Selection::none()
+    /// What was named, or else the documented ones or all, without what is to be left out.
+    pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
+        let mut selection = match (self.select.is_empty(), self.all) {
+            (false, _) => Selection::none(),
+            (true, true) => Selection::all(),
+            (true, false) => Selection::documented(),
         };
         for code in &self.select {
             selection.select(*code).map_err(unknown)?;

@@ -1,4 +1,4 @@
-//! The `faults` block of a suite, as faults on the wire.
+//! The `faults` block of a suite, or of a file that has no other, as faults on the wire.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tapewright_engine::fault::{Fault, kinds};
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
-/// The faults of a suite.
+/// The faults of a file.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -18,7 +18,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
         std::iter::empty().collect(),
         std::env::vars_os().filter_map(text).collect(),
     );
-    let loaded = tapewright_config::load(path, &Disk, &environment, &EnvFiles::Beside);
+    let loaded = tapewright_config::load_faults(path, &Disk, &environment, &EnvFiles::Beside);
     let shown = report::safe(&path.display().to_string());
     let Some(suite) = &loaded.suite else {
         let what = report::issues::pretty::text(&[(shown.clone(), loaded)]);
@@ -28,8 +28,8 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
         );
     };
     if suite.faults.is_empty() {
-        let what = format!("`--faults {shown}`: the suite has no `faults`");
-        return Err(Mistake::new(what, "name the suite that declares them").into());
+        let what = format!("`--faults {shown}`: the file has no `faults`");
+        return Err(Mistake::new(what, "name the suite, or the file, that declares them").into());
     }
     suite.faults.iter().map(fault).collect()
 }

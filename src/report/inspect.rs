@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use tapewright_schemas::summary::{Method, Peer, Report, Totals};
+use tapewright_schemas::summary::{Hang, Method, Peer, Report, Totals};
 
+use super::figures::{duration, plural, size};
 use super::safe;
 
 /// The report as text, aligned and without colour.
@@ -28,7 +29,7 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     facts(report, &mut out);
     methods(report, &mut out);
     notifications(report, &mut out);
-    unanswered(report, &mut out);
+    hangs(report, &mut out);
     noise(report, &mut out);
     found(report, &mut out);
     out.text
@@ -196,35 +197,48 @@ fn notifications(report: &Report, out: &mut Page) {
     }
 }
 
-fn unanswered(report: &Report, out: &mut Page) {
-    if report.unanswered_count == 0 {
+fn hangs(report: &Report, out: &mut Page) {
+    if report.hangs_count == 0 {
         return;
     }
     out.line("");
-    let count = report.unanswered_count;
+    let count = report.hangs_count;
+    let unanswered = match report.unanswered_count {
+        0 => String::new(),
+        count => format!(", {count} never answered"),
+    };
     out.line(&format!(
-        "  never answered: {count} {}",
+        "  hangs: {count} {}{unanswered}",
         plural(count, "request")
     ));
-    for one in report.unanswered.iter().take(SHOWN) {
-        let times = match (one.sent_ms, one.waited_ms) {
-            (Some(sent), Some(waited)) => {
-                format!(", sent at {}, waited {}", duration(sent), duration(waited))
-            }
-            _ => String::new(),
-        };
-        let from = if one.from == "server" { "server: " } else { "" };
-        let id = safe(one.id.get());
-        out.line(&format!(
-            "    {from}{}, id {id}{times}, {}",
-            safe(&one.method),
-            one.why
-        ));
+    for one in report.hangs.iter().take(SHOWN) {
+        out.line(&format!("    {}", hang(one)));
     }
     let rest = count.saturating_sub(SHOWN as u64);
     if rest > 0 {
         out.line(&format!("    and {rest} more, see `--json`"));
     }
+}
+
+fn hang(one: &Hang) -> String {
+    let from = if one.from == "server" { "server: " } else { "" };
+    let mut line = format!("{from}{}", safe(&one.method));
+    if let Some(name) = &one.name {
+        // Writing to a string does not fail.
+        let _never_fails = write!(line, " {}", safe(name));
+    }
+    let _never_fails = write!(line, ", id {}", safe(&one.id));
+    if let Some(since) = one.since_ms {
+        let _never_fails = write!(line, ", pending since {}", duration(since));
+    }
+    let _never_fails = write!(line, ", {}", one.closed);
+    if let Some(waited) = one.waited_ms {
+        let _never_fails = write!(line, " after {}", duration(waited));
+    }
+    if let Some(fault) = &one.fault {
+        let _never_fails = write!(line, ", by the fault {}", safe(fault));
+    }
+    line
 }
 
 fn found(report: &Report, out: &mut Page) {
@@ -271,59 +285,5 @@ fn noise(report: &Report, out: &mut Page) {
     }
 }
 
-fn plural(count: u64, word: &str) -> String {
-    if count == 1 {
-        word.to_owned()
-    } else {
-        format!("{word}s")
-    }
-}
-
-fn duration(ms: f64) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let written = if ms < 1.0 {
-        write!(text, "{:.0} us", ms * 1_000.0)
-    } else if ms < 100.0 {
-        write!(text, "{ms:.1} ms")
-    } else if ms < 1_000.0 {
-        write!(text, "{ms:.0} ms")
-    } else {
-        write!(text, "{:.1} s", ms / 1_000.0)
-    };
-    written.map(|()| text).unwrap_or_default()
-}
-
-/// A number of bytes, for people.
-fn size(bytes: u64) -> String {
-    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", tenths(1_000)),
-        1_000_000..1_000_000_000 => format!("{} MB", tenths(1_000_000)),
-        _ => format!("{} GB", tenths(1_000_000_000)),
-    }
-}
-
 const SHOWN: usize = 20;
 const NOISE_CHARS: usize = 100;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        assert_eq!(
-            [size(999), size(1_250), size(52_000_000)],
-            ["999 B", "1.2 kB", "52.0 MB"]
-        );
-        let times = [
-            duration(0.0124),
-            duration(1.26),
-            duration(250.4),
-            duration(61_000.0),
-        ];
-        assert_eq!(times, ["12 us", "1.3 ms", "250 ms", "61.0 s"]);
-    }
-}

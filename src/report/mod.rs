@@ -9,9 +9,11 @@ use crate::exit::Exit;
 
 pub(crate) mod compliance;
 pub(crate) mod explain;
+mod figures;
 pub(crate) mod finding;
 pub(crate) mod inspect;
 pub(crate) mod issues;
+pub(crate) mod live;
 pub(crate) mod replay;
 pub(crate) mod suite;
 mod terminal;

@@ -3,7 +3,7 @@
 
     controls.py [NAME...]     NAME picks the sessions whose name contains it
 
-Each session runs through `record --check --hang-after 60s`. The codes of its findings must be exactly those below, from
+Each session runs through `record --check --all --hang-after 60s`. The codes of its findings must be exactly those below, from
 the tape, and again when the tape is judged from disk. $TAPEWRIGHT_PEERS_KEEP keeps the files.
 """
 
@@ -29,7 +29,7 @@ import servers  # noqa: E402
 
 DEADLINE = 150  # seconds for one client: far more than any needs
 WORKERS = 3
-CHECK = ["--check", "--hang-after", "60s"]
+CHECK = ["--check", "--all", "--hang-after", "60s"]
 
 # name -> codes that must be found, and those that may be: what depends on who is quicker.
 EVERYTHING = {"INV-039", "INV-045"}  # goes on with what was cancelled; unknown tools are results

@@ -30,7 +30,9 @@ pub(super) type EndCheck = fn(&Closing<'_>, &mut Out<'_>);
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
     pub(super) payload: Vec<Entry<MessageCheck>>,
+    pub(super) opening: Vec<Entry<MessageCheck>>,
     pub(super) any_response: Vec<Entry<MessageCheck>>,
+    pub(super) errors: Vec<Entry<MessageCheck>>,
     pub(super) http_request: Vec<Entry<HttpCheck>>,
     pub(super) http_response: Vec<Entry<HttpCheck>>,
     pub(super) http_end: Vec<Entry<HttpCheck>>,
@@ -98,6 +100,8 @@ impl Dispatch {
             Check::Response(way, methods, check) => {
                 fill(&mut self.responses, *way, *methods, index, rule, *check);
             }
+            Check::Opening(check) => self.opening.push(entry(index, rule, *check)),
+            Check::Error(check) => self.errors.push(entry(index, rule, *check)),
             Check::AnyResponse(check) => self.any_response.push(entry(index, rule, *check)),
             Check::HttpRequest(check) => self.http_request.push(entry(index, rule, *check)),
             Check::HttpResponse(check) => self.http_response.push(entry(index, rule, *check)),

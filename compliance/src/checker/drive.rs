@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Event, EventBody, Payload, Peer, SessionKey, SessionMark, Sink,
+    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark, Sink,
 };
 use tapewright_schemas::tape::Ending;
 
@@ -29,7 +29,8 @@ impl Sink for Checker {
             ..
         } = &event.body
         {
-            self.message(event, bytes, &Envelope::parse(bytes));
+            let envelope = Envelope::parse(bytes);
+            self.message(numbered(event, &envelope), bytes);
         } else {
             self.event(event);
         }
@@ -46,8 +47,19 @@ impl Checker {
                     ..
                 },
                 Some(envelope),
-            ) => self.message(event, bytes, envelope),
+            ) => self.message(numbered(event, envelope), bytes),
             _ => self.record(event),
+        }
+    }
+
+    /// Takes the next message, whose event nobody has numbered yet.
+    pub(crate) fn see(&mut self, seen: &Seen<'_>) {
+        match &seen.event.body {
+            EventBody::Message {
+                payload: Payload::Whole(bytes),
+                ..
+            } => self.message(*seen, bytes),
+            _ => self.record(&seen.to_event()),
         }
     }
 
@@ -102,9 +114,9 @@ impl Checker {
     }
 
     fn document(&mut self, key: SessionKey) -> &mut Session {
-        let facts = self.facts;
+        let (facts, follows) = (self.facts, self.follows);
         self.sessions.get((key, ConduitId(0)), || {
-            Session::new(key, Sort::Document, facts)
+            Session::new(key, Sort::Document, facts, follows)
         })
     }
 
@@ -129,7 +141,11 @@ impl Checker {
             EventBody::Opened(Peer::Client { connection, .. }) => {
                 self.open(event.conduit, *connection);
             }
-            EventBody::Message { .. } => self.session(event).unread = true,
+            EventBody::Message { .. } => {
+                let session = self.session(event);
+                session.unread = true;
+                session.begin_payload(dir);
+            }
             EventBody::Faulted { .. } => self.session(event).fault(dir),
             EventBody::Closed(reason) => {
                 let reason = *reason;
@@ -179,6 +195,12 @@ impl Checker {
 
     /// The session of an event.
     pub(super) fn session(&mut self, event: &Event) -> &mut Session {
+        // Nearly always it is the one before.
+        let plain = self.facts.transport == Transport::Stdio && !self.lane;
+        if plain && self.conduits.is_empty() && self.sessions.is_last(event.session) {
+            let last = self.sessions.last_mut();
+            return last.expect("it was asked for");
+        }
         if self.sessions.is_full() {
             self.make_room();
         }
@@ -195,12 +217,13 @@ impl Checker {
             Sort::Exchange => event.conduit,
             _ => ConduitId(0),
         };
-        let (key, facts, gap) = (event.session, self.facts, !self.doubts.is_empty());
+        let (key, gap) = (event.session, !self.doubts.is_empty());
+        let (facts, follows) = (self.facts, self.follows);
         let resumed = sort == Sort::Exchange && Some(conduit) <= self.sessions.forgotten;
         let results = &mut self.results;
         self.sessions.get((key, conduit), || {
             results.entry(key).or_insert_with(Results::empty);
-            let mut session = Session::new(key, sort, facts);
+            let mut session = Session::new(key, sort, facts, follows);
             session.gap = gap;
             session.start_unknown = sort == Sort::Http || resumed || facts.continues;
             session
@@ -224,11 +247,13 @@ impl Checker {
         }
     }
 
-    fn message(&mut self, event: &Event, bytes: &[u8], envelope: &Envelope<'_>) {
-        let mut message = Message::new(event, bytes, envelope);
+    fn message(&mut self, seen: Seen<'_>, bytes: &[u8]) {
+        let (event, envelope) = (seen.event, seen.message);
+        let mut message = Message::new(&seen, bytes, envelope);
         let session = self.session(event);
         session.last = session.last.max(event.at);
-        let era = session.era(event.era, &message);
+        session.begin_payload(event.dir);
+        let era = session.era(seen.era, &message);
         message.revisions = session.possible(era, &message);
         if !self.conduits.is_empty() {
             self.exchange_message(event, &message);
@@ -257,7 +282,7 @@ impl Checker {
         let mut within = 0;
         for_each_message(bytes, |text| {
             let envelope = Envelope::of_json(text);
-            let mut member = Message::new(event, text, &envelope);
+            let mut member = Message::new(&seen, text, &envelope);
             member.within = Some(within);
             member.revisions = session.possible(era, &member);
             within += 1;
@@ -288,11 +313,22 @@ impl Checker {
                 revisions,
                 mildest: self.selection.severity(),
                 at: session.last,
+                tampered: false,
                 results,
                 found: &mut self.found,
             };
             (entry.check)(&closing, &mut out);
         }
+    }
+}
+
+/// A message whose event has its number already.
+fn numbered<'a>(event: &'a Event, message: &'a Envelope<'a>) -> Seen<'a> {
+    Seen {
+        event,
+        seq: event.seq,
+        era: event.era,
+        message,
     }
 }
 
@@ -313,6 +349,9 @@ impl Turn<'_> {
         let (dir, dispatch) = (message.dir, self.dispatch);
         match &message.envelope.kind {
             Kind::Request { .. } => {
+                if dir == Direction::ToServer && !session.lifecycle.is_settled() {
+                    self.show(session, &dispatch.opening, message, Answer::Nameless);
+                }
                 let checks = dispatch.requests(dir, message.method);
                 self.show(session, checks, message, Answer::Nameless);
             }
@@ -328,6 +367,9 @@ impl Turn<'_> {
                 };
                 self.show(session, checks, message, answer);
                 self.show(session, &dispatch.any_response, message, answer);
+                if message.error().is_some() {
+                    self.show(session, &dispatch.errors, message, answer);
+                }
                 if let Answer::Pairs(asked) = answer
                     && asked.method == Method::ToolsList
                 {
@@ -361,6 +403,9 @@ impl Turn<'_> {
         message: &Message<'_>,
         answer: Answer<'_>,
     ) {
+        if checks.is_empty() {
+            return;
+        }
         let case = Case {
             event: self.event,
             message,
@@ -385,6 +430,7 @@ impl Turn<'_> {
                 revisions: message.revisions,
                 mildest: self.mildest,
                 at: message.at,
+                tampered: case.asked().is_some_and(|asked| asked.faulted),
                 results: self.results,
                 found: self.found,
             };

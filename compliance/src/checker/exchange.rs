@@ -211,7 +211,7 @@ impl Checker {
         };
         let session: &Session = session;
         let case = HttpCase {
-            moment: moment(event),
+            moment: message.map_or_else(|| moment(event), Message::moment),
             conduit,
             session,
             world: &self.world,
@@ -241,6 +241,7 @@ impl Checker {
                 revisions: case.revisions,
                 mildest: self.selection.severity(),
                 at: event.at,
+                tampered: false,
                 results,
                 found: &mut self.found,
             };

@@ -35,11 +35,13 @@ use crate::facts::Facts;
 use crate::finding::{Doubts, Finding};
 use crate::http::conduit::Conduit;
 use crate::http::session::World;
+use crate::session::Follows;
 
 /// Judges one recording.
 #[derive(Debug)]
 pub struct Checker {
     facts: Facts,
+    follows: Follows,
     selection: Selection,
     dispatch: Dispatch,
     sessions: Sessions,
@@ -66,6 +68,7 @@ impl Checker {
     pub fn new(facts: Facts, selection: Selection) -> Self {
         Self {
             facts,
+            follows: Follows::of(&selection),
             dispatch: Dispatch::new(&selection),
             selection,
             sessions: Sessions::default(),

@@ -19,6 +19,8 @@ pub(crate) struct Out<'a> {
     pub(super) revisions: Revisions,
     pub(super) mildest: Severity,
     pub(super) at: Offset,
+    /// It is about an answer to a request that we tampered with.
+    pub(super) tampered: bool,
     pub(super) results: &'a mut Results,
     pub(super) found: &'a mut VecDeque<Finding>,
 }
@@ -142,7 +144,7 @@ impl Out<'_> {
         }
         let received = matches!(self.rule.basis, Basis::Conduit | Basis::Session);
         let misled = received && self.session.misled(fault.side);
-        let side = if fault.ours || misled {
+        let side = if fault.ours || self.tampered || misled {
             Side::Recorder
         } else {
             fault.side

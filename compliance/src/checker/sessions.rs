@@ -40,6 +40,12 @@ impl Sessions {
         slot.expect("it was put there")
     }
 
+    /// Whether the session of a pipe was used last.
+    pub(super) fn is_last(&self, key: SessionKey) -> bool {
+        let last = self.last.as_ref();
+        last.is_some_and(|(name, _)| *name == (key, ConduitId(0)))
+    }
+
     /// The session that was used last.
     pub(super) fn last_mut(&mut self) -> Option<&mut Session> {
         self.last.as_mut().map(|(_, session)| &mut **session)

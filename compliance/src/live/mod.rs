@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Direction, Event, EventBody, Finding as Told, Judge, Offset, Payload, Place as ToldPlace,
+    Direction, Event, EventBody, Finding as Told, Judge, Offset, Payload, Place as ToldPlace, Seen,
 };
 
 use self::hangs::Hangs;
@@ -83,6 +83,16 @@ impl Judge for Live {
         }
         if let Some(checker) = &mut self.checker {
             checker.observe(event, message);
+            self.collect();
+        }
+    }
+
+    fn message(&mut self, seen: &Seen<'_>) {
+        if self.hangs.is_some() {
+            return self.observe(&seen.to_event(), Some(seen.message));
+        }
+        if let Some(checker) = &mut self.checker {
+            checker.see(seen);
             self.collect();
         }
     }

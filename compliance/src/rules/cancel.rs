@@ -151,7 +151,6 @@ fn obeyed(closing: &Closing<'_>, out: &mut Out<'_>) {
 }
 
 fn evidence(fault: Fault, asked: &Asked) -> Fault {
-    let fault = fault.ours_if(asked.faulted);
     match asked.cancelled {
         Some(cancelled) => fault.seen(cancelled.seq).seen(asked.seq),
         None => fault.seen(asked.seq),

@@ -158,7 +158,7 @@ fn in_result(case: &Case<'_>, out: &mut Out<'_>) {
                 one.name
             );
             let fault = Fault::new(Side::Server, what).at(case.message, "/result/inputRequests");
-            out.fail(fault.seen(asked.seq).ours_if(asked.faulted));
+            out.fail(fault.seen(asked.seq));
         }
         None => out.pass(),
     }

@@ -31,7 +31,7 @@ pub(crate) static ENVELOPE: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":"E_BROKEN","message":"broken"}}
     "#,
-    checks: &[Check::AnyResponse(envelope)],
+    checks: &[Check::Error(envelope)],
 };
 
 fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
@@ -42,10 +42,7 @@ fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
     let wrong = |what: String, pointer: &str| {
         let method = case.asked().map(|asked| asked.method.name());
         let of = method.map_or_else(String::new, |name| format!(" to `{name}`"));
-        let faulted = case.asked().is_some_and(|asked| asked.faulted);
-        Fault::new(case.sender(), format!("the error{of} {what}"))
-            .at(message, pointer)
-            .ours_if(faulted)
+        Fault::new(case.sender(), format!("the error{of} {what}")).at(message, pointer)
     };
     if !error.is_object() {
         return out.fail(wrong(
@@ -97,7 +94,7 @@ pub(crate) static UNKNOWN_METHOD: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"no/such"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid request parameters"}}
     "#,
-    checks: &[Check::AnyResponse(unknown_method)],
+    checks: &[Check::Error(unknown_method)],
 };
 
 fn unknown_method(case: &Case<'_>, out: &mut Out<'_>) {
@@ -134,7 +131,7 @@ fn unknown_method(case: &Case<'_>, out: &mut Out<'_>) {
     };
     let fault = Fault::new(case.sender(), what).at(message, "/error/code");
     out.fail(match case.asked() {
-        Some(asked) => fault.seen(asked.seq).ours_if(asked.faulted),
+        Some(asked) => fault.seen(asked.seq),
         None => fault,
     });
 }
@@ -191,7 +188,7 @@ pub(crate) static RESERVED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a://b","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"Resource not found"}}
     "#,
-    checks: &[Check::AnyResponse(reserved)],
+    checks: &[Check::Error(reserved)],
 };
 
 fn reserved(case: &Case<'_>, out: &mut Out<'_>) {

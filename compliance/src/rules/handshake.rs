@@ -31,7 +31,7 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
     };
     let fail = |what: &str, pointer: &str| {
         let fault = Fault::new(Side::Server, what).at(case.message, pointer);
-        fault.seen(asked.seq).ours_if(asked.faulted)
+        fault.seen(asked.seq)
     };
     let Some(version) = result.get("protocolVersion").and_then(Value::string) else {
         return out.fail(fail(

@@ -70,7 +70,7 @@ pub(crate) static IN_FLIGHT: Invariant = Invariant {
     levels: Levels::NOWHERE.must(R5),
     transports: Transports::Any,
     who: Who::Both,
-    basis: Basis::Sent,
+    basis: Basis::Session,
     source: "basic §Requests (2026-07-28)",
     why: "The stateless era lets ids come back once their request was answered, and no sooner. Over HTTP every exchange \
           stands alone.",
@@ -259,9 +259,7 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
                 continue;
             }
             let what = format!("`{}` was never answered", asked.method.name());
-            let fault = Fault::new(Side::sender(way.opposite()), what)
-                .seen(asked.seq)
-                .ours_if(asked.faulted);
+            let fault = Fault::new(Side::sender(way.opposite()), what).seen(asked.seq);
             let waited = session.facts.timed && ended.at.since(asked.at) > session.facts.grace;
             out.fail_if_known(waited, fault);
         }

@@ -33,7 +33,7 @@ pub(crate) static FIRST: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
     "#,
     checks: &[
-        Check::Request(Way::ToServer, Methods::All, first_request),
+        Check::Opening(first_request),
         Check::Notification(Way::ToServer, Methods::All, first_notification),
         Check::End(no_request),
     ],
@@ -101,7 +101,7 @@ pub(crate) static INITIALIZED: Invariant = Invariant {
             Methods::Of(&[Method::Initialized]),
             in_its_place,
         ),
-        Check::Request(Way::ToServer, Methods::All, in_place_of_it),
+        Check::Opening(in_place_of_it),
         Check::End(never_sent),
     ],
 };

@@ -38,7 +38,7 @@ fn input(case: &Case<'_>, out: &mut Out<'_>) {
     }
     let fail = |what: String, pointer: &str| {
         let fault = Fault::new(Side::Server, what).at(case.message, pointer);
-        fault.seen(asked.seq).ours_if(asked.faulted)
+        fault.seen(asked.seq)
     };
     let may = matches!(
         asked.method,

@@ -75,7 +75,7 @@ fn result_type(case: &Case<'_>, out: &mut Out<'_>) {
         asked.method.name()
     );
     let fault = Fault::new(Side::Server, what).at(case.message, "/result");
-    out.fail(fault.seen(asked.seq).ours_if(asked.faulted));
+    out.fail(fault.seen(asked.seq));
 }
 
 pub(crate) static ONE_WAY: Invariant = Invariant {
@@ -168,7 +168,7 @@ fn cache(case: &Case<'_>, out: &mut Out<'_>) {
     let fail = |what: &str| {
         let what = format!("the result of `{}` has {what}", asked.method.name());
         let fault = Fault::new(Side::Server, what).at(case.message, "/result");
-        fault.seen(asked.seq).ours_if(asked.faulted)
+        fault.seen(asked.seq)
     };
     let ttl = result.get("ttlMs").and_then(Value::integer);
     let scope = result.get("cacheScope");

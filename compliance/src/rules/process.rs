@@ -152,7 +152,10 @@ fn framing(case: &Case<'_>, out: &mut Out<'_>) {
         _ if cut => "the last line has no line end".to_owned(),
         _ => return out.pass(),
     };
-    out.fail(Fault::new(case.sender(), what).at(message, ""));
+    // A process that a fault of ours ended could not finish its line.
+    let ours = cut && case.session.is_tampered_with();
+    let fault = Fault::new(case.sender(), what).at(message, "");
+    out.fail(fault.ours_if(ours));
 }
 
 fn is_too_deep(text: &[u8]) -> bool {

@@ -161,9 +161,10 @@ pub(crate) static TOKEN: Invariant = Invariant {
     levels: Levels::NOWHERE.must(Revisions::ALL),
     transports: Transports::Any,
     who: Who::Both,
-    basis: Basis::Sent,
+    basis: Basis::Session,
     source: "basic/utilities/progress §Progress Flow (2024-11-05)",
-    why: "With one token for two requests nobody can tell whose progress it is.",
+    why: "With one token for two requests nobody can tell whose progress it is. A request that was cancelled is not in \
+          flight any more.",
     holds: r#"
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
@@ -183,7 +184,7 @@ fn unique(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(params) = case.message.params() else {
         return;
     };
-    if !case.message.mentions_meta {
+    if !case.message.mentions_meta() {
         return;
     }
     let Some(token) = params.at(&["_meta", "progressToken"]) else {
@@ -199,7 +200,8 @@ fn unique(case: &Case<'_>, out: &mut Out<'_>) {
         .tokens(case.dir())
         .find(Key::of_source(token.0))
     {
-        Known::Active(other) => {
+        // Who gave a request up may use its token again.
+        Known::Active(other) if other.cancelled.is_none() => {
             let what = "a request in flight has this progress token already";
             let fault = Fault::new(case.sender(), what).at(case.message, pointer);
             out.fail(fault.seen(other.request.seq));

@@ -36,7 +36,7 @@ fn missing(case: &Case<'_>, out: &mut Out<'_>) {
     let modern = case.message.revisions == R5;
     let fail = |what: String, pointer: &str| {
         let fault = Fault::new(Side::Server, what).at(case.message, pointer);
-        fault.seen(asked.seq).ours_if(asked.faulted)
+        fault.seen(asked.seq)
     };
     if let (Some(result), true) = (case.message.result(), modern) {
         let contents = result.get("contents").filter(|one| one.is_array());

@@ -198,7 +198,7 @@ fn results(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(asked) = case.asked() else { return };
     let fail = |what: &str, pointer: &str| {
         let fault = Fault::new(case.sender(), what).at(case.message, pointer);
-        fault.seen(asked.seq).ours_if(asked.faulted)
+        fault.seen(asked.seq)
     };
     let tasks = &case.session.tasks;
     let subject = asked.more().and_then(|more| more.subject);

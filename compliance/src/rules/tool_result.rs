@@ -42,11 +42,7 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
     if message.error().is_some() {
         return;
     }
-    let faulted = case.asked().is_some_and(|asked| asked.faulted);
-    let fail = |what: &str, pointer: &str| {
-        let fault = Fault::new(Side::Server, what).at(message, pointer);
-        fault.ours_if(faulted)
-    };
+    let fail = |what: &str, pointer: &str| Fault::new(Side::Server, what).at(message, pointer);
     let Some(result) = message.result() else {
         return out.fail(fail("the response has no `result`", ""));
     };

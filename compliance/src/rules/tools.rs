@@ -115,7 +115,7 @@ fn absent(case: &Case<'_>, out: &mut Out<'_>) {
     }
     let what = "a tool that is not on the list was called with success";
     let fault = Fault::new(Side::Server, what).at(case.message, "/result");
-    out.fail(fault.seen(asked.seq).ours_if(asked.faulted));
+    out.fail(fault.seen(asked.seq));
 }
 
 /// A call of a tool from a list that may have changed without a trace.
@@ -164,7 +164,7 @@ fn unknown(case: &Case<'_>, out: &mut Out<'_>) {
     }
     let fail = |what: &str, pointer: &str| {
         let fault = Fault::new(Side::Server, what).at(case.message, pointer);
-        fault.seen(asked.seq).ours_if(asked.faulted)
+        fault.seen(asked.seq)
     };
     match (case.message.error(), case.message.result()) {
         (Some(_), _) if case.message.error_code() == Some(-32_602) => out.pass(),

@@ -144,7 +144,7 @@ fn refused(case: &Case<'_>, out: &mut Out<'_>) {
         None => "a cursor that was never issued was answered with a page".to_owned(),
     };
     let fault = Fault::new(Side::Server, what).at(case.message, "");
-    out.fail(fault.seen(asked.seq).ours_if(asked.faulted));
+    out.fail(fault.seen(asked.seq));
 }
 
 pub(crate) static COMPLETIONS: Invariant = Invariant {

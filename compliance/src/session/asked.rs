@@ -51,6 +51,27 @@ pub(crate) struct More {
 }
 
 impl Asked {
+    /// A request of which nothing but its method is known.
+    pub(crate) fn new(
+        (moment, conduit): (Moment, ConduitId),
+        method: Method,
+        revisions: Revisions,
+    ) -> Self {
+        Self {
+            seq: moment.seq,
+            at: moment.at,
+            conduit,
+            method,
+            revisions,
+            cancelled: None,
+            faulted: false,
+            task: false,
+            token: None,
+            tool: Listed::Unknown,
+            more: None,
+        }
+    }
+
     pub(crate) fn moment(&self) -> Moment {
         Moment {
             seq: self.seq,

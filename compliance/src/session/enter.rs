@@ -10,8 +10,7 @@ use super::lists::{Cursors, rank};
 use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
-use super::tools::Listed;
-use super::{Latest, Session, pick_mut};
+use super::{LATEST, Session, pick_mut};
 use crate::facts::Keeps;
 use crate::id::{Key, hash};
 use crate::message::Message;
@@ -22,7 +21,6 @@ use crate::value::Value;
 impl Session {
     /// Enters a message.
     pub(crate) fn enter(&mut self, message: &Message<'_>) {
-        *pick_mut(&mut self.latest, message.dir) = Latest::Other;
         self.enter_era(message);
         match &message.envelope.kind {
             Kind::Request { .. } => self.enter_request(message, message.key),
@@ -60,7 +58,10 @@ impl Session {
             let (moment, task) = (asked.moment(), asked.task);
             self.tokens_mut(message.dir).begin(token, moment, task);
         }
-        *pick_mut(&mut self.latest, message.dir) = Latest::Request(key);
+        let latest = pick_mut(&mut self.latest, message.dir);
+        if latest.len() < LATEST {
+            latest.push(key);
+        }
         if key != Key::Null || self.beside.is_some() {
             self.requests_mut(message.dir).insert(key, asked);
         }
@@ -84,19 +85,8 @@ impl Session {
 
     /// What is remembered of a request.
     fn asked(&mut self, message: &Message<'_>) -> Asked {
-        let mut asked = Asked {
-            seq: message.seq,
-            at: message.at,
-            conduit: message.conduit,
-            method: message.method,
-            revisions: message.revisions,
-            cancelled: None,
-            faulted: false,
-            task: false,
-            token: None,
-            tool: Listed::Unknown,
-            more: None,
-        };
+        let place = (message.moment(), message.conduit);
+        let mut asked = Asked::new(place, message.method, message.revisions);
         let Some(params) = message.params() else {
             if message.method == Method::ToolsList {
                 self.tools.begin(true);
@@ -104,7 +94,7 @@ impl Session {
             self.cursors.begin(message.method);
             return asked;
         };
-        if message.mentions_meta {
+        if self.follows.tokens && message.mentions_meta() {
             let token = params.at(&["_meta", "progressToken"]);
             asked.token = token
                 .filter(|one| one.is_string() || one.is_number())
@@ -123,10 +113,10 @@ impl Session {
                 {
                     asked.tool = self.tools.look_up(&name);
                 }
-                asked.task = message.revisions.meets(R4) && params.get("task").is_some();
+                asked.task = self.asks_for_task(message, params);
             }
             Method::SamplingCreateMessage | Method::ElicitationCreate => {
-                asked.task = message.revisions.meets(R4) && params.get("task").is_some();
+                asked.task = self.asks_for_task(message, params);
             }
             Method::ToolsList
             | Method::PromptsList
@@ -164,10 +154,14 @@ impl Session {
             }
             _ => {}
         }
-        if message.revisions == R5 {
+        if message.revisions == R5 && self.follows.inputs {
             modern(message, params, &mut asked);
         }
         asked
+    }
+
+    fn asks_for_task(&self, message: &Message<'_>, params: Value<'_>) -> bool {
+        self.follows.tasks && message.revisions.meets(R4) && params.get("task").is_some()
     }
 
     fn walk(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
@@ -208,7 +202,7 @@ impl Session {
                     self.tokens_mut(dir).cancel(token, moment);
                 }
             }
-            (Method::Progress, dir) => {
+            (Method::Progress, dir) if self.follows.tokens => {
                 let token = message
                     .param("progressToken")
                     .map(|one| Key::of_source(one.0));
@@ -292,7 +286,9 @@ impl Session {
                 self.discovered = result.get("capabilities").map(Capabilities::read);
             }
             Method::ToolsList => {
-                self.tools.page(result);
+                if self.follows.tools {
+                    self.tools.page(result);
+                }
                 if !self.tells_of_changes(message.revisions) {
                     self.tools.doubt();
                 }
@@ -322,6 +318,7 @@ impl Session {
             self.task(task, (message.seq, true));
         }
         if message.revisions == R5
+            && self.follows.inputs
             && result
                 .get("resultType")
                 .is_some_and(|one| one.is("input_required"))
@@ -362,6 +359,9 @@ impl Session {
     }
 
     fn task(&mut self, task: Value<'_>, heard: (u64, bool)) {
+        if !self.follows.tasks {
+            return;
+        }
         let id = task.get("taskId").and_then(Value::string);
         let state = task.get("status").and_then(Value::string);
         let state = state.and_then(|name| State::named(&name));

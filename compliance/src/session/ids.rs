@@ -288,22 +288,11 @@ mod tests {
     use super::*;
     use crate::method::Method;
     use crate::revision::Revisions;
-    use crate::session::tools::Listed;
+    use crate::session::Moment;
 
     fn asked(seq: u64) -> Asked {
-        Asked {
-            seq,
-            at: Offset(0),
-            conduit: ConduitId(0),
-            method: Method::Ping,
-            revisions: Revisions::ALL,
-            cancelled: None,
-            faulted: false,
-            task: false,
-            token: None,
-            tool: Listed::Unknown,
-            more: None,
-        }
+        let moment = Moment { seq, at: Offset(0) };
+        Asked::new((moment, ConduitId(0)), Method::Ping, Revisions::ALL)
     }
 
     #[test]

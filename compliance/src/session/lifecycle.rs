@@ -23,6 +23,12 @@ pub(crate) struct Lifecycle {
 }
 
 impl Lifecycle {
+    /// Whether the client has opened the session, and has completed the handshake or left
+    /// it behind.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.first.is_some() && (self.initialized.is_some() || self.hasty.is_some())
+    }
+
     /// Whether an `initialize` waits for its response.
     pub(crate) fn is_waiting(&self) -> bool {
         self.asked.is_some() && self.answered.is_none()

@@ -6,6 +6,7 @@
 pub(crate) mod asked;
 pub(crate) mod capabilities;
 mod enter;
+mod follows;
 pub(crate) mod ids;
 pub(crate) mod lifecycle;
 pub(crate) mod lists;
@@ -21,6 +22,7 @@ use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey
 use self::asked::Asked;
 use self::capabilities::Capabilities;
 pub(crate) use self::enter::{CLIENT_CAPABILITIES_KEY, subscription};
+pub(crate) use self::follows::Follows;
 use self::ids::Requests;
 use self::lifecycle::Lifecycle;
 use self::lists::{Cursors, Logging, Subscriptions, Uses};
@@ -66,6 +68,7 @@ pub(crate) struct Session {
     pub(crate) key: SessionKey,
     pub(crate) sort: Sort,
     pub(crate) facts: Facts,
+    pub(crate) follows: Follows,
     /// The recording began in its middle.
     pub(crate) start_unknown: bool,
     /// Messages of it are missing.
@@ -112,17 +115,12 @@ pub(crate) struct Session {
     /// In a capture the response stands beside its request: the id of that request.
     pub(crate) beside: Option<Option<Key>>,
     eras: EraTracker,
-    // The last message of each direction, for a fault that follows it.
-    latest: [Latest; 2],
+    // The requests of the last payload of each direction, for a fault that follows it.
+    latest: [Vec<Key>; 2],
 }
 
-/// What the last message of a direction was.
-#[derive(Clone, Copy, Debug, Default)]
-enum Latest {
-    #[default]
-    Other,
-    Request(Key),
-}
+/// How many requests of one payload are remembered for a fault that follows it.
+const LATEST: usize = 4_096;
 
 /// What a response answers.
 #[derive(Clone, Copy, Debug)]
@@ -140,11 +138,12 @@ pub(crate) enum Answer<'a> {
 }
 
 impl Session {
-    pub(crate) fn new(key: SessionKey, sort: Sort, facts: Facts) -> Self {
+    pub(crate) fn new(key: SessionKey, sort: Sort, facts: Facts, follows: Follows) -> Self {
         Self {
             key,
             sort,
             facts,
+            follows,
             start_unknown: false,
             gap: false,
             unread: false,
@@ -234,6 +233,11 @@ impl Session {
     /// Whether what travels this way was tampered with.
     pub(crate) fn is_faulted(&self, dir: Direction) -> bool {
         pick(self.faulted, dir)
+    }
+
+    /// Whether anything was tampered with.
+    pub(crate) fn is_tampered_with(&self) -> bool {
+        self.faulted.contains(&true)
     }
 
     /// Whether what one side receives was tampered with, so that what it does then may
@@ -349,18 +353,19 @@ impl Session {
         }
     }
 
-    /// A fault of ours happened to the last message of this direction.
+    /// A fault of ours happened to the last payload of this direction.
     pub(crate) fn fault(&mut self, dir: Direction) {
-        let [to_server, to_client] = &mut self.faulted;
-        match dir {
-            Direction::ToServer => *to_server = true,
-            Direction::ToClient => *to_client = true,
+        *pick_mut(&mut self.faulted, dir) = true;
+        for key in std::mem::take(pick_mut(&mut self.latest, dir)) {
+            if let Some(asked) = self.requests_mut(dir).find_mut(key) {
+                asked.faulted = true;
+            }
         }
-        if let Latest::Request(key) = pick(self.latest, dir)
-            && let Some(asked) = self.requests_mut(dir).find_mut(key)
-        {
-            asked.faulted = true;
-        }
+    }
+
+    /// The next payload of a direction begins.
+    pub(crate) fn begin_payload(&mut self, dir: Direction) {
+        pick_mut(&mut self.latest, dir).clear();
     }
 
     /// A direction ended.

@@ -93,12 +93,40 @@ pub fn load(
     environment: &Environment,
     env_files: &EnvFiles,
 ) -> Loaded {
+    run(path, files, (environment, env_files), Needs::Servers)
+}
+
+/// As [`load`], for the `faults` of a suite: a file that has no `servers` will do.
+#[must_use]
+pub fn load_faults(
+    path: &Path,
+    files: &dyn Files,
+    environment: &Environment,
+    env_files: &EnvFiles,
+) -> Loaded {
+    run(path, files, (environment, env_files), Needs::Nothing)
+}
+
+/// What a file must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    Servers,
+}
+
+fn run(
+    path: &Path,
+    files: &dyn Files,
+    (environment, env_files): (&Environment, &EnvFiles),
+    needs: Needs,
+) -> Loaded {
     let issues = Issues::default();
     let mut sources = Sources::default();
     let suite = Loader {
         files,
         issues: &issues,
         sources: &mut sources,
+        needs,
     }
     .load(path, environment, env_files);
     let errors = issues.errors();
@@ -117,6 +145,7 @@ struct Loader<'a> {
     files: &'a dyn Files,
     issues: &'a Issues,
     sources: &'a mut Sources,
+    needs: Needs,
 }
 
 impl Loader<'_> {
@@ -132,7 +161,7 @@ impl Loader<'_> {
 
         let written = Issues::default();
         let mut draft = Suite::default();
-        read(&documents, &written, Phase::Written).for_each(|part| draft.merge(part));
+        read(&documents, (&written, self.needs), Phase::Written).for_each(|part| draft.merge(part));
         let mut suite = Suite::default();
         let scope = Scope::new(&environment, &draft.variables);
         for document in &mut documents {
@@ -154,9 +183,11 @@ impl Loader<'_> {
             written.move_to(self.issues);
             return None;
         }
-        read(&documents, self.issues, Phase::Filled).for_each(|part| suite.merge(part));
+        read(&documents, (self.issues, self.needs), Phase::Filled)
+            .for_each(|part| suite.merge(part));
         let root = documents.iter().find(|document| document.is_root)?;
-        if suite.servers.is_empty() {
+        let bare = self.needs == Needs::Nothing && suite.servers.is_empty();
+        if suite.servers.is_empty() && !bare {
             let at = Cursor::root(
                 Context {
                     issues: self.issues,
@@ -177,7 +208,10 @@ impl Loader<'_> {
             .into_iter()
             .map(|document| document.root)
             .collect();
-        check::references(&suite, self.issues);
+        // Without servers there is nothing that a name could be compared with.
+        if !bare {
+            check::references(&suite, self.issues);
+        }
         Some(suite)
     }
 }
@@ -192,7 +226,7 @@ struct Document {
 
 fn read<'a>(
     documents: &'a [Document],
-    issues: &'a Issues,
+    (issues, needs): (&'a Issues, Needs),
     phase: Phase,
 ) -> impl Iterator<Item = Suite> + 'a {
     documents.iter().map(move |document| {
@@ -201,6 +235,7 @@ fn read<'a>(
             file: document.file,
             phase,
         };
-        Suite::read(&Cursor::root(context, &document.root), document.is_root)
+        let needs_servers = document.is_root && needs == Needs::Servers;
+        Suite::read(&Cursor::root(context, &document.root), needs_servers)
     })
 }

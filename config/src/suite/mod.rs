@@ -119,7 +119,7 @@ impl Suite {
 
 impl Suite {
     /// Reads what one file says.
-    pub(crate) fn read(at: &Cursor<'_>, is_root: bool) -> Self {
+    pub(crate) fn read(at: &Cursor<'_>, needs_servers: bool) -> Self {
         let mut fields = at.fields();
         let imports = fields
             .optional("imports")
@@ -129,7 +129,7 @@ impl Suite {
             import.name();
         }
         // A file may get its servers from what it imports.
-        let needs_servers = is_root && imports.is_empty();
+        let needs_servers = needs_servers && imports.is_empty();
         let servers = if needs_servers {
             fields.required("servers")
         } else {

@@ -6,12 +6,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
+    CloseReason, ConduitId, Direction, Effect, Event, EventBody, LineEnd, Offset, Payload,
+    SessionKey,
 };
+use tapewright_schemas::json;
+use tapewright_schemas::waits::shown;
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
-use crate::outbox::{Outbox, after};
-use crate::policy::{Aside, Decision, Message, Policy, Verdict};
+use crate::outbox::{Note, Outbox, after};
+use crate::policy::{Aside, Decision, Message, Policy, Step, Verdict};
 
 /// When bytes are passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,16 +347,44 @@ impl<P: Policy> Lane<P> {
             let behind = || BEHIND.to_owned();
             let waits = self.outbox.is_playing() && decision.verdict == Verdict::Pass;
             let effect = decision.effect.or_else(|| waits.then(behind));
+            let fault = effect
+                .as_deref()
+                .and_then(|effect| Effect::parse(effect).fault);
+            let fault = fault.unwrap_or_default().to_owned();
             if let Some(effect) = effect {
                 self.events
                     .push_back(self.event(EventBody::Faulted { effect }));
             }
             let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
+            self.note_hold(&decision.verdict, fault, &whole);
             self.carry_out(decision.verdict, rest);
             if decision.releases {
                 self.release_due();
             }
         }
+    }
+
+    /// The tape is told when something is let go that has no time of its own.
+    fn note_hold(&mut self, verdict: &Verdict, fault: String, message: &Bytes) {
+        let (ticket, id) = match verdict {
+            Verdict::Hold { ticket, due: None } => {
+                let id = json::find(message, &["id"]).unwrap_or(b"null");
+                (*ticket, Some(shown(&String::from_utf8_lossy(id))))
+            }
+            Verdict::Play(steps) => {
+                let hold = |step: &Step| match step {
+                    Step::Hold(ticket) => Some(*ticket),
+                    _ => None,
+                };
+                let Some(ticket) = steps.iter().find_map(hold) else {
+                    return;
+                };
+                (ticket, None)
+            }
+            _ => return,
+        };
+        let since = self.now;
+        self.outbox.note(ticket, Note { fault, id, since });
     }
 
     fn carry_out(&mut self, verdict: Verdict, message: Bytes) {
@@ -387,7 +418,12 @@ impl<P: Policy> Lane<P> {
         if !self.amid() {
             self.outbox.release(self.now, &self.policy);
         }
-        if self.outbox.advance(self.now, &self.policy) {
+        let over = self.outbox.advance(self.now, &self.policy);
+        while let Some(effect) = self.outbox.told() {
+            self.events
+                .push_back(self.event(EventBody::Faulted { effect }));
+        }
+        if over {
             self.close(CloseReason::Policy);
         }
     }

@@ -1,10 +1,10 @@
 //! What one direction holds back, and the order in which it leaves.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::Offset;
+use tapewright_schemas::event::{Effect, Offset};
 
 use crate::policy::{Aside, Hold, Policy, Step, Ticket};
 
@@ -22,6 +22,13 @@ pub(crate) struct Outbox {
     ready: VecDeque<Bytes>,
     delayed: Vec<(Offset, Bytes)>,
     held: Vec<Held>,
+    // When the first of them is due, and what the policy's count of changes was when they
+    // were last looked at.
+    first_due: Option<Offset>,
+    seen: u64,
+    // What the tape is told when something is let go that had no time of its own.
+    notes: HashMap<Ticket, Note>,
+    told: VecDeque<String>,
     steps: VecDeque<Step>,
     // When the wait at the front of the steps is over, and when the last one was: waits
     // that follow each other must not add up what each was late.
@@ -30,6 +37,30 @@ pub(crate) struct Outbox {
     // Bytes that are held back, in whatever way.
     weight: usize,
     asides: VecDeque<Aside>,
+}
+
+/// What is held until its fault is taken away, and since when.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    /// The fault, as the tape names it.
+    pub(crate) fault: String,
+    /// The id of the request, where it is but one, in its source text.
+    pub(crate) id: Option<String>,
+    /// Since when.
+    pub(crate) since: Offset,
+}
+
+impl Note {
+    fn text(&self, now: Offset) -> String {
+        let waited = now.since(self.since).0 / 1_000;
+        let behind = match &self.id {
+            Some(id) => format!("id {id}"),
+            None => "with all that waited behind it".to_owned(),
+        };
+        let what = format!("{}{waited} ms, {behind}", Effect::PASSED_ON);
+        let fault = Some(self.fault.as_str());
+        Effect { fault, what: &what }.to_string()
+    }
 }
 
 /// A message that is held under a ticket.
@@ -69,8 +100,9 @@ impl Outbox {
         if self.steps.is_empty() {
             self.ready.push_back(bytes);
         } else {
-            self.weight += bytes.len();
-            self.steps.push_back(Step::Send(bytes));
+            let step = Step::Send(bytes);
+            self.weight += weight(&step);
+            self.steps.push_back(step);
         }
     }
 
@@ -82,13 +114,24 @@ impl Outbox {
     }
 
     pub(crate) fn delay(&mut self, until: Offset, bytes: Bytes) {
-        self.weight += bytes.len();
+        self.weight += bytes.len() + OVERHEAD;
         self.delayed.push((until, bytes));
     }
 
     pub(crate) fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
-        self.weight += bytes.len();
+        self.weight += bytes.len() + OVERHEAD;
+        self.first_due = self.first_due.into_iter().chain(due).min();
         self.held.push(Held { ticket, due, bytes });
+    }
+
+    /// The tape is to be told when a ticket is over.
+    pub(crate) fn note(&mut self, ticket: Ticket, note: Note) {
+        self.notes.insert(ticket, note);
+    }
+
+    /// What the tape is to be told.
+    pub(crate) fn told(&mut self) -> Option<String> {
+        self.told.pop_front()
     }
 
     pub(crate) fn play(&mut self, steps: Vec<Step>) {
@@ -131,6 +174,9 @@ impl Outbox {
             let Some(step) = self.steps.pop_front() else {
                 break;
             };
+            if let Step::Hold(ticket) = &step {
+                self.tell(now, *ticket);
+            }
             self.weight -= weight(&step);
             match step {
                 Step::Send(bytes) => self.ready.push_back(bytes),
@@ -149,13 +195,24 @@ impl Outbox {
             let (_, bytes) = self.delayed.remove(first);
             self.let_go(bytes);
         }
-        let held = std::mem::take(&mut self.held);
-        for one in held {
-            if policy.hold(now, one.ticket) == Hold::Over {
+        let changes = policy.changes();
+        let anew = std::mem::replace(&mut self.seen, changes) != changes;
+        if !anew && self.first_due.is_none_or(|due| due > now) {
+            return;
+        }
+        self.first_due = None;
+        for mut one in std::mem::take(&mut self.held) {
+            let look = anew || one.due.is_some_and(|due| due <= now);
+            if look && policy.hold(now, one.ticket) == Hold::Over {
+                self.tell(now, one.ticket);
                 self.let_go(one.bytes);
-            } else {
-                self.held.push(one);
+                continue;
             }
+            if anew {
+                one.due = policy.due(one.ticket);
+            }
+            self.first_due = self.first_due.into_iter().chain(one.due).min();
+            self.held.push(one);
         }
     }
 
@@ -190,6 +247,7 @@ impl Outbox {
             }
         }
         self.weight = 0;
+        self.notes.clear();
         lost
     }
 
@@ -207,19 +265,28 @@ impl Outbox {
             _ => None,
         };
         let held = (!self.held.is_empty()).then(|| after(now, LOOK));
-        let due = self.held.iter().filter_map(|held| held.due).min();
+        let due = self.first_due;
         delayed.into_iter().chain(step).chain(held).chain(due).min()
     }
 
     fn let_go(&mut self, bytes: Bytes) {
-        self.weight -= bytes.len();
+        self.weight -= bytes.len() + OVERHEAD;
         self.send(bytes);
+    }
+
+    fn tell(&mut self, now: Offset, ticket: Ticket) {
+        if let Some(note) = self.notes.remove(&ticket) {
+            self.told.push_back(note.text(now));
+        }
     }
 }
 
+/// What something held costs beside its bytes, in bytes.
+const OVERHEAD: usize = 128;
+
 fn weight(step: &Step) -> usize {
     match step {
-        Step::Send(bytes) => bytes.len(),
+        Step::Send(bytes) => bytes.len() + OVERHEAD,
         _ => 0,
     }
 }

@@ -22,6 +22,16 @@ pub trait Policy: Send {
         Hold::Over
     }
 
+    /// Grows whenever a ticket may be over before the time that was known for it.
+    fn changes(&self) -> u64 {
+        0
+    }
+
+    /// When a ticket is due, as far as is known.
+    fn due(&self, _ticket: Ticket) -> Option<Offset> {
+        None
+    }
+
     /// The policy of one conversation, which shares nothing with the next but its rules.
     #[must_use]
     fn for_conduit(&self, _conduit: ConduitId, _session: SessionKey) -> Self

@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tapewright_engine::fault::{Book, Entry, Fault, Rejected};
 
+use super::view::{Events, View};
 use crate::http::body::Outbound;
 use crate::http::listen::{Client, Handler};
 
@@ -16,6 +17,7 @@ use crate::http::listen::{Client, Handler};
 #[derive(Clone)]
 pub(crate) struct Control {
     pub(crate) book: Arc<Book>,
+    pub(crate) view: Arc<View>,
     pub(crate) token: Option<Arc<str>>,
 }
 
@@ -80,10 +82,30 @@ impl Control {
                 Ok(()) => whole(StatusCode::OK, &json!({ "name": name })),
                 Err(error) => rejected(&error),
             },
-            ("/faults", ..) | (_, Some(_), _) => {
-                problem(StatusCode::METHOD_NOT_ALLOWED, "not with this method")
+            ("/faults", ..) | (_, Some(_), _) => not_so(),
+            _ => self.show(method, path),
+        }
+    }
+
+    /// What can be seen.
+    fn show(&self, method: &Method, path: &str) -> Response<Outbound> {
+        let view = &self.view;
+        let shown: fn(&View) -> Value = match path {
+            "/events" if method == Method::GET => return events(view),
+            "/findings" => View::findings,
+            "/hangs" => View::hangs,
+            "/pending" => View::pending,
+            "/sessions" => View::sessions,
+            "/events" => return not_so(),
+            _ => {
+                let why = "there are /events, /faults, /faults/NAME, /findings, /hangs, /pending and /sessions";
+                return problem(StatusCode::NOT_FOUND, why);
             }
-            _ => problem(StatusCode::NOT_FOUND, "there are /faults and /faults/NAME"),
+        };
+        if method == Method::GET {
+            whole(StatusCode::OK, &shown(view))
+        } else {
+            not_so()
         }
     }
 }
@@ -105,6 +127,7 @@ fn shown(entry: &Entry) -> Value {
         "met": entry.met,
         "fired": entry.fired,
         "holds": entry.holds,
+        "beyond": entry.beyond,
     })
 }
 
@@ -115,6 +138,19 @@ fn rejected(error: &Rejected) -> Response<Outbound> {
         _ => StatusCode::BAD_REQUEST,
     };
     problem(status, &error.to_string())
+}
+
+fn not_so() -> Response<Outbound> {
+    problem(StatusCode::METHOD_NOT_ALLOWED, "not with this method")
+}
+
+fn events(view: &View) -> Response<Outbound> {
+    let mut response = Response::new(Outbound::streaming(Events::new(view.listen())));
+    let kind = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    let fresh = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(header::CACHE_CONTROL, fresh);
+    response
 }
 
 fn problem(status: StatusCode, why: &str) -> Response<Outbound> {

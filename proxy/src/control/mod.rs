@@ -1,11 +1,12 @@
 //! The live control: the faults in force are listed, added, changed and removed while
-//! messages flow. docs/control.openapi.yaml describes it.
+//! messages flow, and what flows can be seen. docs/control.openapi.yaml describes it.
 //!
 //! It runs on a thread and a runtime of its own, so that nothing it does can hold up a
 //! message.
 
 mod answer;
 mod place;
+mod view;
 
 use std::io;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::sync::watch;
 use self::answer::Control;
 use self::place::Bound;
 pub use self::place::{BadPlace, Place};
+pub use self::view::View;
 use crate::http::listen::{Limits, Phase};
 
 /// A control that serves until it is dropped.
@@ -29,8 +31,8 @@ pub struct Serving {
     pub token: Option<String>,
 }
 
-/// Serves the control of a book.
-pub fn serve(book: Arc<Book>, place: &Place) -> io::Result<Serving> {
+/// Serves the control of a book, and shows what a view sees.
+pub fn serve(book: Arc<Book>, view: Arc<View>, place: &Place) -> io::Result<Serving> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -45,6 +47,7 @@ pub fn serve(book: Arc<Book>, place: &Place) -> io::Result<Serving> {
     };
     let control = Control {
         book,
+        view,
         token: token.clone().map(Into::into),
     };
     let (phase, phases) = watch::channel(Phase::Serving);

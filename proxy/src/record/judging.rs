@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Event, EventBody, Finding, Judge, Offset, Peer, Process, SessionKey,
+    Event, EventBody, Finding, Judge, Offset, Peer, Process, Seen, SessionKey,
 };
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::Header;
@@ -20,6 +20,9 @@ use super::processes;
 /// Makes the judge of a tape with this header.
 pub type MakeJudge = dyn Fn(&Header) -> Box<dyn Judge> + Send + Sync;
 
+/// Hears of a finding, and of the event that tells it.
+pub type Tell = dyn Fn(&Event, &Finding) + Send + Sync;
+
 /// How recordings are judged while they are written.
 #[derive(Clone)]
 pub struct Judging {
@@ -28,7 +31,7 @@ pub struct Judging {
     /// Hears all tapes, and takes its time: nothing that it finds is for them.
     pub ear: Option<Ear>,
     /// Hears of every finding once it is on the tape.
-    pub tell: Arc<dyn Fn(&Finding) + Send + Sync>,
+    pub tell: Arc<Tell>,
     /// How often a judge is told the time, also when nothing happens, if it has to know.
     pub beat: Option<Duration>,
 }
@@ -95,6 +98,11 @@ impl Judge for Both {
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.ear.observe(event, message);
         self.judge.observe(event, message);
+    }
+
+    fn message(&mut self, seen: &Seen<'_>) {
+        self.ear.observe(&seen.to_event(), Some(seen.message));
+        self.judge.message(seen);
     }
 
     fn tick(&mut self, now: Offset) {
@@ -170,7 +178,7 @@ impl Bench {
     /// Tells of a finding that was written.
     pub(crate) fn tell(&self, event: &Event) {
         if let EventBody::Finding(finding) = &event.body {
-            (self.judging.tell)(finding);
+            (self.judging.tell)(event, finding);
         }
     }
 

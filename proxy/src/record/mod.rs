@@ -19,6 +19,7 @@ mod names;
 mod probe;
 mod processes;
 mod queue;
+mod shown;
 mod stats;
 mod sync;
 mod tape_file;
@@ -42,13 +43,14 @@ use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{GapTotal, Header};
 
 use self::queue::Queue;
+use self::shown::Shown;
 use self::stats::Stats;
 use self::sync::SyncGate;
 use self::tapes::{Tapes, Unsynced};
 use crate::clock::Clock;
 
 pub use self::finish::{Finished, Problem, SessionFiles};
-pub use self::judging::{Findings, Judging, MakeJudge};
+pub use self::judging::{Findings, Judging, MakeJudge, Tell};
 pub use self::listener::{Ear, Listener};
 pub use self::names::Target;
 pub use self::tapped::Tapped;
@@ -172,7 +174,8 @@ impl Recorder {
         let beat = settings.judging.as_ref().and_then(|judging| judging.beat);
         let keeper = if durability == Durability::Queue {
             let queue = Arc::new(Queue::new(when_full));
-            let writer = writer::spawn(settings, Arc::clone(&queue), Arc::clone(&stats))?;
+            let make = || Tapes::create(settings);
+            let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats))?;
             Keeper::Queued {
                 queue,
                 writer: Mutex::new(Some(writer)),
@@ -210,6 +213,33 @@ impl Recorder {
             finished: AtomicBool::new(false),
             clock,
         }
+    }
+
+    /// A recorder that keeps nothing and lets somebody watch. It never delays the traffic:
+    /// what is too much to be shown is a gap.
+    pub fn shown(
+        limit_bytes: usize,
+        rules: Arc<Rules>,
+        judging: Judging,
+        clock: Clock,
+    ) -> io::Result<Self> {
+        let beat = judging.beat;
+        let (queue, stats) = (Arc::new(Queue::new(WhenFull::Gap)), Arc::default());
+        let make = || Tapes::Shown(Box::new(Shown::new(rules, judging)));
+        let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats))?;
+        Ok(Self {
+            durability: Durability::Queue,
+            limit_bytes,
+            keeper: Keeper::Queued {
+                queue,
+                writer: Mutex::new(Some(writer)),
+            },
+            stats,
+            folder: false,
+            beat,
+            finished: AtomicBool::new(false),
+            clock,
+        })
     }
 
     /// When a lane may pass bytes on.
@@ -259,6 +289,8 @@ impl Recorder {
                 }
                 let tape = match &mut *tapes {
                     Tapes::One(tape) => tape,
+                    // Never across the path.
+                    Tapes::Shown(_) => return Ok(()),
                     Tapes::Folder(folder) => {
                         folder.flush();
                         let unsynced = folder.unsynced();

@@ -1,4 +1,4 @@
-//! One tape, or one for each session.
+//! One tape, or one for each session, or none that is kept.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use tapewright_schemas::tape::GapTotal;
 use super::Settings;
 use super::finish::Finished;
 use super::folder::Folder;
+use super::shown::Shown;
 use super::sync::SyncGate;
 use super::tape_file::TapeWriter;
 
@@ -19,6 +20,8 @@ pub(crate) enum Tapes {
     Folder(Box<Folder>),
     /// One tape of the whole run.
     One(Box<TapeWriter>),
+    /// Nothing is kept; somebody watches.
+    Shown(Box<Shown>),
 }
 
 /// Something that was written and is not known to be on the disk.
@@ -50,6 +53,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.encode(event),
             Self::Folder(folder) => folder.encode(event),
+            Self::Shown(shown) => shown.encode(event),
         }
     }
 
@@ -58,6 +62,7 @@ impl Tapes {
         match self {
             Self::One(tape) => drop(tape.flush()),
             Self::Folder(folder) => folder.flush(),
+            Self::Shown(_) => {}
         }
     }
 
@@ -66,12 +71,14 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.tick(now),
             Self::Folder(folder) => folder.tick(now),
+            Self::Shown(shown) => shown.tick(now),
         }
     }
 
     pub(crate) fn owed(&self) -> usize {
         match self {
             Self::One(tape) => tape.owed(),
+            Self::Shown(shown) => shown.owed(),
             // Over HTTP it is known to those who hold the connections.
             Self::Folder(_) => 0,
         }
@@ -81,6 +88,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.gaps(),
             Self::Folder(folder) => folder.gaps(),
+            Self::Shown(shown) => shown.gaps(),
         }
     }
 
@@ -88,6 +96,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.is_finished(),
             Self::Folder(folder) => folder.is_finished(),
+            Self::Shown(shown) => shown.is_finished(),
         }
     }
 
@@ -95,6 +104,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.finish(now),
             Self::Folder(folder) => folder.finish(now),
+            Self::Shown(shown) => shown.finish(now),
         }
     }
 
@@ -102,6 +112,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.remove(),
             Self::Folder(folder) => folder.remove(),
+            Self::Shown(_) => {}
         }
     }
 }

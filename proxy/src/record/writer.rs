@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use super::Settings;
 use super::queue::Queue;
 use super::stats::Stats;
 use super::tapes::Tapes;
@@ -12,14 +11,15 @@ use super::tapes::Tapes;
 /// Starts the writer. It ends, and hands its tapes back, once the queue is closed and
 /// empty.
 pub(crate) fn spawn(
-    settings: Settings,
+    make: impl FnOnce() -> Tapes + Send + 'static,
     queue: Arc<Queue>,
     stats: Arc<Stats>,
 ) -> io::Result<JoinHandle<Tapes>> {
     thread::Builder::new()
         .name("tape".to_owned())
         .spawn(move || {
-            let mut tapes = Tapes::create(settings);
+            // Rules and files are made here, off the start-up path.
+            let mut tapes = make();
             let mut batch = Vec::new();
             while queue.take(&mut batch) {
                 for event in batch.drain(..) {

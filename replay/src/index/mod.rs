@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 
 use tapewright_schemas::era::own_version;
 use tapewright_schemas::json;
@@ -25,6 +26,7 @@ use tapewright_schemas::redact::Redactor;
 
 use crate::era::Eras;
 use crate::json::{Aliases, Canon, Detail, Tree, pattern_places, write_canon};
+use crate::load::threads;
 use crate::options::{MatchMode, Options, Unanswered};
 use crate::script::{MethodId, Script, Take, TakePlace};
 
@@ -78,6 +80,9 @@ pub(crate) struct Loose {
     pub(crate) placeholders: Vec<u8>,
 }
 
+/// What it takes to find the key of a request, in bytes that are read in the same time.
+const TAKE: usize = 400;
+
 /// How many sets of places are told apart per method; requests with further ones match only
 /// exactly. Real recordings have one or two.
 const PATTERN_LIMIT: usize = 32;
@@ -98,7 +103,6 @@ impl Index {
             options,
         };
         let (mut exact, mut by_method) = (Chains::with_capacity(count), Chains::default());
-        let mut form = Vec::new();
         for (ordinal, take) in numbered(&index.script) {
             if index.is_skipped(take) {
                 continue;
@@ -106,25 +110,56 @@ impl Index {
             index.each_key(take, |session| {
                 by_method.push(method_key(take.method, session), ordinal);
             });
-            form.clear();
-            if is_by_method(index.script.method_name(take.method)) {
-                continue;
-            }
-            index.write_form(
-                Level::Exact,
-                take.method,
-                index.params(take),
-                None,
-                None,
-                &mut form,
-            );
-            index.each_key(take, |session| {
-                exact.push(key(Level::Exact, session, take.method, 0, &form), ordinal);
-            });
+        }
+        for (key, ordinal) in index.exact_keys() {
+            exact.push(key, ordinal);
         }
         index.exact = exact;
         index.by_method = by_method;
         index
+    }
+
+    /// The keys of all takes that are found by their parameters, in recorded order. Much to
+    /// do for a long recording, and shared among threads.
+    fn exact_keys(&self) -> Vec<(u64, u32)> {
+        let takes: Vec<_> = numbered(&self.script).collect();
+        let threads = threads(takes.len() * TAKE);
+        let share = takes.len().div_ceil(threads).max(1);
+        let mut shares = takes.chunks(share);
+        let Some(first) = shares.next() else {
+            return Vec::new();
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = shares
+                .map(|share| scope.spawn(|| self.exact_keys_of(share)))
+                .collect();
+            let mut keys = self.exact_keys_of(first);
+            for worker in others {
+                match worker.join() {
+                    Ok(found) => keys.extend(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            keys
+        })
+    }
+
+    fn exact_keys_of(&self, takes: &[(u32, &Take)]) -> Vec<(u64, u32)> {
+        let mut keys = Vec::with_capacity(takes.len());
+        let mut form = Vec::new();
+        for (ordinal, take) in takes {
+            if self.is_skipped(take) || is_by_method(self.script.method_name(take.method)) {
+                continue;
+            }
+            form.clear();
+            let params = self.params(take);
+            self.write_form(Level::Exact, take.method, params, None, None, &mut form);
+            self.each_key(take, |session| {
+                let key = key(Level::Exact, session, take.method, 0, &form);
+                keys.push((key, *ordinal));
+            });
+        }
+        keys
     }
 
     /// The script.
@@ -418,4 +453,34 @@ fn patterns(params: Option<&[u8]>) -> Option<Vec<u64>> {
     let params = params.filter(|params| crate::json::is_likely_redacted(params))?;
     let places = pattern_places(&Tree::read(params).ok()?);
     (!places.is_empty()).then_some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use tapewright_schemas::redact::{Rules, Settings};
+
+    use super::*;
+
+    #[test]
+    fn threads_keep_the_order() {
+        let mut text = String::from(r#"{"version":"1","exchanges":["#);
+        for number in 0..9_000 {
+            let comma = if number == 0 { "" } else { "," };
+            let name = number % 4_000;
+            write!(
+                text,
+                r#"{comma}{{"request":{{"id":{number},"method":"tools/call","params":{{"name":"{name}"}}}},"response":{{"id":{number},"result":{{}}}}}}"#
+            )
+            .unwrap();
+        }
+        text.push_str("]}");
+        let script = Arc::new(Script::load(text.into_bytes()).unwrap());
+        let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
+        let index = Index::new(Arc::clone(&script), Arc::new(Options::new(rules)));
+        let takes: Vec<_> = numbered(&script).collect();
+        assert_eq!(takes.len(), 9_000);
+        assert_eq!(index.exact_keys(), index.exact_keys_of(&takes));
+    }
 }

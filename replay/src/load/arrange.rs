@@ -16,7 +16,8 @@ use crate::script::{
 /// The lists, as they stand in the file.
 #[derive(Default)]
 pub(super) struct Parts {
-    pub(super) exchanges: Vec<Draft>,
+    /// In pieces, as they were read.
+    pub(super) exchanges: Vec<Vec<Draft>>,
     pub(super) unanswered: Vec<Draft>,
     pub(super) probes: Vec<Draft>,
     pub(super) messages: Vec<Entry>,
@@ -91,13 +92,14 @@ pub(super) fn arrange(text: Bytes, parts: Parts, methods: Methods) -> Script {
     let opened = |draft: &Draft| opens(draft) && !draft.http_error;
     // A client that looks for the transport posts `initialize` where nobody takes it, and
     // begins again. Here the transport is ours, and nobody looks for it.
-    let found = parts.exchanges.iter().any(opened);
+    let found = parts.exchanges.iter().flatten().any(opened);
+    let last = parts.exchanges.iter().map(Vec::len).sum();
     let looks = |draft: &Draft| found && opens(draft) && draft.http_error;
     let mut stage = Stage {
         script: Script {
             text,
             kind: FileKind::Cassette,
-            takes: Vec::with_capacity(parts.exchanges.len() + parts.unanswered.len()),
+            takes: Vec::with_capacity(last + parts.unanswered.len()),
             cues: Vec::new(),
             asides: Vec::new(),
             methods,
@@ -115,10 +117,9 @@ pub(super) fn arrange(text: Bytes, parts: Parts, methods: Methods) -> Script {
         (probe.sent_us, probe.took_us) = (None, None);
         stage.take(probe, TakePlace::Probe(at));
     }
-    let last = parts.exchanges.len();
     let mut unanswered = parts.unanswered.into_iter().enumerate().peekable();
     let mut messages = parts.messages.into_iter().peekable();
-    let mut exchanges = parts.exchanges.into_iter();
+    let mut exchanges = parts.exchanges.into_iter().flatten();
     for place in 0..=last {
         let is_due = |after: Option<usize>| place == last || after.is_some_and(|at| at <= place);
         while let Some((at, draft)) = unanswered.next_if(|(_, draft)| is_due(draft.after)) {

@@ -4,6 +4,7 @@
 //! looked into before it is served. A tape and a capture are projected to a cassette
 //! first, so that whatever is served went one way.
 
+mod ahead;
 mod arrange;
 mod scan;
 
@@ -15,6 +16,8 @@ use tapewright_schemas::recording::{Document, DocumentError, FileKind};
 use tapewright_schemas::tape::{Ending, ReadError, Reader};
 
 use crate::script::Script;
+
+pub(crate) use ahead::threads;
 
 /// Why a recording cannot be served.
 ///

@@ -8,6 +8,7 @@ use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::{Invalid, Scanner, Span, Text, Token, unescape};
 use tapewright_schemas::recording::DocumentError;
 
+use super::ahead::{self, Piece};
 use super::arrange::{Draft, Entry, Parts, arrange};
 use crate::script::{MethodId, Methods, Response, Script, Words};
 
@@ -26,14 +27,7 @@ pub(super) fn read(file: &Bytes) -> Result<Script, DocumentError> {
     if std::str::from_utf8(&text).is_err() {
         return Err(DocumentError::Unknown);
     }
-    let mut scan = Scan {
-        text: &text,
-        scanner: Scanner::new(&text),
-        parts: Parts::default(),
-        methods: Methods::default(),
-        version: false,
-        exchanges: false,
-    };
+    let mut scan = Scan::amid(&text, Scanner::new(&text));
     scan.root().map_err(|stop| match stop {
         Stop::Shape(what) => DocumentError::Shape {
             pointer: scan.pointer(),
@@ -49,7 +43,7 @@ pub(super) fn read(file: &Bytes) -> Result<Script, DocumentError> {
 }
 
 /// Why a scan went no further.
-enum Stop {
+pub(super) enum Stop {
     Shape(&'static str),
     Syntax(#[expect(dead_code, reason = "the careful reader names the place")] Invalid),
 }
@@ -60,11 +54,11 @@ impl From<Invalid> for Stop {
     }
 }
 
-struct Scan<'t> {
-    text: &'t [u8],
-    scanner: Scanner<'t>,
-    parts: Parts,
-    methods: Methods,
+pub(super) struct Scan<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) scanner: Scanner<'t>,
+    pub(super) parts: Parts,
+    pub(super) methods: Methods,
     version: bool,
     exchanges: bool,
 }
@@ -88,6 +82,32 @@ struct Envelope {
 }
 
 impl<'t> Scan<'t> {
+    /// A scan that goes on where `scanner` is.
+    pub(super) fn amid(text: &'t [u8], scanner: Scanner<'t>) -> Self {
+        Self {
+            text,
+            scanner,
+            parts: Parts::default(),
+            methods: Methods::default(),
+            version: false,
+            exchanges: false,
+        }
+    }
+
+    /// Takes over the exchanges that were read from here on, and goes on behind them.
+    pub(super) fn adopt(&mut self, piece: Piece<'t>) {
+        let ids = self.methods.admit_all(&piece.methods);
+        let mut drafts = piece.drafts;
+        if ids.iter().zip(0..).any(|(here, there)| here.0 != there) {
+            for draft in &mut drafts {
+                let here = ids.get(draft.method.0 as usize);
+                draft.method = here.copied().unwrap_or(draft.method);
+            }
+        }
+        self.parts.exchanges.push(drafts);
+        self.scanner = piece.scanner;
+    }
+
     fn root(&mut self) -> Result<(), Stop> {
         let Value::Object(_) = self.value()? else {
             return Err(Stop::Shape("must be an object"));
@@ -104,11 +124,10 @@ impl<'t> Scan<'t> {
                 b"exchanges" => {
                     self.parts.exchanges.clear();
                     self.exchanges = true;
-                    self.array(|scan| {
-                        let draft = scan.take(true)?;
-                        scan.parts.exchanges.push(draft);
-                        Ok(())
-                    })?;
+                    let Value::Array = self.value()? else {
+                        return Err(Stop::Shape("must be an array"));
+                    };
+                    ahead::read(self)?;
                 }
                 b"probes" => {
                     self.parts.probes.clear();
@@ -168,7 +187,7 @@ impl<'t> Scan<'t> {
     }
 
     /// An element of `exchanges`, or of `unanswered`.
-    fn take(&mut self, answered: bool) -> Result<Draft, Stop> {
+    pub(super) fn take(&mut self, answered: bool) -> Result<Draft, Stop> {
         let Value::Object(_) = self.value()? else {
             return Err(Stop::Shape("must be an object"));
         };
@@ -321,42 +340,26 @@ impl<'t> Scan<'t> {
         Ok(words.map(|words| Entry { words, ..entry }))
     }
 
-    /// The elements of an array.
-    fn array(&mut self, element: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
-        match self.value()? {
-            Value::Array => self.elements(element),
-            _ => Err(Stop::Shape("must be an array")),
-        }
-    }
-
-    /// As [`array`](Self::array); `null` is no array and no mistake.
+    /// The elements of an array; `null` is no array and no mistake.
     fn optional_array(
-        &mut self,
-        element: impl FnMut(&mut Self) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        match self.value()? {
-            Value::Array => self.elements(element),
-            Value::Other => Ok(()),
-            _ => Err(Stop::Shape("must be an array")),
-        }
-    }
-
-    fn elements(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        loop {
-            // The scanner has no look-ahead: the end of the array is found on its own.
-            if self.closes() {
-                self.scanner.next_token()?;
-                return Ok(());
-            }
+        match self.value()? {
+            Value::Array => {}
+            Value::Other => return Ok(()),
+            _ => return Err(Stop::Shape("must be an array")),
+        }
+        // The scanner has no look-ahead: the end of the array is found on its own.
+        while !self.closes() {
             element(self)?;
         }
+        self.scanner.next_token()?;
+        Ok(())
     }
 
     /// Whether the next token closes an array.
-    fn closes(&self) -> bool {
+    pub(super) fn closes(&self) -> bool {
         let rest = self.text.get(self.scanner.offset()..).unwrap_or_default();
         rest.iter()
             .find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
@@ -458,7 +461,8 @@ impl<'t> Scan<'t> {
     /// Which element is being read.
     fn pointer(&self) -> String {
         if self.exchanges {
-            format!("/exchanges/{}", self.parts.exchanges.len())
+            let read: usize = self.parts.exchanges.iter().map(Vec::len).sum();
+            format!("/exchanges/{read}")
         } else {
             String::new()
         }

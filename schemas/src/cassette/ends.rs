@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::pairing::{Marks, Open};
 use crate::era::Era;
-use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody};
+use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody, Scope};
 
 /// Follows how each conduit ends.
 #[derive(Debug, Default)]
@@ -41,11 +41,16 @@ impl Ends {
             return CANCELLED;
         }
         if let Some((reason, status)) = open.over
-            && let Some(why) = over(open, reason, status)
+            && let Some(why) = over(open.era, open.scope, (reason, status))
         {
             return why;
         }
-        match self.first.get(&open.conduit) {
+        self.of(open.conduit)
+    }
+
+    /// Why what came on a conduit has no response, as far as its end tells.
+    pub(crate) fn of(&self, conduit: ConduitId) -> &'static str {
+        match self.first.get(&conduit) {
             Some(Left::Server) => PEER_GONE,
             Some(Left::Client) | None => STILL_PENDING,
         }
@@ -62,16 +67,20 @@ pub(crate) const NO_RESPONSE: &str = "no response";
 
 /// Why the HTTP exchange that carried a request brought no response; `None` when the
 /// response may still come on another one.
-fn over(open: &Open, reason: CloseReason, status: u16) -> Option<&'static str> {
+pub(crate) fn over(
+    era: Option<Era>,
+    scope: Scope,
+    (reason, status): (CloseReason, u16),
+) -> Option<&'static str> {
     Some(match reason {
         // Closing the stream is how the stateless era cancels (2026-07-28,
         // basic/transports).
-        CloseReason::ReceiverGone if open.era == Some(Era::Stateless) => CANCELLED,
+        CloseReason::ReceiverGone if era == Some(Era::Stateless) => CANCELLED,
         CloseReason::ReceiverGone => CLIENT_GONE,
         CloseReason::Aborted => PEER_GONE,
         CloseReason::Failed | CloseReason::Policy => FAILED,
         CloseReason::EndOfInput if status >= 400 => HTTP_ERROR,
-        CloseReason::EndOfInput if open.scope.is_lane() => NO_RESPONSE,
+        CloseReason::EndOfInput if scope.is_lane() => NO_RESPONSE,
         CloseReason::EndOfInput => return None,
     })
 }

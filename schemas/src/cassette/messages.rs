@@ -51,6 +51,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             (Kind::Request { id, method, params }, Direction::ToServer) => {
                 self.beyond_probes += u64::from(method != "server/discover");
                 let ordinal = self.ledger.open(event.session.0, text)?;
+                self.fresh.asked(event.conduit, ordinal);
                 if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
                     exchange.requests.push(ordinal);
                 }
@@ -208,10 +209,10 @@ impl<S: Read + Write + Seek> Projector<S> {
         push_millis(event.at.since(open.at), &mut self.tail);
         self.tail.push(b'}');
         self.push_via(event, &open);
-        let tail = [b",\n      \"response\": ", text, &self.tail];
+        let tail: [&[u8]; 3] = [b",\n      \"response\": ", text, &self.tail];
+        self.ledger.tail(ordinal, &tail)?;
         if self.exchanges.get(open.conduit).is_some() {
             // How its exchange ends is not known yet.
-            self.ledger.tail(ordinal, &tail)?;
             self.deferred.insert(ordinal, open);
             return Ok(());
         }
@@ -220,8 +221,9 @@ impl<S: Read + Write + Seek> Projector<S> {
         }
         self.end.clear();
         push_end(&open, &mut self.end);
-        let end = &self.end;
-        self.ledger.close(ordinal, Rest { tail, end })
+        let http = open.conduit != event.conduit;
+        self.fresh.answered(event.conduit, ordinal, http, &self.end);
+        Ok(())
     }
 
     /// Says on which stream a response came, where that is not clear.
@@ -319,7 +321,8 @@ impl<S: Read + Write + Seek> Projector<S> {
         content: Content<'_>,
         remark: Remark<'_>,
     ) -> io::Result<()> {
-        let http = self.exchanges.get(event.conduit).is_some();
+        let over = self.fresh.is_http(event.conduit);
+        let http = over || self.exchanges.get(event.conduit).is_some();
         let remark = Remark {
             conduit: Some(event.conduit).filter(|_| http),
             sse: self.context.note.as_ref(),

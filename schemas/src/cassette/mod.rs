@@ -37,6 +37,8 @@
 //! - `unanswered` is every client request that never got its response.
 //! - `probes` are exchanges of `server/discover` that the client had with a process of
 //!   their own, before the session: it starts its server twice to learn its era.
+//! - `fault` is what a fault that was injected did to a request or its response. What stands
+//!   beside it is what the peer sent, and never what the fault made of it.
 //!
 //! # HTTP
 //!
@@ -67,6 +69,7 @@ mod assemble;
 pub(crate) mod ends;
 mod entry;
 mod exchange;
+mod fresh;
 mod http;
 mod ledger;
 mod merge;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Read, Seek, Write};
 
 use super::ends::Ends;
+use super::fresh::Fresh;
 use super::ledger::Ledger;
 use super::note::{self, Content, Remark};
 use super::pairing::{Open, Pairing, Replies};
@@ -40,6 +41,7 @@ pub struct Projector<S: Write> {
     pub(super) left: HashMap<ConduitId, u64>,
     pub(super) sides: HashMap<ConduitId, Side>,
     pub(super) sessions: BTreeMap<SessionKey, Told>,
+    pub(super) fresh: Fresh,
     pub(super) entry: Vec<u8>,
     pub(super) tail: Vec<u8>,
     pub(super) end: Vec<u8>,
@@ -92,6 +94,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             left: HashMap::new(),
             sides: HashMap::new(),
             sessions: BTreeMap::new(),
+            fresh: Fresh::default(),
             entry: Vec::new(),
             tail: Vec::new(),
             end: Vec::new(),
@@ -108,6 +111,7 @@ impl<S: Read + Write + Seek> Projector<S> {
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
+        self.close_fresh(event)?;
         // The event may be the last of its exchange.
         self.http = self.exchanges.get(event.conduit).is_some();
         self.exchanges.observe(event);
@@ -130,6 +134,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.beside(event, note::clipped(payload), why)
             }
             EventBody::Faulted { effect } => {
+                self.mark_faulted(event, effect)?;
                 let why = Remark {
                     why: Some(effect),
                     ..Remark::mark("faulted")
@@ -157,6 +162,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     pub fn finish(mut self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
         self.exchanges.finish();
         self.settle_exchanges()?;
+        self.close_all_fresh()?;
         while let Some((ordinal, open)) = self.pairing.pop_oldest() {
             self.abandon(ordinal, &open)?;
         }

@@ -54,6 +54,8 @@ pub struct Exchange {
     pub http: Option<Box<Http>>,
     /// On which stream the response came, where that is said.
     pub via: Option<Via>,
+    /// What a fault did to the request or its response; what stands here is the true one.
+    pub fault: Option<String>,
 }
 
 /// A request that was never answered.
@@ -201,6 +203,7 @@ impl Exchange {
                 .and_then(|http| Http::read(&http))
                 .map(Box::new),
             via: exchange.member("via").map(|via| Via::read(&via)),
+            fault: exchange.member("fault").and_then(|fault| fault.string()),
         })
     }
 }

@@ -6,7 +6,7 @@ use super::Projector;
 use super::http::push_http;
 use super::messages::push_end;
 use super::note::{self, Content, Remark};
-use super::record::{Aside, NO_CHAIN, Rest, Tag};
+use super::record::{Aside, NO_CHAIN, Tag};
 use super::text::{push_millis, push_string};
 use crate::event::{
     CloseReason, ConduitId, Event, EventBody, Offset, Scope, SessionKey, SessionMark, SseNote,
@@ -154,12 +154,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.ledger.extra(ordinal, &text)?;
                 self.end.clear();
                 push_end(&open, &mut self.end);
-                let end = &self.end;
-                let rest = Rest {
-                    end,
-                    ..Rest::default()
-                };
-                self.ledger.close(ordinal, rest)?;
+                self.fresh.answered(conduit, ordinal, true, &self.end);
                 continue;
             }
             let Some(open) = self.pairing.get_mut(ordinal) else {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, Offset};
 use crate::envelope::Envelope;
+use crate::era::Era;
 
 /// Something that a judge found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +64,31 @@ pub struct Place {
     pub pointer: String,
 }
 
+/// A message that is being written, before anybody has numbered its event.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The event, without its number and its era.
+    pub event: &'a Event,
+    /// Its place on the tape.
+    pub seq: u64,
+    /// The era of the message.
+    pub era: Option<Era>,
+    /// The message, taken apart.
+    pub message: &'a Envelope<'a>,
+}
+
+impl Seen<'_> {
+    /// The event as it stands on the tape.
+    #[must_use]
+    pub fn to_event(&self) -> Event {
+        Event {
+            seq: self.seq,
+            era: self.era,
+            ..self.event.clone()
+        }
+    }
+}
+
 /// Whoever judges a recording while it is written.
 ///
 /// It sees every event as it stands on the tape: numbered, with its era, and without
@@ -70,6 +96,12 @@ pub struct Place {
 pub trait Judge: fmt::Debug + Send {
     /// Takes the next event; `message` is its message taken apart, where that is known.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
+
+    /// Takes a message that stands on the tape as it came. Does the same as
+    /// [`observe`](Self::observe), and may spare itself a copy of the event.
+    fn message(&mut self, seen: &Seen<'_>) {
+        self.observe(&seen.to_event(), Some(seen.message));
+    }
 
     /// It is `now`, and perhaps nothing has come for a while.
     fn tick(&mut self, now: Offset);

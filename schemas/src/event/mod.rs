@@ -8,6 +8,7 @@
 //! the lane of what belongs to no session: ids mean nothing there beyond their own
 //! conduit.
 
+mod effect;
 mod finding;
 mod http;
 mod scope;
@@ -16,7 +17,8 @@ use bytes::Bytes;
 
 use crate::era::Era;
 
-pub use self::finding::{Finding, Judge, Place, Process};
+pub use self::effect::Effect;
+pub use self::finding::{Finding, Judge, Place, Process, Seen};
 pub use self::http::{Added, Edit, Fields, Head, RequestHead, ResponseHead, SessionMark, SseNote};
 pub use self::scope::Scope;
 
@@ -152,9 +154,9 @@ pub enum EventBody {
     /// The server's process ended.
     Exited(Exit),
     /// A policy did something other than pass a message on. The message itself is the
-    /// event before.
+    /// event before, unless something that was held is passed on.
     Faulted {
-        /// What was done.
+        /// What was done; [`Effect`] takes it apart.
         effect: String,
     },
     /// A judge that watched the recording found something.

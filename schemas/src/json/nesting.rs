@@ -2,7 +2,7 @@
 
 /// The open containers, one bit each: whether it is an object. Text that is not nested
 /// beyond a word needs no memory of its own.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     pub(super) depth: usize,
     // The innermost containers, the last one in the lowest bit.

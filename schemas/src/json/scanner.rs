@@ -92,7 +92,7 @@ enum Expect {
 ///
 /// The text must be UTF-8 for the result to be JSON; the scanner itself looks at bytes
 /// only, so that it can also walk text whose encoding was checked elsewhere.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     text: &'a [u8],
     // 0 <= at <= text.len()
@@ -123,6 +123,13 @@ impl<'a> Scanner<'a> {
     #[must_use]
     pub fn offset(&self) -> usize {
         self.at
+    }
+
+    /// Goes on with a value that begins at byte `at`, in the container at hand. Whether it
+    /// does begin there, and what was passed over, is for the caller to know.
+    pub fn jump_to_value(&mut self, at: usize) {
+        self.at = at.min(self.text.len());
+        self.expect = Expect::Value;
     }
 
     /// The next token, or `None` at the end of a whole and valid value.

@@ -50,9 +50,8 @@ fn string(text: &[u8], at: usize) -> (Text, usize) {
     let start = (at + 1).min(text.len());
     let mut escaped = false;
     let mut end = start;
-    // Control characters cannot stand in valid text: two bytes are enough to look for.
-    while let Some(found) = memchr2(b'"', b'\\', text.get(end..).unwrap_or_default()) {
-        end += found;
+    while let Some(found) = stop(text, end) {
+        end = found;
         if text.get(end) == Some(&b'"') {
             let span = Span { start, end };
             return (Text { span, escaped }, end + 1);
@@ -66,6 +65,34 @@ fn string(text: &[u8], at: usize) -> (Text, usize) {
     };
     (Text { span, escaped }, text.len())
 }
+
+/// Where the next quote or backslash stands. Control characters cannot stand in valid
+/// text: two bytes are enough to look for.
+fn stop(text: &[u8], mut at: usize) -> Option<usize> {
+    // Most strings are short: to begin a search in wide steps would cost more than it saves.
+    for _ in 0..2 {
+        let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk()) else {
+            break;
+        };
+        let word = u64::from_le_bytes(*chunk);
+        let hits = zeroes(word ^ QUOTES) | zeroes(word ^ SLASHES);
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let found = memchr2(b'"', b'\\', text.get(at..)?)?;
+    Some(at + found)
+}
+
+/// The high bit of the lowest byte that is zero, and perhaps of some above it.
+fn zeroes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const QUOTES: u64 = ONES * b'"' as u64;
+const SLASHES: u64 = ONES * b'\\' as u64;
 
 /// The end of the value that begins at `at`.
 fn value(text: &[u8], mut at: usize) -> usize {

@@ -21,10 +21,31 @@ impl Redactor {
     /// replaced even when the rules say that nothing shall be.
     pub fn fields(&mut self, fields: &Fields) -> Fields {
         let field = |(name, value): &(String, String)| {
-            let value = self.field(name, value);
-            (self.word(name), value)
+            let known = self.table.len();
+            if self.clean.holds(known, name, value) {
+                return (name.clone(), value.clone());
+            }
+            let redacted = (self.word(name), self.field(name, value));
+            if redacted.0 == *name && redacted.1 == *value {
+                self.clean.admit(known, name, value);
+            }
+            redacted
         };
         Fields(fields.0.iter().map(field).collect())
+    }
+
+    /// As [`url`](Self::url), for the target of a request: the same with most of them.
+    pub(crate) fn target(&mut self, target: &str) -> String {
+        // No field has an empty name.
+        let known = self.table.len();
+        if self.clean.holds(known, "", target) {
+            return target.to_owned();
+        }
+        let redacted = self.url(target);
+        if redacted == target {
+            self.clean.admit(known, "", target);
+        }
+        redacted
     }
 
     /// Redacts a URL, a request's target, or a short text that may hold URLs.

@@ -31,6 +31,7 @@
 mod argv;
 mod body;
 mod cache;
+mod clean;
 mod edits;
 mod finder;
 mod head;
@@ -63,6 +64,7 @@ pub use rules::{RuleError, Rules, Settings};
 
 use crate::envelope::Envelope;
 use crate::json::{Invalid, Span};
+use clean::CleanFields;
 use edits::Edit;
 use finder::Finder;
 use origins::Origins;
@@ -83,6 +85,7 @@ pub struct Redactor {
     rules: Arc<Rules>,
     finder: Finder,
     table: Table,
+    clean: CleanFields,
     counts: BTreeMap<String, u64>,
     // The outline is that of the text which `json` read last.
     outlined: bool,
@@ -96,6 +99,7 @@ impl Redactor {
             rules,
             finder: Finder::default(),
             table: Table::default(),
+            clean: CleanFields::default(),
             counts: BTreeMap::new(),
             outlined: false,
         }

@@ -55,6 +55,11 @@ impl Table {
         slot
     }
 
+    /// How many values have a placeholder. Never becomes less.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// The kind of a value that has a placeholder.
     pub(super) fn kind(&self, mark: u128) -> Option<&'static str> {
         self.values.get(&mark).map(|slot| slot.kind)

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::value::RawValue;
 
+use super::hangs::Hangs;
+use super::introduction::Introduction;
 use super::latency::Latencies;
-use super::report::{
-    Delays, Ended, Gaps, Method, Noise, Notification, Peer, Report, Totals, Unanswered,
-};
+use super::report::{Delays, Ended, Gaps, Method, Noise, Notification, Report, Totals, Unanswered};
 use crate::cassette::ends::Ends;
 use crate::cassette::{Answer, Open, Pairing, incomplete};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
-use crate::era::{Era, EraTracker, PROTOCOL_VERSION_KEY, own_version};
+use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, Scope};
 use crate::json;
 use crate::recording::FileKind;
@@ -29,13 +29,11 @@ pub struct Fold {
     asked: HashMap<u64, Asked>,
     requests: u64,
     ends: Ends,
+    hangs: Hangs,
     eras: BTreeMap<Scope, EraTracker>,
     seen_eras: Vec<Era>,
     sessions: BTreeSet<u32>,
-    client: Option<Peer>,
-    server: Option<Peer>,
-    negotiated: Option<String>,
-    offered: Option<String>,
+    introduction: Introduction,
     unanswered: u64,
     stray: u64,
     noise_count: u64,
@@ -73,6 +71,8 @@ const UNANSWERED_LIMIT: usize = 1_000;
 /// How many lines of noise are listed, and how much of each.
 const NOISE_LIMIT: usize = 5;
 const NOISE_LIMIT_BYTES: usize = 200;
+/// After what time a request is a hang where nobody says, in microseconds.
+const LONG: Offset = Offset(30_000_000);
 /// How many findings are listed.
 const FOUND_LIMIT: usize = 1_000;
 
@@ -82,14 +82,25 @@ impl Fold {
     pub fn new(timed: bool) -> Self {
         Self {
             timed,
+            hangs: Hangs::new(LONG),
             ..Self::default()
         }
+    }
+
+    /// A request that has waited for so long counts as a hang, also when it is answered.
+    #[must_use]
+    pub fn with_hangs_after(mut self, long: Offset) -> Self {
+        self.hangs = Hangs::new(long);
+        self
     }
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) {
         self.last = self.last.max(event.at);
         self.ends.observe(event);
+        if !matches!(event.body, EventBody::Message { .. }) {
+            self.hangs.observe(event, None);
+        }
         match &event.body {
             EventBody::Message { payload, .. } => {
                 self.sessions.insert(event.session.0);
@@ -136,6 +147,7 @@ impl Fold {
     #[must_use]
     pub fn finish(mut self, kind: FileKind, header: &Header, ending: &Ending) -> Report {
         let unanswered = self.unanswered();
+        let (hangs_count, hangs) = self.hangs.finish(self.timed);
         let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let (footer_gaps, redactions) = match ending {
             Ending::Footer(footer) => (footer.gaps, footer.redactions.clone()),
@@ -155,9 +167,9 @@ impl Fold {
             label: filled(&header.label),
             recorded_at: filled(&header.created),
             command: header.command.clone(),
-            client: self.client,
-            server: self.server,
-            protocol_version: self.negotiated.or(self.offered),
+            protocol_version: self.introduction.protocol_version().map(str::to_owned),
+            client: self.introduction.client,
+            server: self.introduction.server,
             eras: self.seen_eras.iter().map(|era| era.name()).collect(),
             sessions: self.sessions.len(),
             duration_ms: timed.then(|| self.last.millis()),
@@ -171,6 +183,8 @@ impl Fold {
             notifications: self.notifications,
             unanswered_count: self.unanswered,
             unanswered,
+            hangs_count,
+            hangs,
             stray_responses: self.stray,
             noise_count: self.noise_count,
             noise: self.noise,
@@ -236,6 +250,7 @@ impl Fold {
 
     fn payload(&mut self, event: &Event, bytes: &[u8]) {
         let envelope = Envelope::parse(bytes);
+        self.hangs.observe(event, Some(&envelope));
         match envelope.kind {
             Kind::Batch { members } if members > 0 => for_each_message(bytes, |one| {
                 self.message(event, &Envelope::parse(one), one);
@@ -249,7 +264,7 @@ impl Fold {
         let bytes = text.len() as u64;
         match &envelope.kind {
             Kind::Request { id, method, params } => {
-                self.introduction(method, *params);
+                self.introduction.request(method, *params);
                 self.ask(event, id, method, text);
             }
             Kind::Notification { method, params } => {
@@ -280,8 +295,7 @@ impl Fold {
         let ordinal = self.requests;
         self.requests += 1;
         let id_text = json::find(text, &["id"]).unwrap_or(b"null");
-        let mut open = Open::new(event.at, event.scope(), event.conduit, event.era);
-        open.handshake = method == "initialize" || method == "server/discover";
+        let open = Open::new(event.at, event.scope(), event.conduit, event.era);
         self.asked.insert(
             ordinal,
             Asked {
@@ -322,28 +336,10 @@ impl Fold {
             calls.shown.response_bytes += bytes;
             calls.latencies.add(event.at.since(open.at).0);
         }
-        if let (true, Some(result)) = (open.handshake, result) {
-            self.server = self.server.take().or_else(|| peer(result, "serverInfo"));
-            let version = json::find(result, &["protocolVersion"]).and_then(string);
-            self.negotiated = self.negotiated.take().or(version);
-        }
-        if let (None, Some(result)) = (&self.server, result) {
-            self.server = stateless_peer(result, "io.modelcontextprotocol/serverInfo");
-        }
-    }
-
-    /// What the client says of itself.
-    fn introduction(&mut self, method: &str, params: Option<&[u8]>) {
-        let Some(params) = params else { return };
-        if method == "initialize" {
-            self.client = self.client.take().or_else(|| peer(params, "clientInfo"));
-            let version = json::find(params, &["protocolVersion"]).and_then(string);
-            self.offered = self.offered.take().or(version);
-        } else if memchr::memmem::find(params, PROTOCOL_VERSION_KEY.as_bytes()).is_some() {
-            let key = "io.modelcontextprotocol/clientInfo";
-            self.client = self.client.take().or_else(|| stateless_peer(params, key));
-            let version = own_version(params).and_then(string);
-            self.offered = self.offered.take().or(version);
+        if let Some(result) = result {
+            let method = index.and_then(|index| self.methods.get(index));
+            let method = method.map_or("", |calls| calls.shown.method.as_str());
+            self.introduction.answer(method, result);
         }
     }
 
@@ -447,32 +443,4 @@ impl Calls {
             ..self.shown
         }
     }
-}
-
-fn peer(text: &[u8], name: &str) -> Option<Peer> {
-    json::find(text, &[name]).and_then(implementation)
-}
-
-/// A side that names itself in `_meta`, as the stateless era has it.
-fn stateless_peer(text: &[u8], name: &str) -> Option<Peer> {
-    memchr::memmem::find(text, name.as_bytes())?;
-    json::find(text, &["_meta", name]).and_then(implementation)
-}
-
-fn implementation(text: &[u8]) -> Option<Peer> {
-    Some(Peer {
-        name: json::find(text, &["name"]).and_then(string)?,
-        version: json::find(text, &["version"])
-            .and_then(string)
-            .unwrap_or_default(),
-    })
-}
-
-fn string(text: &[u8]) -> Option<String> {
-    let [b'"', content @ .., b'"'] = text else {
-        return None;
-    };
-    let mut meaning = Vec::new();
-    json::unescape(content, &mut meaning);
-    Some(String::from_utf8_lossy(&meaning).into_owned())
 }

@@ -4,10 +4,13 @@
 //! fixed order, so that it can be printed for people and as JSON.
 
 mod fold;
+mod hangs;
+mod introduction;
 mod latency;
 mod report;
 
 pub use fold::Fold;
+pub use introduction::Introduction;
 pub use report::{
-    Delays, Ended, Gaps, Method, Noise, Notification, Peer, Report, Totals, Unanswered,
+    Delays, Ended, Gaps, Hang, Method, Noise, Notification, Peer, Report, Totals, Unanswered,
 };

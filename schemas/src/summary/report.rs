@@ -42,6 +42,11 @@ pub struct Report {
     pub unanswered_count: u64,
     /// The first of them.
     pub unanswered: Vec<Unanswered>,
+    /// How many requests hung: they waited for long, a fault kept their answer back, or
+    /// nobody answered them at all.
+    pub hangs_count: u64,
+    /// The first of them, in the order in which they were asked.
+    pub hangs: Vec<Hang>,
     /// Responses that answer no open request.
     pub stray_responses: u64,
     /// How many messages were no JSON-RPC envelope.
@@ -146,6 +151,34 @@ pub struct Unanswered {
     pub waited_ms: Option<f64>,
     /// `cancelled`, `peer gone` or `still pending`.
     pub why: &'static str,
+}
+
+/// A request that hung.
+#[derive(Clone, Debug, Serialize)]
+pub struct Hang {
+    /// The method.
+    pub method: String,
+    /// Which tool, resource or prompt it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `client` or `server`.
+    pub from: &'static str,
+    /// The id, as it was written.
+    pub id: String,
+    /// Its place on the tape; 0 for a file that numbers nothing.
+    pub seq: u64,
+    /// Its session.
+    pub session: u32,
+    /// Since when it was pending; `None` when the file has no times.
+    pub since_ms: Option<f64>,
+    /// For how long its sender waited.
+    pub waited_ms: Option<f64>,
+    /// `answered`, `cancelled`, `peer gone`, `still pending`, and over HTTP `client gone`,
+    /// `failed`, `http error` or `no response`.
+    pub closed: &'static str,
+    /// The fault that caused it: its name, and its kind in parentheses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// A message that is no JSON-RPC envelope.

@@ -15,8 +15,7 @@ use super::{Footer, GapTotal};
 use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Finding, LineEnd, Payload, Peer,
-    SessionKey,
+    CloseReason, ConduitId, Direction, Event, EventBody, Finding, Payload, Peer, SessionKey,
 };
 use crate::json::{Invalid, push_number};
 use crate::pending::Pending;
@@ -76,7 +75,7 @@ impl Encoder {
         match &event.body {
             EventBody::Message { payload, end } => {
                 push_dir(event.dir, out);
-                self.message(event, payload, *end, out);
+                self.message(event, payload, out);
                 push_line_end(*end, out);
             }
             EventBody::Stderr { line, end } => {
@@ -96,7 +95,9 @@ impl Encoder {
             }
             EventBody::Faulted { effect } => {
                 push_dir(event.dir, out);
-                push_text("faulted", effect, out);
+                // It may name a fault, or an id, that holds a secret.
+                let effect = self.redactor.text(effect.as_bytes());
+                push_text("faulted", &String::from_utf8_lossy(&effect), out);
             }
             EventBody::Finding(finding) => self.finding(finding, out),
             EventBody::Gap(gap) => {
@@ -185,7 +186,7 @@ impl Encoder {
         }
     }
 
-    fn message(&mut self, event: &Event, payload: &Payload, end: LineEnd, out: &mut Vec<u8>) {
+    fn message(&mut self, event: &Event, payload: &Payload, out: &mut Vec<u8>) {
         let bytes = match payload {
             Payload::Whole(bytes) => bytes,
             Payload::Clipped { len, head } => return self.clipped(*len, head, out),
@@ -193,7 +194,7 @@ impl Encoder {
         let why = match self.redactor.json(bytes) {
             Ok(redacted) => {
                 let as_it_came = matches!(redacted, Cow::Borrowed(_)) && fits_a_line(bytes);
-                self.follow(event, bytes, (end, as_it_came), out);
+                self.follow(event, bytes, as_it_came, out);
                 if fits_a_line(&redacted) {
                     out.extend_from_slice(b",\"message\":");
                     out.extend_from_slice(&redacted);
@@ -213,13 +214,7 @@ impl Encoder {
     }
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
-    fn follow(
-        &mut self,
-        event: &Event,
-        bytes: &Bytes,
-        (end, as_it_came): (LineEnd, bool),
-        out: &mut Vec<u8>,
-    ) {
+    fn follow(&mut self, event: &Event, bytes: &Bytes, as_it_came: bool, out: &mut Vec<u8>) {
         let envelope = self.redactor.envelope(bytes);
         if let Kind::Batch { .. } = envelope.kind {
             let mut era = None;
@@ -232,7 +227,7 @@ impl Encoder {
         push_era(era, out);
         if as_it_came && self.watch.is_on() {
             let numbered = (self.seq, era);
-            self.watch.message(event, numbered, (bytes, end), &envelope);
+            self.watch.message(event, numbered, &envelope);
         }
     }
 

@@ -132,7 +132,7 @@ fn push_body(redactor: &mut Redactor, payload: &Payload, endpoint: bool, out: &m
 pub(crate) fn redacted_request(redactor: &mut Redactor, head: &RequestHead) -> RequestHead {
     RequestHead {
         method: redactor.word(&head.method),
-        target: redactor.url(&head.target),
+        target: redactor.target(&head.target),
         version: redactor.word(&head.version),
         fields: redactor.fields(&head.fields),
     }

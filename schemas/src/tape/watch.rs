@@ -8,7 +8,7 @@ use super::Encoder;
 use super::record::{Record, parse};
 use crate::envelope::Envelope;
 use crate::era::Era;
-use crate::event::{Event, EventBody, Judge, LineEnd, Offset, Payload};
+use crate::event::{Event, EventBody, Judge, Offset, Seen};
 
 /// The judge of a tape, if it has one.
 #[derive(Default)]
@@ -61,26 +61,18 @@ impl Watch {
         &mut self,
         event: &Event,
         (seq, era): (u64, Option<Era>),
-        (bytes, end): (&Bytes, LineEnd),
-        envelope: &Envelope<'_>,
+        message: &Envelope<'_>,
     ) {
         let Some(judge) = &mut self.judge else {
             return;
         };
         self.shown = true;
-        let seen = Event {
-            conduit: event.conduit,
+        judge.message(&Seen {
+            event,
             seq,
-            at: event.at,
-            session: event.session,
-            dir: event.dir,
             era,
-            body: EventBody::Message {
-                payload: Payload::Whole(bytes.clone()),
-                end,
-            },
-        };
-        judge.observe(&seen, Some(envelope));
+            message,
+        });
     }
 
     /// Shows what was written, unless it was shown already or says nothing to a judge.

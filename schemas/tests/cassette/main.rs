@@ -2,6 +2,7 @@
 #![cfg(test)] // so that clippy counts the helpers as tests
 
 mod capture;
+mod faults;
 mod http;
 mod law;
 mod read;

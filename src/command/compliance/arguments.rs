@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use tapewright_compliance::Selection;
 
 use super::judge::{self, Question};
 use super::{baseline, evidence};
@@ -35,9 +34,6 @@ pub(crate) struct Arguments {
     /// Write what fails now into the baseline
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
-    /// Judge by every invariant
-    #[arg(long)]
-    all: bool,
     #[command(flatten)]
     selection: SelectionArguments,
     /// Write for each finding the smallest file that still shows it into this folder
@@ -72,12 +68,7 @@ enum Format {
 impl Arguments {
     /// Judges, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
-        let usual = if self.all {
-            Selection::all()
-        } else {
-            Selection::documented()
-        };
-        let selection = self.selection.selection(usual)?;
+        let selection = self.selection.selection()?;
         let baseline = match &self.baseline {
             Some(path) => Some((path, baseline::read(path, self.update_baseline)?)),
             None => None,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tapewright_compliance::Facts;
 use tapewright_compliance::live::{Live, Watch};
-use tapewright_compliance::{Facts, Selection};
 use tapewright_proxy::record::{Ear, Findings, Judging, MakeJudge};
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::recording::FileKind;
@@ -19,7 +19,7 @@ use crate::report::{self, Mistake};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judging")]
 pub(crate) struct JudgingArguments {
-    /// Judge what passes by every invariant, and put what is found onto the tape
+    /// Judge what passes by its invariants, and put what is found onto the tape
     #[arg(long)]
     check: bool,
     /// Name requests that have had no answer for this long, and what the server is doing
@@ -45,8 +45,7 @@ impl JudgingArguments {
         ear: Option<Ear>,
     ) -> anyhow::Result<Option<Judging>> {
         if !self.check && !self.selection.is_empty() {
-            let what =
-                "`--select`, `--ignore` and `--severity` say how to judge, and nothing is judged";
+            let what = "`--all`, `--select`, `--ignore` and `--severity` say how to judge, and nothing is judged";
             return Err(Mistake::new(what, "add `--check`").into());
         }
         let judges = self.check || self.hang_after.is_some();
@@ -63,7 +62,7 @@ impl JudgingArguments {
             return Err(Mistake::new(what, "give the answer some time: `--hang-after 30s`").into());
         }
         let selection = if self.check {
-            Some(self.selection.selection(Selection::all())?)
+            Some(self.selection.selection()?)
         } else {
             None
         };
@@ -81,13 +80,18 @@ impl JudgingArguments {
         Ok(Some(Judging {
             judge: judges.then_some(judge),
             ear,
-            tell: Arc::new(move |finding| {
+            tell: Arc::new(move |_, finding| {
                 if verbose {
                     report::note(&report::finding::line(finding));
                 }
             }),
             beat: judges.then_some(beat),
         }))
+    }
+
+    /// After what time a request without an answer is a hang, where that was said.
+    pub(super) fn hang_after(&self) -> Option<Duration> {
+        self.hang_after
     }
 
     /// What findings, and the score of a suite, make of the exit status.

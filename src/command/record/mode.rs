@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use tapewright_engine::fault::Book;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front;
-use tapewright_proxy::record::{Recorder, Tapped};
+use tapewright_proxy::record::Tapped;
 use tapewright_proxy::stdio;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_replay::{CassetteUpstream, Episodes, Index, Options, Tally};
@@ -17,7 +17,7 @@ use tapewright_schemas::recording::FileKind;
 use super::episodes::NewEpisodes;
 use super::way::Way;
 use super::{Arguments, exit_of, gateway};
-use crate::command::faults;
+use crate::command::faults::{self, Control};
 use crate::command::replay;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
@@ -78,16 +78,19 @@ impl Plan {
     pub(super) fn run(
         &self,
         arguments: &Arguments,
-        (way, book): (&Way<'_>, &Arc<Book>),
+        place: Served<'_>,
         clock: Clock,
     ) -> anyhow::Result<Option<Exit>> {
         match self {
             Self::Record => Ok(None),
-            Self::Play(path) => play(path, arguments, (way, book), clock).map(Some),
-            Self::Extend(path) => extend(path, arguments, (way, book), clock).map(Some),
+            Self::Play(path) => play(path, arguments, place, clock).map(Some),
+            Self::Extend(path) => extend(path, arguments, place, clock).map(Some),
         }
     }
 }
+
+/// Between whom, with which faults, and who watches.
+type Served<'a> = (&'a Way<'a>, &'a Arc<Book>, Option<&'a Control>);
 
 /// Whether a name can be that of a cassette.
 fn is_cassette(path: &Path) -> bool {
@@ -98,7 +101,7 @@ fn is_cassette(path: &Path) -> bool {
 fn play(
     path: &Path,
     arguments: &Arguments,
-    place: (&Way<'_>, &Arc<Book>),
+    place: Served<'_>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let (cassette, tally) = cassette(path, arguments, clock)?;
@@ -112,9 +115,10 @@ fn play(
 fn extend(
     path: &Path,
     arguments: &Arguments,
-    (way, book): (&Way<'_>, &Arc<Book>),
+    place: Served<'_>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
+    let way = place.0;
     let ((cassette, script), _) = cassette(path, arguments, clock)?;
     // What is new happens behind what is known.
     let live_clock = clock.put_forward(script.length());
@@ -123,7 +127,7 @@ fn extend(
     let tapped = Tapped::new(live, fresh.recorder(), live_clock);
     let episodes = Arc::new(Episodes::new(cassette, Arc::new(tapped)));
     let served = serve(
-        (way, book),
+        place,
         Arc::clone(&episodes) as Arc<dyn Upstream>,
         arguments,
         clock,
@@ -162,12 +166,13 @@ fn cassette(
 
 /// Serves until the client leaves, or a signal ends it.
 fn serve(
-    (way, book): (&Way<'_>, &Arc<Book>),
+    (way, book, control): Served<'_>,
     upstream: Arc<dyn Upstream>,
     arguments: &Arguments,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let recorder = Arc::new(Recorder::off(arguments.max_message, clock));
+    let rules = || Ok(super::rules(arguments, None)?());
+    let recorder = faults::unrecorded(control, arguments.max_message, rules, clock)?;
     let Some(listen) = way.listen() else {
         let outcome = stdio::run(&*upstream, &faults::policy(book), &recorder, clock);
         return Ok(exit_of(outcome.context("nothing was served")?.exit));

@@ -17,7 +17,7 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
-use crate::command::faults::{self, FaultArguments};
+use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
@@ -85,8 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.verbose {
         faults::begin(&book);
     }
-    let _control = arguments.faults.control(&book)?;
-    let recorder = recorder(arguments, (&label, &book), rules, clock)?;
+    let control = arguments.faults.control(&book, clock, None)?;
+    let recorder = recorder(arguments, (&label, &book, control.as_ref()), rules, clock)?;
     let exit = match &arguments.listening.listen {
         Some(listen) => serve_http(arguments, listen, (upstream, &book), &recorder, clock)?,
         None => serve_stdio((&upstream, &book), &recorder, clock)?,
@@ -202,12 +202,12 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
 
 fn recorder(
     arguments: &Arguments,
-    (label, book): (&str, &Book),
+    (label, book, control): (&str, &Book, Option<&Control>),
     rules: Arc<Rules>,
     clock: Clock,
 ) -> anyhow::Result<Arc<Recorder>> {
     let Some(output) = &arguments.output else {
-        return Ok(Arc::new(Recorder::off(LONGEST_MESSAGE, clock)));
+        return faults::unrecorded(control, LONGEST_MESSAGE, || Ok(rules), clock);
     };
     if files::same_file(&arguments.tape, output) {
         let path = report::safe(&output.display().to_string());
@@ -237,7 +237,7 @@ fn recorder(
         },
         command: Vec::new(),
         rules: Box::new(move || rules),
-        judging: None,
+        judging: faults::watched(control, None),
     };
     faults::note(book, &mut settings.header);
     let recorder = Recorder::start(settings, clock);

@@ -143,6 +143,7 @@ fn what_can_be_mistyped_is_explained() {
             "add `--check`, `--hang-after TIME` or `--suite SUITE`",
         ),
         (&["--severity", "must"], "add `--check`"),
+        (&["--all"], "add `--check`"),
         (
             &["--hang-after", "soon"],
             "a time is a number with `ms`, `s` or `m`",

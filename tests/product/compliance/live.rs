@@ -36,7 +36,7 @@ fn play(folder: &std::path::Path, options: &[&str], script: &str) -> (i32, Strin
 fn findings_stand_on_the_tape_where_they_were_found_and_nowhere_else() {
     for durability in ["queue", "written", "synced"] {
         let folder = tempfile::tempdir().unwrap();
-        let options = ["--check", "--durability", durability];
+        let options = ["--check", "--all", "--durability", durability];
         let (status, errors) = play(folder.path(), &options, &confused());
         assert_eq!((status, errors.as_str()), (0, ""), "{durability}");
         let tape = Tape::read(&folder.path().join("s.tape.jsonl"));
@@ -72,7 +72,7 @@ fn findings_stand_on_the_tape_where_they_were_found_and_nowhere_else() {
 #[test]
 fn judging_the_tape_later_finds_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    play(folder.path(), &["--check"], &confused());
+    play(folder.path(), &["--check", "--all"], &confused());
     let path = folder.path().join("s.tape.jsonl");
     let mut live: Vec<_> = findings(&Tape::read(&path))
         .into_iter()
@@ -89,21 +89,34 @@ fn judging_the_tape_later_finds_the_same() {
 #[test]
 fn strict_tells_it_in_the_exit_status_and_verbose_on_standard_error() {
     let folder = tempfile::tempdir().unwrap();
-    let (status, errors) = play(folder.path(), &["--check", "--strict", "-v"], &confused());
+    let (status, errors) = play(
+        folder.path(),
+        &["--check", "--all", "--strict", "-v"],
+        &confused(),
+    );
     assert_eq!(status, 1, "{errors}");
     let line = "tapewright: INV-012 fail (server): no request with this id was in flight (event ";
     assert!(errors.contains(line), "{errors}");
     // A server that keeps to the protocol, judged as strictly.
     let folder = tempfile::tempdir().unwrap();
     let good = server(&[("initialize\\\"", RESULT), ("ping", PONG)]);
-    let options = ["--check", "--strict", "-v", "--durability", "written"];
+    let options = [
+        "--check",
+        "--all",
+        "--strict",
+        "-v",
+        "--durability",
+        "written",
+    ];
     let (status, errors) = play(folder.path(), &options, &good);
     assert_eq!(status, 0, "{errors}");
     assert!(!errors.contains("INV-"), "{errors}");
-    // The same confused server, where only something else is asked.
-    let folder = tempfile::tempdir().unwrap();
-    let options = ["--check", "--strict", "--select", "INV-001,INV-002"];
-    assert_eq!(play(folder.path(), &options, &confused()).0, 0);
+    // The same confused server, where only something else is asked, as the documented seven do.
+    for selection in [&["--select", "INV-001,INV-002"][..], &[]] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = [&["--check", "--strict"], selection].concat();
+        assert_eq!(play(folder.path(), &options, &confused()).0, 0);
+    }
 }
 
 #[test]
@@ -112,7 +125,7 @@ fn a_secret_that_a_finding_would_quote_is_taken_out() {
     let token = format!("ghp_{}", "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zCd7e");
     let noise = format!("listening, token {token}");
     let script = server(&[("initialize\\\"", RESULT), ("ping", &noise)]);
-    let (_, errors) = play(folder.path(), &["--check", "-v"], &script);
+    let (_, errors) = play(folder.path(), &["--check", "--all", "-v"], &script);
     let tape = fs::read_to_string(folder.path().join("s.tape.jsonl")).unwrap();
     assert!(tape.contains("INV-053"), "{tape}");
     assert!(
@@ -123,7 +136,10 @@ fn a_secret_that_a_finding_would_quote_is_taken_out() {
 
 #[test]
 fn exchanges_over_http_are_judged_as_they_pass() {
-    for options in [&["--check"][..], &["--check", "--durability", "written"]] {
+    for options in [
+        &["--check", "--all"][..],
+        &["--check", "--all", "--durability", "written"],
+    ] {
         let (upstream, gateway) = pair(options);
         let mut client = gateway.connect();
         client.send(post(gateway.address, "", INITIALIZE));

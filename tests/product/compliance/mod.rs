@@ -2,6 +2,7 @@
 
 mod evidence;
 mod explain;
+mod faulted;
 mod folders;
 mod formats;
 mod hangs;

@@ -1,7 +1,10 @@
 //! Faults between HTTP clients and an HTTP server.
 
 use super::{call, effects};
+use crate::support::eventually;
 use crate::support::http::{Upstream, Wire, json, pair, post};
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
 
@@ -85,11 +88,64 @@ fn a_hang_touches_no_other_exchange() {
     assert_eq!(head.status(), 200);
     other.body(&head);
     drop(hung);
+    let told = || {
+        let tape = std::fs::read_to_string(gateway.tape()).unwrap();
+        tape.contains("hang-1 (hang): the client left after ")
+    };
+    assert!(eventually(PATIENCE, told));
     let tape = gateway.stop();
-    assert_eq!(effects(&tape), ["hang-1 (hang): held"]);
+    assert_eq!(effects(&tape).len(), 2);
+    assert_eq!(effects(&tape)[0], "hang-1 (hang): held");
     assert_eq!(
         tape.messages(tapewright_schemas::event::Direction::ToClient)
             .len(),
         2
     );
+}
+
+#[test]
+fn of_a_stream_only_the_answer_is_held() {
+    for (fault, held) in [
+        ("hang", true),
+        ("error code=-5", false),
+        ("duplicate", false),
+        ("drop", false),
+    ] {
+        let (upstream, gateway) = pair(&["--fault", fault]);
+        let mut client = gateway.connect();
+        client.send(post(gateway.address, "", &call(1, "search")));
+        let mut server = upstream.accept();
+        let head = server.head();
+        server.body(&head);
+        server.send(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n",
+        );
+        let progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}";
+        server.send(format!("data: {progress}\n\n"));
+        // It has come before the server says any more.
+        let head = client.head();
+        assert_eq!(head.status(), 200);
+        let event = format!("data: {progress}\n\n");
+        assert_eq!(client.chunks(event.len()), event.as_bytes(), "{fault}");
+        server.send(format!("data: {ANSWER}\n\n: behind\n\n"));
+        drop(server);
+        if held {
+            let told = || {
+                let tape = std::fs::read_to_string(gateway.tape()).unwrap();
+                tape.contains("hang-1 (hang): held")
+            };
+            assert!(eventually(PATIENCE, told));
+        } else {
+            let text = String::from_utf8(client.body(&head)).unwrap();
+            let count = text.matches("\"n\":1").count();
+            let wanted = if fault == "duplicate" { 2 } else { 0 };
+            assert_eq!(count, wanted, "{fault}: {text}");
+            assert_eq!(text.contains("\"code\":-5"), fault.starts_with("error"));
+            assert!(text.contains(": behind"), "{fault}: {text}");
+        }
+        drop(client);
+        let tape = gateway.stop();
+        let recorded = tape.messages(tapewright_schemas::event::Direction::ToClient);
+        assert_eq!(recorded, [progress, ANSWER], "{fault}");
+    }
 }

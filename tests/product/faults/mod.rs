@@ -6,6 +6,7 @@ mod openapi;
 mod replay;
 mod stdio;
 mod usage;
+mod view;
 
 use tapewright_schemas::event::EventBody;
 

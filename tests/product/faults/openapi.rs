@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-fn document() -> Value {
+pub(super) fn document() -> Value {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/control.openapi.yaml");
     let text = std::fs::read_to_string(path).unwrap();
     tapewright_config::to_json(&text).expect("YAML")
@@ -60,7 +60,12 @@ fn every_operation_says_what_it_answers() {
     found.sort_unstable();
     let served = [
         "delete /faults/{name}",
+        "get /events",
         "get /faults",
+        "get /findings",
+        "get /hangs",
+        "get /pending",
+        "get /sessions",
         "post /faults",
         "put /faults/{name}",
     ];

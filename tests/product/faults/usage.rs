@@ -35,7 +35,8 @@ fn a_suite_declares_faults() {
 
     let folder = tempfile::tempdir().unwrap();
     let suite = folder.path().join("suite.yaml");
-    let text = "servers:\n  fs: { command: [x] }\nfaults:\n  - name: down\n    target: { tool: search }\n    kind: recover_after\n    failures: 1\n";
+    // A whole suite will do as well; see below.
+    let text = "faults:\n  - name: down\n    target: { tool: search }\n    kind: recover_after\n    failures: 1\n";
     std::fs::write(&suite, text).unwrap();
     let tape = folder.path().join("run.tape.jsonl");
     let log = folder.path().join("log");

@@ -1,20 +1,23 @@
 //! The faults in force, what they have met, and what they hold.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tapewright_schemas::event::Offset;
 
 use super::dice::Dice;
 use super::kinds::{Kind, On, Reach};
+use super::rejected::Rejected;
 use super::selector::Subject;
-use super::spec::{Fault, SpecError, nearest};
+use super::spec::{Fault, nearest};
 use super::values::Values;
 use crate::policy::{Hold, Ticket};
 
 /// How many faults may be in force at once.
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
+/// How many messages all faults together may hold.
+const MOST_HELD: usize = 65_536;
 
 /// The faults in force on one recording. Shared by all its conversations and whoever
 /// changes them; taken and changed at once, while messages flow.
@@ -22,6 +25,8 @@ const MOST: usize = 256;
 pub struct Book {
     // Whether any fault is in force: all that is looked at while there is none.
     in_force: AtomicBool,
+    // Grows whenever what is held may be let go before its time.
+    changes: AtomicU64,
     seed: u64,
     server: String,
     reach: Reach,
@@ -44,6 +49,7 @@ struct Line {
     number: u64,
     met: u64,
     fired: u64,
+    beyond: u64,
 }
 
 /// What a ticket stands for.
@@ -68,6 +74,17 @@ pub struct Entry {
     pub fired: u64,
     /// How many messages it holds.
     pub holds: usize,
+    /// How many more it would have held, had there not been too many already.
+    pub beyond: u64,
+}
+
+/// Why nothing is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoTicket {
+    /// The fault has been taken away since.
+    Removed,
+    /// Faults hold as much as they may.
+    TooMany,
 }
 
 /// A fault that was chosen for a message.
@@ -102,43 +119,13 @@ impl Hit {
     }
 }
 
-/// Why the book was not changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Rejected {
-    /// The name is taken.
-    #[error("there is a fault `{0}` already; change it, or choose another name")]
-    NameTaken(String),
-    /// It can never fire here.
-    #[error("`{kind}` is for {needs}, which is not what is spoken here")]
-    OutOfReach {
-        /// The kind.
-        kind: &'static str,
-        /// What it needs.
-        needs: &'static str,
-    },
-    /// Something is missing.
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-    /// Too many.
-    #[error("there are {MOST} faults already")]
-    TooMany,
-    /// No such fault.
-    #[error("there is no fault `{name}`{}", .near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
-    Unknown {
-        /// What was said.
-        name: String,
-        /// What may have been meant.
-        near: Option<String>,
-    },
-}
-
 impl Book {
     /// A book without faults, for a server of this label, spoken to in this way.
     #[must_use]
     pub fn new(seed: u64, server: &str, reach: Reach) -> Self {
         Self {
             in_force: AtomicBool::new(false),
+            changes: AtomicU64::new(0),
             seed,
             server: server.to_owned(),
             reach,
@@ -180,6 +167,7 @@ impl Book {
             number,
             met: 0,
             fired: 0,
+            beyond: 0,
         });
         self.in_force.store(true, Ordering::Relaxed);
         Ok(name)
@@ -194,9 +182,11 @@ impl Book {
         let line = state.find(name)?;
         let old = std::mem::replace(&mut line.number, number);
         line.fault = Arc::new(fault);
-        (line.met, line.fired) = (0, 0);
+        (line.met, line.fired, line.beyond) = (0, 0, 0);
         state.last_number = number;
         state.let_go(old);
+        drop(state);
+        self.changed();
         Ok(())
     }
 
@@ -208,6 +198,8 @@ impl Book {
         state.let_go(number);
         let in_force = !state.lines.is_empty();
         self.in_force.store(in_force, Ordering::Relaxed);
+        drop(state);
+        self.changed();
         Ok(())
     }
 
@@ -225,6 +217,7 @@ impl Book {
             met: line.met,
             fired: line.fired,
             holds: holds(line.number),
+            beyond: line.beyond,
         };
         state.lines.iter().map(entry).collect()
     }
@@ -260,19 +253,22 @@ impl Book {
         hit
     }
 
-    /// A ticket for what a hit holds: `before` it is due, and `then`. `None` when the
-    /// fault has been taken away since.
-    #[must_use]
+    /// A ticket for what a hit holds: `before` it is due, and `then`.
     pub fn ticket(
         &self,
         hit: &Hit,
         due: Option<Offset>,
         before: Hold,
         then: Hold,
-    ) -> Option<Ticket> {
+    ) -> Result<Ticket, NoTicket> {
         let mut state = self.lock();
-        if !state.lines.iter().any(|line| line.number == hit.number) {
-            return None;
+        let full = state.tickets.len() >= MOST_HELD;
+        let mut lines = state.lines.iter_mut();
+        let line = lines.find(|line| line.number == hit.number);
+        let line = line.ok_or(NoTicket::Removed)?;
+        if full {
+            line.beyond += 1;
+            return Err(NoTicket::TooMany);
         }
         state.last_ticket += 1;
         let ticket = Ticket(state.last_ticket);
@@ -283,7 +279,20 @@ impl Book {
             before,
         };
         state.tickets.insert(ticket, holding);
-        Some(ticket)
+        Ok(ticket)
+    }
+
+    /// Grows whenever a ticket may be over before the time that was known for it. Costs a
+    /// load.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// When a ticket is due, as far as is known.
+    #[must_use]
+    pub fn due_at(&self, ticket: Ticket) -> Option<Offset> {
+        self.lock().tickets.get(&ticket)?.due
     }
 
     /// Whether what is held under a ticket is to be held any longer.
@@ -309,6 +318,7 @@ impl Book {
         if let Some(holding) = self.lock().tickets.get_mut(&ticket) {
             holding.due = Some(at);
         }
+        self.changed();
     }
 
     /// Whether anything is held under a ticket.
@@ -319,6 +329,10 @@ impl Book {
     /// A ticket is not needed any more.
     pub fn give_back(&self, ticket: Ticket) {
         self.lock().tickets.remove(&ticket);
+    }
+
+    fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
     }
 
     fn check(&self, fault: &Fault) -> Result<(), Rejected> {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tapewright_schemas::event::{Direction, Offset};
 
 use super::act::{Act, Move, Until};
-use super::book::Book;
+use super::book::{Book, NoTicket};
 use super::conversation::{Chosen, Conversation};
 use crate::outbox::after;
 use crate::policy::{Hold, Step, Ticket, Verdict};
@@ -41,8 +41,8 @@ impl Scene<'_> {
                     ),
                 };
                 match self.ticket(talk, due, Hold::Lasting, then) {
-                    Some(ticket) => (self.behind(Step::Hold(ticket)), what),
-                    None => passed(),
+                    Ok(ticket) => (self.behind(Step::Hold(ticket)), what),
+                    Err(why) => passed(why),
                 }
             }
             Act::Play(moves) => {
@@ -51,7 +51,7 @@ impl Scene<'_> {
                     Move::Step(step) => Some(step),
                     Move::Hold => {
                         let ticket = self.ticket(talk, None, Hold::Lasting, Hold::Over);
-                        ticket.map(Step::Hold)
+                        ticket.ok().map(Step::Hold)
                     }
                 };
                 let steps = moves.into_iter().filter_map(step).collect();
@@ -62,8 +62,8 @@ impl Scene<'_> {
                 let due = time.map(|time| after(self.now, time));
                 let what = "held, and nothing more is read from the sender".to_owned();
                 match self.ticket(talk, due, Hold::Passing, Hold::Over) {
-                    Some(ticket) => (self.behind(Step::Stall(ticket)), what),
-                    None => passed(),
+                    Ok(ticket) => (self.behind(Step::Stall(ticket)), what),
+                    Err(why) => passed(why),
                 }
             }
             // Refused by the book where HTTP is not spoken.
@@ -79,12 +79,12 @@ impl Scene<'_> {
         }
         // A delay ends with its fault, or by itself.
         match self.ticket(talk, Some(due), Hold::Passing, Hold::Over) {
-            Some(ticket) => {
+            Ok(ticket) => {
                 let what = format!("delayed {} ms", due.since(self.now).millis());
                 let due = Some(due);
                 (Verdict::Hold { ticket, due }, what)
             }
-            None => passed(),
+            Err(why) => passed(why),
         }
     }
 
@@ -102,8 +102,14 @@ impl Scene<'_> {
                 (due, Hold::Passing, "held until it is cancelled")
             }
         };
-        let Some(ticket) = self.ticket(talk, due, before, Hold::Over) else {
-            return passed();
+        let ticket = match self.ticket(talk, due, before, Hold::Over) {
+            Ok(ticket) => ticket,
+            // Nobody would wait for it in vain any longer than for one that is held.
+            Err(NoTicket::TooMany) if before == Hold::Lasting => {
+                let what = "dropped: faults hold as many messages as they may";
+                return (Verdict::Drop, what.to_owned());
+            }
+            Err(why) => return passed(why),
         };
         match (until, &self.chosen.key) {
             (Until::Next(_), _) => {
@@ -112,6 +118,12 @@ impl Scene<'_> {
                 }
             }
             (Until::Cancelled(wait), Some(key)) if !cancelled => {
+                // What was let go otherwise is of no use any more.
+                if talk.until_cancelled.len() >= MOST_TICKETS.max(talk.live_cancelled * 2) {
+                    let known = |(ticket, _): &(Ticket, Duration)| self.book.knows(*ticket);
+                    talk.until_cancelled.retain(|_, held| known(held));
+                    talk.live_cancelled = talk.until_cancelled.len();
+                }
                 talk.until_cancelled.insert(key.clone(), (ticket, wait));
             }
             _ => {}
@@ -130,21 +142,25 @@ impl Scene<'_> {
         due: Option<Offset>,
         before: Hold,
         then: Hold,
-    ) -> Option<Ticket> {
+    ) -> Result<Ticket, NoTicket> {
         let ticket = self.book.ticket(&self.chosen.hit, due, before, then);
         // Most tickets are over soon; the list must not grow with the session.
         if talk.tickets.len() >= MOST_TICKETS.max(talk.live_tickets * 2) {
             talk.tickets.retain(|ticket| self.book.knows(*ticket));
             talk.live_tickets = talk.tickets.len();
         }
-        talk.tickets.extend(ticket);
+        talk.tickets.extend(ticket.ok());
         ticket
     }
 }
 
-/// What is done when the fault was taken away in the meantime.
-fn passed() -> (Verdict, String) {
-    (Verdict::Pass, "passed on: the fault was removed".to_owned())
+/// What is done when nothing can be held.
+fn passed(why: NoTicket) -> (Verdict, String) {
+    let what = match why {
+        NoTicket::Removed => "passed on: the fault was removed",
+        NoTicket::TooMany => "passed on: faults hold as many messages as they may",
+    };
+    (Verdict::Pass, what.to_owned())
 }
 
 /// What steps amount to, in words.

@@ -30,8 +30,9 @@ pub(crate) struct Conversation {
     // When the last message that must not be overtaken is due.
     pub(super) last_due: [Offset; 2],
     pub(super) tickets: Vec<Ticket>,
-    // How many of them were live when they were last counted.
+    // How many of these were live when they were last counted.
     pub(super) live_tickets: usize,
+    pub(super) live_cancelled: usize,
 }
 
 #[derive(Debug)]

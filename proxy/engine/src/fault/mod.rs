@@ -29,18 +29,19 @@ mod display;
 mod explain;
 pub mod kinds;
 mod policy;
+mod rejected;
 mod selector;
-
 mod spec;
 mod values;
 mod words;
 
 pub use self::act::{Act, Call, Move, Until};
-pub use self::book::{Book, Entry, Hit, Rejected};
+pub use self::book::{Book, Entry, Hit, NoTicket};
 pub use self::dice::Dice;
 pub use self::explain::page;
 pub use self::kinds::{Kind, Legal, On, Parameter, Reach, Unit};
 pub use self::policy::FaultPolicy;
+pub use self::rejected::Rejected;
 pub use self::selector::{Selector, Subject};
 pub use self::spec::{Fault, SELECTING, SpecError};
 pub use self::values::{ValueError, Values};

@@ -66,6 +66,14 @@ impl Policy for FaultPolicy {
         self.book.hold(now, ticket)
     }
 
+    fn changes(&self) -> u64 {
+        self.book.changes()
+    }
+
+    fn due(&self, ticket: Ticket) -> Option<Offset> {
+        self.book.due_at(ticket)
+    }
+
     fn for_conduit(&self, _conduit: ConduitId, session: SessionKey) -> Self {
         Self {
             session,

@@ -45,8 +45,8 @@ impl Aimed {
         aimed
     }
 
-    /// Where in a body the answer stands: in an event of a stream, or as all of it.
-    pub(crate) fn place(&self, body: &Bytes) -> Range<usize> {
+    /// Where in the events of a stream the answer stands, if it does.
+    pub(crate) fn place(&self, body: &Bytes) -> Option<Range<usize>> {
         let mut start = 0;
         for line in body.split_inclusive(|byte| *byte == b'\n') {
             let trimmed = line.trim_ascii_end();
@@ -54,12 +54,12 @@ impl Aimed {
                 let text = data.trim_ascii_start();
                 if self.is_answer(text) {
                     let end = start + trimmed.len();
-                    return end - text.len()..end;
+                    return Some(end - text.len()..end);
                 }
             }
             start += line.len();
         }
-        0..body.len()
+        None
     }
 
     /// A body in which the answer stands more than once.

@@ -29,7 +29,7 @@ impl Held {
         before: Hold,
         then: Hold,
     ) -> Option<Self> {
-        let ticket = book.ticket(hit, due, before, then)?;
+        let ticket = book.ticket(hit, due, before, then).ok()?;
         Some(Self {
             book: Arc::clone(book),
             ticket,
@@ -42,9 +42,8 @@ impl Held {
     }
 
     /// The ticket holds more than this one response.
-    pub(crate) fn keep(mut self) -> Ticket {
+    pub(crate) fn keep(mut self) {
         self.kept = true;
-        self.ticket
     }
 }
 
@@ -58,11 +57,17 @@ impl Drop for Held {
 
 /// Waits until a ticket is over; what becomes of what it held.
 pub(crate) async fn wait(book: &Book, clock: Clock, ticket: Ticket, due: Option<Offset>) -> Hold {
+    let mut seen = None;
     loop {
         let now = clock.now();
-        match book.hold(now, ticket) {
-            Hold::Lasting | Hold::Passing => {}
-            over => return over,
+        let changes = Some(book.changes());
+        // The book is asked only when its answer may be another one.
+        if seen != changes || due.is_some_and(|due| due <= now) {
+            seen = changes;
+            match book.hold(now, ticket) {
+                Hold::Lasting | Hold::Passing => {}
+                over => return over,
+            }
         }
         let left = due.map_or(LOOK, |due| Duration::from_micros(due.since(now).0));
         tokio::time::sleep(left.min(LOOK)).await;

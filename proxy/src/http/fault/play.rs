@@ -12,8 +12,8 @@ use tapewright_engine::fault::{Hit, Move};
 use tapewright_engine::policy::{Hold, Step};
 use tokio::sync::mpsc;
 
+use super::CutOff;
 use super::hold::{Held, wait};
-use super::{CutOff, LIMIT_BYTES, Whole};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Gateway;
 use crate::http::listen::Phase;
@@ -21,7 +21,7 @@ use crate::http::listen::Phase;
 /// A body, as far as it could be held.
 pub(crate) enum Collected {
     /// All of it.
-    Whole(Whole),
+    Whole(Bytes),
     /// Its beginning, and the rest: it is longer than what is held.
     Long(Bytes, Outbound),
     /// Its beginning; then it broke off.
@@ -29,7 +29,7 @@ pub(crate) enum Collected {
 }
 
 /// Reads a body to its end, within limits.
-pub(crate) async fn collect(mut body: Outbound) -> Collected {
+pub(crate) async fn collect(mut body: Outbound, limit_bytes: usize) -> Collected {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         match frame {
@@ -41,7 +41,7 @@ pub(crate) async fn collect(mut body: Outbound) -> Collected {
             }
             Err(error) => return Collected::Broken(whole.freeze(), error),
         }
-        if whole.len() > LIMIT_BYTES {
+        if whole.len() > limit_bytes {
             return Collected::Long(whole.freeze(), body);
         }
     }
@@ -97,7 +97,7 @@ impl Player {
         gateway.tasks.clone().spawn(async move {
             let mut phase = gateway.phase.clone();
             tokio::select! {
-                () = self.play(moves, sender.clone()) => {}
+                _ = self.play(moves, &sender) => {}
                 () = sender.closed() => {}
                 _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {}
             }
@@ -105,7 +105,8 @@ impl Player {
         body
     }
 
-    async fn play(&self, moves: Vec<Move>, sender: Sender) {
+    /// Plays moves; none when nobody listens any more, or the connection is cut.
+    pub(crate) async fn play(&self, moves: Vec<Move>, sender: &Sender) -> Option<()> {
         let book = &self.gateway.faults;
         let clock = self.gateway.clock;
         let mut at = tokio::time::Instant::now();
@@ -123,27 +124,28 @@ impl Player {
                     tokio::time::sleep_until(at).await;
                 }
                 Move::Step(Step::Send(bytes)) => {
-                    if !bytes.is_empty() && sender.send(Ok(Frame::data(bytes))).await.is_err() {
-                        return;
+                    if !bytes.is_empty() {
+                        sender.send(Ok(Frame::data(bytes))).await.ok()?;
                     }
                 }
                 Move::Step(Step::Cut) => {
                     tokio::time::sleep(LEAVE).await;
                     drop(sender.send(Err(Box::new(CutOff))).await);
-                    return;
+                    return None;
                 }
                 Move::Step(Step::Aside(_) | Step::Hold(_) | Step::Stall(_)) => {}
             }
         }
+        Some(())
     }
 }
 
-type Sender = mpsc::Sender<Result<Frame<Bytes>, BodyError>>;
+pub(crate) type Sender = mpsc::Sender<Result<Frame<Bytes>, BodyError>>;
 
 struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
 
 /// A body, and where its frames come from.
-fn channel() -> (Sender, Outbound) {
+pub(crate) fn channel() -> (Sender, Outbound) {
     let (sender, receiver) = mpsc::channel(1);
     (sender, Outbound::streaming(Channel(receiver)))
 }

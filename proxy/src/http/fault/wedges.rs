@@ -25,14 +25,22 @@ impl Wedged {
     }
 }
 
+/// How many sessions can be wedged at once.
+const MOST: usize = 4_096;
+
 /// The sessions that answer nothing any more, and until when.
 #[derive(Debug, Default)]
 pub(crate) struct Wedges(Mutex<HashMap<Wedged, Ticket>>);
 
 impl Wedges {
-    pub(crate) fn add(&self, talk: Wedged, ticket: Ticket) {
+    /// Wedges a session; false when too many are wedged already.
+    pub(crate) fn add(&self, talk: Wedged, ticket: Ticket) -> bool {
         let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wedges.insert(talk, ticket);
+        let fits = wedges.len() < MOST || wedges.contains_key(&talk);
+        if fits {
+            wedges.insert(talk, ticket);
+        }
+        fits
     }
 
     /// What a session waits for.

@@ -47,12 +47,7 @@ impl Whole {
         if self.len <= self.limit as u64 {
             self.frames.push(bytes.clone());
         } else if before <= self.limit as u64 {
-            let head = self.joined();
-            let room = HEAD_SIZE.min(self.limit);
-            let mut head = BytesMut::from(head.get(..room).unwrap_or(&head));
-            let more = room.saturating_sub(head.len());
-            head.extend_from_slice(bytes.get(..more).unwrap_or(bytes));
-            self.frames = vec![head.freeze()];
+            self.keep_head(bytes);
         }
         if self.handed_out || !self.may_be_complete() {
             return None;
@@ -63,6 +58,19 @@ impl Whole {
         }
         self.handed_out = true;
         Some(Payload::Whole(text))
+    }
+
+    /// Keeps the head of what came so far and gives the rest back. Nothing is joined for
+    /// it: a body at the limit would take twice its length.
+    fn keep_head(&mut self, last: &Bytes) {
+        let room = HEAD_SIZE.min(self.limit);
+        let mut head = BytesMut::with_capacity(room);
+        for frame in self.frames.iter().chain([last]) {
+            let more = room - head.len();
+            head.extend_from_slice(frame.get(..more).unwrap_or(frame));
+        }
+        self.frames = vec![head.freeze()];
+        self.share.resize(room);
     }
 
     /// What was not handed out at the end of the body.

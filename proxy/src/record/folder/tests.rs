@@ -394,7 +394,7 @@ fn each_session_has_a_judge_of_its_own() {
         settings.judging = Some(Judging {
             judge: Some(Arc::new(|_| Box::<Picky>::default())),
             ear: None,
-            tell: Arc::new(move |one| hears.lock().unwrap().push(one.detail.clone())),
+            tell: Arc::new(move |_, one| hears.lock().unwrap().push(one.detail.clone())),
             beat: Some(Duration::from_secs(1)),
         });
         let recorder = Recorder::start(settings, Clock::start()).unwrap();

@@ -113,13 +113,4 @@ pub(super) fn files(verdicts: &Verdicts) -> impl Iterator<Item = &PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::plain;
-
-    #[test]
-    fn labels_become_names_of_files() {
-        assert_eq!(plain("stdio://my server"), "stdio---my-server");
-        assert_eq!(plain("../.."), "server");
-        assert_eq!(plain("a".repeat(500).as_str()).len(), 60);
-    }
-}
+mod tests;

@@ -1,0 +1,122 @@
+"""Measures delays on the wire and prints how late messages were, in milliseconds.
+
+COUNT calls leave at once. Each answer should come TIME later than the same call is answered without a fault; what it is
+beyond that is its lateness. Of all rounds the median of the medians is printed, and the worst answer of the median round.
+"""
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
+CASES = [(1, 10), (1, 100)] if small else [(1, 10), (1, 100), (1, 1000), (100, 100), (1000, 10), (1000, 100), (1000, 1000)]
+
+
+def call(number):
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "echo"}}) + "\n"
+
+
+def fault(delay):
+    return [] if delay is None else ["--fault", f"slow tool=echo delay_ms={delay}"]
+
+
+def over_stdio(count, delay):
+    """When each answer came, in seconds after all calls left."""
+    recorder = [binary, "record", "-o", f"{work}/run.tape.jsonl", *fault(delay), "--", f"{work}/echo_server"]
+    child = subprocess.Popen(recorder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "TAPEWRIGHT_HOME": work})
+    out, came = child.stdout.fileno(), []
+    # The first call starts everything, and is not counted.
+    os.write(child.stdin.fileno(), b'{"jsonrpc":"2.0","id":0,"method":"initialize"}\n')
+    os.read(out, 65536)
+    calls = "".join(call(number + 1) for number in range(count)).encode()
+    began = time.monotonic()
+    child.stdin.write(calls)
+    child.stdin.flush()
+    while len(came) < count:
+        chunk = os.read(out, 1 << 20)
+        now = time.monotonic() - began
+        if not chunk:
+            sys.exit("the recorder ended too soon")
+        came += [now] * chunk.count(b"\n")
+    child.stdin.close()
+    child.wait(60)
+    for name in os.listdir(work):
+        if name.startswith("run"):
+            os.remove(f"{work}/{name}")
+    return came
+
+
+async def upstream(reader, writer):
+    """Answers every POST on a connection."""
+    while head := await read_head(reader):
+        body = await reader.readexactly(length_of(head))
+        answer = json.dumps({"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": {}}).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
+        await writer.drain()
+    writer.close()
+
+
+async def read_head(reader):
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+def length_of(head):
+    fields = (line.split(b":", 1) for line in head.split(b"\r\n")[1:] if b":" in line)
+    return next((int(value) for name, value in fields if name.lower() == b"content-length"), 0)
+
+
+async def over_http(count, delay):
+    """As `over_stdio`, with each call on a connection of its own that is open already."""
+    server = await asyncio.start_server(upstream, "127.0.0.1", 0, backlog=4096)
+    port = server.sockets[0].getsockname()[1]
+    gateway = subprocess.Popen(
+        [binary, "record", "-o", f"{work}/run.tape.jsonl", "--listen", "127.0.0.1:0", "--upstream", f"http://127.0.0.1:{port}/mcp", *fault(delay)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, "TAPEWRIGHT_HOME": work},
+    )
+    ours = json.loads(gateway.stdout.readline())["listening"].split("/")[2]
+    host, ours = ours.rsplit(":", 1)
+    links = [await asyncio.open_connection(host, int(ours)) for _ in range(count)]
+
+    async def ask(link, number, method):
+        reader, writer = link
+        body = call(number).replace("tools/call", method).encode()
+        writer.write(b"POST /mcp HTTP/1.1\r\nHost: %s:%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (host.encode(), ours.encode(), len(body), body))
+        await writer.drain()
+        head = await read_head(reader)
+        await reader.readexactly(length_of(head))
+        return time.monotonic()
+
+    # Opens the connections behind as well.
+    await asyncio.gather(*(ask(link, number, "ping") for number, link in enumerate(links)))
+    began = time.monotonic()
+    came = await asyncio.gather(*(ask(link, number, "tools/call") for number, link in enumerate(links)))
+    for _reader, writer in links:
+        writer.close()
+    gateway.terminate()
+    gateway.wait(60)
+    server.close()
+    for name in os.listdir(work):
+        if name.startswith("run"):
+            os.remove(f"{work}/{name}")
+    return sorted(at - began for at in came)
+
+
+def late(run, count, delay):
+    """How late the answers of one round are beyond what was asked, beside a round without a fault."""
+    plain, delayed = run(count, None), run(count, delay)
+    return sorted((one - other) * 1000 - delay for one, other in zip(delayed, plain))
+
+
+for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.run(over_http(count, delay)))):
+    for count, delay in CASES:
+        found = [late(run, count, delay) for _round in range(rounds)]
+        middle = statistics.median(statistics.median(one) for one in found)
+        worst = statistics.median(max(abs(one[0]), abs(one[-1])) for one in found)
+        limit = 2 + delay * 0.05
+        print(f"{title:5}  {count:5} at once, {delay:5} ms: late {middle:7.2f} ms, the worst {worst:7.2f}  (at most {limit:.1f})")

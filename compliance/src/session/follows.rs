@@ -1,0 +1,60 @@
+//! What a session keeps track of only when it is asked for.
+
+use crate::checker::Selection;
+use crate::code::Code;
+
+/// What a session keeps track of only when a selected invariant asks for it, because it
+/// costs a second look into every request, or much memory.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are wanted in any combination"
+)]
+pub(crate) struct Follows {
+    /// What each stateless request says of its sender, and the inputs that were asked for.
+    pub(crate) inputs: bool,
+    /// Which requests asked for a task, and how each task fares.
+    pub(crate) tasks: bool,
+    /// Progress tokens.
+    pub(crate) tokens: bool,
+    /// The tools that were listed, with their schemas.
+    pub(crate) tools: bool,
+}
+
+// A rule that is missing here finds something else alone than among all others: a test
+// of this package judges both ways.
+const INPUTS: [Code; 3] = [Code(28), Code(32), Code(77)];
+const TASKS: [Code; 9] = [
+    Code(34),
+    Code(35),
+    Code(36),
+    Code(37),
+    Code(38),
+    Code(39),
+    Code(81),
+    Code(82),
+    Code(83),
+];
+const TOKENS: [Code; 5] = [Code(34), Code(35), Code(36), Code(37), Code(39)];
+const TOOLS: [Code; 7] = [
+    Code(41),
+    Code(42),
+    Code(43),
+    Code(45),
+    Code(69),
+    Code(70),
+    Code(82),
+];
+
+impl Follows {
+    /// What the selected invariants ask for.
+    pub(crate) fn of(selection: &Selection) -> Self {
+        let any = |codes: &[Code]| selection.each().any(|(_, rule)| codes.contains(&rule.code));
+        Self {
+            inputs: any(&INPUTS),
+            tasks: any(&TASKS),
+            tokens: any(&TOKENS),
+            tools: any(&TOOLS),
+        }
+    }
+}

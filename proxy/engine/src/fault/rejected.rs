@@ -1,0 +1,35 @@
+//! Why a fault is not put in force.
+
+use super::book::MOST;
+use super::spec::SpecError;
+
+/// Why the book was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rejected {
+    /// The name is taken.
+    #[error("there is a fault `{0}` already; change it, or choose another name")]
+    NameTaken(String),
+    /// It can never fire here.
+    #[error("`{kind}` is for {needs}, which is not what is spoken here")]
+    OutOfReach {
+        /// The kind.
+        kind: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
+    /// Something is missing.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// Too many.
+    #[error("there are {MOST} faults already")]
+    TooMany,
+    /// No such fault.
+    #[error("there is no fault `{name}`{}", .near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
+    Unknown {
+        /// What was said.
+        name: String,
+        /// What may have been meant.
+        near: Option<String>,
+    },
+}

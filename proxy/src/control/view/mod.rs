@@ -1,0 +1,273 @@
+//! What can be seen of a recording while it runs: sessions, requests that wait, hangs,
+//! findings, and everything that happens, as it happens.
+//!
+//! A [`View`] sits behind the seam of a [`Judge`]: it sees what stands on the tape, numbered
+//! and without secrets, on the thread of whoever judges. Without a control there is none, and
+//! it costs nothing; with one it costs the writer what a judge costs it, and never the
+//! traffic.
+//!
+//! # Bounded memory
+//!
+//! Sessions, requests, hangs and findings are each kept in a bounded number, and what had
+//! to be forgotten is counted. Whoever listens has a bounded backlog; one that is slower than
+//! the traffic loses what is oldest, and is told how much.
+
+mod events;
+mod judge;
+mod session;
+mod summary;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::{Direction, Event, EventBody, Finding, Offset, SessionMark};
+use tapewright_schemas::waits::{Change, Waits};
+use tokio::sync::broadcast;
+
+use self::session::Session;
+use crate::clock::Clock;
+
+pub(super) use self::events::Events;
+
+/// What can be seen of a recording while it runs.
+#[derive(Debug)]
+pub struct View {
+    clock: Clock,
+    state: Mutex<State>,
+    listeners: broadcast::Sender<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct State {
+    waits: Waits,
+    sessions: BTreeMap<u32, Session>,
+    forgotten: u64,
+    // The last hangs that ended, and the last findings, as they are shown.
+    hangs: VecDeque<Value>,
+    hangs_count: u64,
+    findings: VecDeque<Value>,
+    findings_count: u64,
+    // How many events were told.
+    told: u64,
+}
+
+/// After what time a request hangs where nobody says, in microseconds.
+const LONG: Offset = Offset(30_000_000);
+/// How many sessions are known.
+const SESSIONS: usize = 4_096;
+/// How many requests are listed, the oldest first.
+const PENDING: usize = 1_000;
+/// How many hangs that ended, and how many findings, are kept.
+const HANGS: usize = 1_000;
+const FINDINGS: usize = 1_000;
+/// How many events wait for a listener before it loses the oldest.
+const BACKLOG: usize = 1_024;
+
+impl View {
+    /// Nothing has been seen yet. A request that waits for `long` is a hang; 30 seconds
+    /// where nobody says.
+    #[must_use]
+    pub fn new(clock: Clock, long: Option<Offset>) -> Arc<Self> {
+        let state = State {
+            waits: Waits::new(long.unwrap_or(LONG)),
+            sessions: BTreeMap::new(),
+            forgotten: 0,
+            hangs: VecDeque::new(),
+            hangs_count: 0,
+            findings: VecDeque::new(),
+            findings_count: 0,
+            told: 0,
+        };
+        Arc::new(Self {
+            clock,
+            state: Mutex::new(state),
+            listeners: broadcast::Sender::new(BACKLOG),
+        })
+    }
+
+    /// The sessions, in the order of their numbers.
+    pub(super) fn sessions(&self) -> Value {
+        let now = self.clock.now();
+        let state = self.lock();
+        let mut pending: BTreeMap<u32, u64> = BTreeMap::new();
+        for wait in state.waits.pending() {
+            *pending.entry(wait.session.0).or_default() += 1;
+        }
+        let sessions = state.sessions.iter().map(|(number, session)| {
+            let pending = pending.get(number).copied().unwrap_or_default();
+            session.shown(*number, pending)
+        });
+        let sessions: Vec<Value> = sessions.collect();
+        json!({ "now_ms": now.millis(), "sessions": sessions, "forgotten": state.forgotten })
+    }
+
+    /// The requests that wait for their answers, the oldest first.
+    pub(super) fn pending(&self) -> Value {
+        let now = self.clock.now();
+        let state = self.lock();
+        let long = state.waits.long();
+        let pending: Vec<Value> = state
+            .waits
+            .pending()
+            .take(PENDING)
+            .map(|wait| summary::pending(wait, now, long))
+            .collect();
+        let count = state.waits.pending().count() as u64 + state.waits.beyond();
+        json!({ "now_ms": now.millis(), "pending": pending, "count": count })
+    }
+
+    /// The last hangs: those that ended, and those that did not.
+    pub(super) fn hangs(&self) -> Value {
+        let now = self.clock.now();
+        let state = self.lock();
+        let long = state.waits.long();
+        let mut hangs: Vec<Value> = state.hangs.iter().cloned().collect();
+        let open = state.waits.pending();
+        let open = open.filter(|wait| wait.is_kept() || now.since(wait.at) >= long);
+        let mut count = state.hangs_count;
+        for wait in open {
+            count += 1;
+            if hangs.len() < HANGS + PENDING {
+                hangs.push(summary::hang(wait, now, None));
+            }
+        }
+        json!({ "now_ms": now.millis(), "hangs": hangs, "count": count })
+    }
+
+    /// The last findings of judges.
+    pub(super) fn findings(&self) -> Value {
+        let state = self.lock();
+        let findings: Vec<Value> = state.findings.iter().cloned().collect();
+        json!({ "findings": findings, "count": state.findings_count })
+    }
+
+    /// What happens from now on.
+    pub(super) fn listen(&self) -> broadcast::Receiver<Arc<str>> {
+        self.listeners.subscribe()
+    }
+
+    /// Something stands on the tape.
+    fn observe(&self, event: &Event, message: Option<&Envelope<'_>>) {
+        let mut state = self.lock();
+        let listens = self.listeners.receiver_count() > 0;
+        let mut told = Vec::new();
+        let State {
+            waits, sessions, ..
+        } = &mut *state;
+        let known = sessions.contains_key(&event.session.0);
+        if known || opens(event) {
+            let session = sessions
+                .entry(event.session.0)
+                .or_insert_with(|| Session::new(event.at));
+            session.event(event);
+            waits.observe(event, message, |seen| {
+                session.message(event, &seen);
+                if listens {
+                    told.push(summary::message(event, &seen));
+                }
+            });
+        } else {
+            waits.observe(event, message, |_| {});
+        }
+        if listens {
+            told.extend(summary::beside(event));
+        }
+        state.forget();
+        state.collect(&mut told);
+        self.tell(&mut state, told);
+    }
+
+    /// It is `now`, and perhaps nothing has come for a while.
+    fn tick(&self, now: Offset) {
+        let mut state = self.lock();
+        let mut told = Vec::new();
+        state.waits.tick(now);
+        state.collect(&mut told);
+        self.tell(&mut state, told);
+    }
+
+    /// A judge has found something.
+    fn found(&self, event: &Event, finding: &Finding) {
+        let mut state = self.lock();
+        state.findings_count += 1;
+        if state.findings.len() >= FINDINGS {
+            state.findings.pop_front();
+        }
+        let shown = summary::finding(event, finding);
+        if let Some(session) = state.sessions.get_mut(&event.session.0) {
+            session.found();
+        }
+        self.tell(&mut state, vec![shown.clone()]);
+        state.findings.push_back(shown);
+    }
+
+    /// Tells those that listen. A listener that is slow loses; nobody waits for it.
+    fn tell(&self, state: &mut State, told: Vec<Value>) {
+        if self.listeners.receiver_count() == 0 {
+            return;
+        }
+        for one in told {
+            state.told += 1;
+            let text = format!("id: {}\ndata: {one}\n\n", state.told);
+            // It may have left in this instant.
+            drop(self.listeners.send(text.into()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes note of hangs that began or ended.
+    fn collect(&mut self, told: &mut Vec<Value>) {
+        while let Some(change) = self.waits.poll() {
+            match change {
+                Change::Opened(wait) => told.push(summary::hang_event(&wait, wait.at, None)),
+                Change::Closed { wait, how, at } => {
+                    self.hangs_count += 1;
+                    if self.hangs.len() >= HANGS {
+                        self.hangs.pop_front();
+                    }
+                    self.hangs.push_back(summary::hang(&wait, at, Some(how)));
+                    told.push(summary::hang_event(&wait, at, Some(how)));
+                }
+            }
+        }
+    }
+
+    /// Forgets sessions when there are too many: one that has ended, or else the oldest.
+    fn forget(&mut self) {
+        if self.sessions.len() <= SESSIONS {
+            return;
+        }
+        let mut ended = self.sessions.iter();
+        let ended = ended.find(|(_, session)| session.has_ended());
+        let number = ended.or_else(|| self.sessions.iter().next());
+        if let Some(number) = number.map(|(number, _)| *number) {
+            self.sessions.remove(&number);
+            self.forgotten += 1;
+        }
+    }
+}
+
+/// Whether an event tells of its session, and not of an exchange alone.
+fn opens(event: &Event) -> bool {
+    match &event.body {
+        EventBody::Message { .. } | EventBody::Exited(_) => true,
+        EventBody::Opened(_) => event.dir == Direction::ToServer && event.conduit.0 == 0,
+        EventBody::Session(mark) => matches!(mark, SessionMark::Began(_)),
+        _ => false,
+    }
+}
+
+/// Whether a message is a request.
+fn is_request(envelope: &Envelope<'_>) -> bool {
+    matches!(envelope.kind, Kind::Request { .. })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! What is told of an event: what it was, and never what it said.
+//!
+//! No parameters, results or texts of a peer are told, but names that the tape has without
+//! secrets: methods, ids, tools, and what a judge writes.
+
+use serde_json::{Value, json};
+use tapewright_schemas::envelope::Kind;
+use tapewright_schemas::event::{
+    Event, EventBody, Exit, Finding, Head, Offset, Payload, Peer, SessionMark,
+};
+use tapewright_schemas::json;
+use tapewright_schemas::waits::{Seen, Wait, name_of, shown};
+
+/// A single message.
+pub(super) fn message(event: &Event, seen: &Seen<'_>) -> Value {
+    let mut told = base(event, "message");
+    put(&mut told, "from", event.dir.sender());
+    put(&mut told, "bytes", seen.text.len());
+    let id = || json::find(seen.text, &["id"]).map(|id| shown(&String::from_utf8_lossy(id)));
+    let kind = match &seen.envelope.kind {
+        Kind::Request { method, .. } => {
+            put(&mut told, "method", shown(method));
+            put(&mut told, "id", id());
+            if let Some(name) = name_of(method, seen.text) {
+                put(&mut told, "name", name);
+            }
+            "request"
+        }
+        Kind::Notification { method, .. } => {
+            put(&mut told, "method", shown(method));
+            "notification"
+        }
+        Kind::Response { result, error, .. } => {
+            put(&mut told, "id", id());
+            if let Some(wait) = seen.answers {
+                put(&mut told, "method", wait.method.clone());
+                if let Some(name) = &wait.name {
+                    put(&mut told, "name", name.clone());
+                }
+                put(&mut told, "took_ms", event.at.since(wait.at).millis());
+            }
+            if let Some(error) = error {
+                let code = json::find(error, &["code"]).map(String::from_utf8_lossy);
+                put(
+                    &mut told,
+                    "error_code",
+                    code.and_then(|code| code.parse::<i64>().ok()),
+                );
+            }
+            let tool_error = result.and_then(|result| json::find(result, &["isError"]));
+            if tool_error == Some(b"true") {
+                put(&mut told, "tool_error", true);
+            }
+            "response"
+        }
+        Kind::Batch { .. } | Kind::Malformed(_) => "noise",
+        _ => "other",
+    };
+    put(&mut told, "kind", kind);
+    told
+}
+
+/// What happened beside the single messages.
+pub(super) fn beside(event: &Event) -> Option<Value> {
+    let (what, detail) = match &event.body {
+        EventBody::Message {
+            payload: Payload::Clipped { len, .. },
+            ..
+        } => {
+            let mut told = base(event, "message");
+            put(&mut told, "from", event.dir.sender());
+            put(&mut told, "bytes", *len);
+            put(&mut told, "kind", "clipped");
+            return Some(told);
+        }
+        EventBody::Faulted { effect } => ("fault", shown(effect)),
+        EventBody::Opened(Peer::Process { pid }) => ("opened", format!("process {pid}")),
+        EventBody::Opened(Peer::Cassette) => ("opened", "a recording".to_owned()),
+        EventBody::Opened(Peer::Server { .. }) => ("opened", "a server over HTTP".to_owned()),
+        EventBody::Closed(reason) => ("closed", format!("{}: {}", event.dir.name(), reason.name())),
+        EventBody::Exited(Exit::Code(status)) => ("exited", format!("status {status}")),
+        EventBody::Exited(Exit::Signal(signal)) => ("exited", format!("signal {signal}")),
+        EventBody::Session(SessionMark::Began(how)) => {
+            ("session", format!("began: {}", shown(how)))
+        }
+        EventBody::Session(SessionMark::Ended(why)) => {
+            ("session", format!("ended: {}", shown(why)))
+        }
+        EventBody::Signal(name) => ("signal", shown(name)),
+        EventBody::Gap(gap) => {
+            let detail = format!("{} events, {} bytes: {}", gap.events, gap.bytes, gap.why);
+            ("gap", shown(&detail))
+        }
+        EventBody::Head(head) => {
+            let Head::Response(head) = head.as_ref() else {
+                return None;
+            };
+            ("http", format!("status {}", head.status))
+        }
+        _ => return None,
+    };
+    let mut told = base(event, what);
+    put(&mut told, "detail", detail);
+    Some(told)
+}
+
+/// A request that waits.
+pub(super) fn pending(wait: &Wait, now: Offset, long: Offset) -> Value {
+    let mut told = request(wait);
+    put(&mut told, "age_ms", now.since(wait.at).millis());
+    let hangs = wait.is_kept() || now.since(wait.at) >= long;
+    put(&mut told, "hangs", hangs);
+    told
+}
+
+/// A request that hangs, or did until `at`.
+pub(super) fn hang(wait: &Wait, at: Offset, closed: Option<&'static str>) -> Value {
+    let mut told = request(wait);
+    put(&mut told, "waited_ms", at.since(wait.at).millis());
+    put(&mut told, "closed", closed);
+    told
+}
+
+/// As an event: a hang began, or ended.
+pub(super) fn hang_event(wait: &Wait, at: Offset, closed: Option<&'static str>) -> Value {
+    let mut told = hang(wait, at, closed);
+    put(&mut told, "event", "hang");
+    put(&mut told, "at_ms", at.millis());
+    told
+}
+
+/// What a judge found.
+pub(super) fn finding(event: &Event, finding: &Finding) -> Value {
+    let mut told = base(event, "finding");
+    put(&mut told, "code", shown(&finding.code));
+    put(&mut told, "status", shown(&finding.status));
+    put(&mut told, "side", shown(&finding.side));
+    put(&mut told, "severity", shown(&finding.severity));
+    put(&mut told, "detail", shown(&finding.detail));
+    let evidence: Vec<u64> = finding.evidence.iter().map(|place| place.seq).collect();
+    put(&mut told, "evidence", evidence);
+    told
+}
+
+fn request(wait: &Wait) -> Value {
+    let mut told = json!({
+        "session": wait.session.0,
+        "seq": wait.seq,
+        "from": wait.dir.sender(),
+        "id": wait.id,
+        "method": wait.method,
+        "since_ms": wait.at.millis(),
+    });
+    if let Some(name) = &wait.name {
+        put(&mut told, "name", name.clone());
+    }
+    if let Some(fault) = &wait.fault {
+        put(&mut told, "fault", shown(fault));
+    }
+    told
+}
+
+fn base(event: &Event, what: &str) -> Value {
+    let mut told = json!({
+        "event": what,
+        "at_ms": event.at.millis(),
+        "session": event.session.0,
+    });
+    // What a judge finds is not numbered yet.
+    if event.seq > 0 {
+        put(&mut told, "seq", event.seq);
+    }
+    told
+}
+
+fn put(told: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(members) = told.as_object_mut() {
+        members.insert(name.to_owned(), value.into());
+    }
+}

@@ -1,0 +1,141 @@
+//! What a fault makes of an answer: of a whole body, or of one event of a stream.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_engine::fault::{Act, Call, Move, Until, after};
+use tapewright_engine::policy::{Hold, Step};
+use tapewright_schemas::event::Effect;
+
+use super::hold::{self, Held, wait};
+use super::{Aimed, Scene};
+
+/// What the client gets in place of an answer, or later.
+pub(super) enum Outcome {
+    /// The connection ends.
+    Cut,
+    /// Nothing.
+    Nothing,
+    /// The answer, now.
+    Pass,
+    /// These moves.
+    Play(Vec<Move>),
+    /// This HTTP status, and `Retry-After`.
+    Status(u16, Option<u64>),
+}
+
+impl Aimed {
+    /// What the fault does to this text.
+    pub(super) fn act(&self, text: &[u8]) -> Act {
+        let hit = &self.hit;
+        (hit.kind().act)(&Call {
+            kind: hit.kind(),
+            values: hit.values(),
+            dice: hit.dice,
+            text,
+            end: b"",
+            id: Some(&self.id),
+        })
+    }
+}
+
+impl Scene {
+    /// Acts on an answer, which stands at this place of what is there, for as long as that
+    /// takes.
+    pub(super) async fn act(&self, aimed: &Aimed, whole: &Bytes, place: &Range<usize>) -> Outcome {
+        match aimed.act(whole.get(place.clone()).unwrap_or(whole)) {
+            Act::Delay { time, .. } => {
+                self.delay(aimed, time).await;
+                Outcome::Pass
+            }
+            Act::Hold(Until::Removed) => {
+                self.hold(aimed).await;
+                Outcome::Pass
+            }
+            Act::HoldAll { cut_after } => {
+                if self.hold_all(aimed, cut_after).await {
+                    Outcome::Pass
+                } else {
+                    Outcome::Cut
+                }
+            }
+            Act::Drop => {
+                self.tell(aimed, Effect::DROPPED);
+                Outcome::Nothing
+            }
+            Act::Status {
+                status,
+                retry_after,
+            } => {
+                self.tell(aimed, &format!("HTTP status {status} in its place"));
+                Outcome::Status(status, retry_after)
+            }
+            Act::Repeat(times) => {
+                self.tell(aimed, &format!("repeated {times} times"));
+                Outcome::Play(vec![Move::send(Aimed::again(whole, place, times))])
+            }
+            Act::Play(moves) => {
+                self.tell(aimed, "changed on its way");
+                let hit = &aimed.hit;
+                if hit.values().text(hit.kind(), "at") == "before" {
+                    return Outcome::Cut;
+                }
+                let mut all = vec![Move::send(whole.slice(..place.start))];
+                all.extend(moves);
+                if !all.contains(&Move::Step(Step::Cut)) {
+                    all.push(Move::send(whole.slice(place.end..)));
+                }
+                Outcome::Play(all)
+            }
+            // Refused by the book.
+            Act::Hold(_) | Act::Stall(_) => Outcome::Pass,
+        }
+    }
+
+    /// Waits for a time, or until the fault is taken away.
+    pub(super) async fn delay(&self, aimed: &Aimed, time: Duration) {
+        self.tell(aimed, &format!("delayed {} ms", time.as_millis()));
+        let due = Some(after(self.now(), time));
+        if let Some(held) = Held::new(self.book(), &aimed.hit, due, Hold::Passing, Hold::Over) {
+            wait(self.book(), self.gateway.clock, held.ticket(), due).await;
+        }
+    }
+
+    /// Waits until the fault is taken away.
+    async fn hold(&self, aimed: &Aimed) {
+        let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, Hold::Over);
+        if let Some(held) = held {
+            self.tell(aimed, Effect::HELD);
+            let leaving = self.leaving(Some(aimed));
+            wait(self.book(), self.gateway.clock, held.ticket(), None).await;
+            leaving.passed();
+        }
+    }
+
+    /// Waits, and lets all that follows in the session wait; whether the response passes.
+    async fn hold_all(&self, aimed: &Aimed, cut_after: Option<Duration>) -> bool {
+        let due = cut_after.map(|time| after(self.now(), time));
+        let then = due.map_or(Hold::Over, |_| Hold::Cut);
+        let Some(held) = Held::new(self.book(), &aimed.hit, due, Hold::Lasting, then) else {
+            return true;
+        };
+        self.tell(aimed, "held, with all that follows in its session");
+        let ticket = held.ticket();
+        if self.gateway.wedges.add(self.talk.clone(), ticket) {
+            held.keep();
+        } else {
+            self.note("too many sessions are wedged: what follows in this one is not held");
+        }
+        let leaving = self.leaving(Some(aimed));
+        if wait(self.book(), self.gateway.clock, ticket, due).await != Hold::Cut {
+            leaving.passed();
+            return true;
+        }
+        // Time for those that wait behind it to see the cut.
+        tokio::time::sleep(hold::LOOK * 4).await;
+        self.book().give_back(ticket);
+        leaving.cut();
+        false
+    }
+}

@@ -1,0 +1,86 @@
+//! A recording that is watched and not kept.
+
+use std::sync::Arc;
+
+use tapewright_schemas::event::{Direction, Event, Offset};
+use tapewright_schemas::redact::{Redactor, Rules};
+use tapewright_schemas::tape::{Encoder, GapTotal, Header};
+
+use super::Durability;
+use super::finish::Finished;
+use super::judging::{Bench, Judging};
+
+/// Numbers and redacts events as a tape would, for whoever judges, and keeps nothing.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    encoder: Encoder,
+    bench: Bench,
+    line: Vec<u8>,
+    finished: bool,
+}
+
+/// A line longer than this gives its buffer back, in bytes.
+const TRIM_SIZE: usize = 256 * 1024;
+
+impl Shown {
+    pub(crate) fn new(rules: Arc<Rules>, judging: Judging) -> Self {
+        let judge = judging.of(&Header::default(), Durability::Queue);
+        Self {
+            encoder: Encoder::new(Redactor::new(rules)).with_judge(judge),
+            bench: Bench::new(judging),
+            line: Vec::new(),
+            finished: false,
+        }
+    }
+
+    pub(crate) fn encode(&mut self, event: &Event) {
+        self.bench.note(event);
+        self.put(event);
+        self.found();
+    }
+
+    pub(crate) fn tick(&mut self, now: Offset) {
+        self.encoder.tick_judge(now);
+        self.found();
+    }
+
+    /// How many requests of the client await their response.
+    pub(crate) fn owed(&self) -> usize {
+        self.encoder.pending().count(Direction::ToServer)
+    }
+
+    pub(crate) fn gaps(&self) -> GapTotal {
+        self.encoder.gaps()
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    pub(crate) fn finish(&mut self, now: Offset) -> Finished {
+        self.finished = true;
+        self.encoder.end_judge(now);
+        self.found();
+        // Nobody asked for a tape, so that nothing can be missing on it.
+        Finished {
+            findings: self.bench.found(),
+            ..Finished::default()
+        }
+    }
+
+    fn found(&mut self) {
+        while let Some(mut event) = self.encoder.poll_judge() {
+            self.bench.complete(&mut event, self.encoder.redactor());
+            self.put(&event);
+            self.bench.tell(&event);
+        }
+    }
+
+    fn put(&mut self, event: &Event) {
+        self.line.clear();
+        self.encoder.encode(event, &mut self.line);
+        if self.line.capacity() > TRIM_SIZE {
+            self.line = Vec::new();
+        }
+    }
+}

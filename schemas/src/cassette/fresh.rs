@@ -1,0 +1,119 @@
+//! Exchanges that have their answer, and of which a fault may still be told.
+//!
+//! On the tape a fault stands behind the answer that it acted on: at once on standard
+//! streams, and over HTTP once the response was there as a whole. Until then an exchange is
+//! not closed, so that it can be marked.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Seek, Write};
+
+use super::Projector;
+use super::record::Rest;
+use super::text::push_string;
+use crate::event::{ConduitId, Direction, Event, EventBody};
+
+/// Exchanges that have their answer, and of which a fault may still be told.
+#[derive(Debug, Default)]
+pub(super) struct Fresh {
+    answered: VecDeque<Answered>,
+    // The request that was seen last.
+    asked: Option<(ConduitId, u64)>,
+}
+
+#[derive(Debug)]
+struct Answered {
+    conduit: ConduitId,
+    ordinal: u64,
+    http: bool,
+    end: Vec<u8>,
+    marked: bool,
+}
+
+/// How many exchanges over HTTP wait to be marked.
+const LIMIT: usize = 32;
+
+impl Fresh {
+    /// A request was opened.
+    pub(super) fn asked(&mut self, conduit: ConduitId, ordinal: u64) {
+        self.asked = Some((conduit, ordinal));
+    }
+
+    /// An exchange has all but the text that closes it.
+    pub(super) fn answered(&mut self, conduit: ConduitId, ordinal: u64, http: bool, end: &[u8]) {
+        self.answered.push_back(Answered {
+            conduit,
+            ordinal,
+            http,
+            end: end.to_vec(),
+            marked: false,
+        });
+    }
+
+    /// Whether an HTTP exchange that is over waits here.
+    pub(super) fn is_http(&self, conduit: ConduitId) -> bool {
+        let mut answered = self.answered.iter();
+        answered.any(|one| one.http && one.conduit == conduit)
+    }
+}
+
+impl<S: Read + Write + Seek> Projector<S> {
+    /// Closes the exchanges of which nothing more can be told, now that this event came.
+    pub(super) fn close_fresh(&mut self, event: &Event) -> io::Result<()> {
+        let faulted = matches!(event.body, EventBody::Faulted { .. });
+        if !faulted {
+            self.fresh.asked = None;
+        }
+        while let Some(first) = self.fresh.answered.front() {
+            let told = faulted && first.conduit == event.conduit;
+            let waits = if first.http {
+                self.fresh.answered.len() <= LIMIT
+            } else {
+                told
+            };
+            if waits {
+                return Ok(());
+            }
+            self.close_first()?;
+        }
+        Ok(())
+    }
+
+    /// Closes them all.
+    pub(super) fn close_all_fresh(&mut self) -> io::Result<()> {
+        while !self.fresh.answered.is_empty() {
+            self.close_first()?;
+        }
+        Ok(())
+    }
+
+    /// Marks the exchange that a fault is told of.
+    pub(super) fn mark_faulted(&mut self, event: &Event, effect: &str) -> io::Result<()> {
+        let mut text = b",\n      \"fault\": ".to_vec();
+        push_string(effect, &mut text);
+        if event.dir == Direction::ToServer {
+            let asked = self.fresh.asked.take();
+            return match asked.filter(|(conduit, _)| *conduit == event.conduit) {
+                Some((_, ordinal)) => self.ledger.extra(ordinal, &text),
+                None => Ok(()),
+            };
+        }
+        let answered = self.fresh.answered.iter_mut();
+        for one in answered.filter(|one| one.conduit == event.conduit && !one.marked) {
+            one.marked = true;
+            self.ledger.extra(one.ordinal, &text)?;
+        }
+        Ok(())
+    }
+
+    fn close_first(&mut self) -> io::Result<()> {
+        let Some(first) = self.fresh.answered.pop_front() else {
+            return Ok(());
+        };
+        let end = &first.end;
+        let rest = Rest {
+            end,
+            ..Rest::default()
+        };
+        self.ledger.close(first.ordinal, rest)
+    }
+}

@@ -1,0 +1,199 @@
+use super::*;
+use crate::event::{CloseReason, LineEnd, SessionKey, SessionMark};
+use Direction::{ToClient, ToServer};
+
+/// A conversation that is told event by event, one millisecond apart.
+struct Talk {
+    waits: Waits,
+    at: u64,
+    conduit: u32,
+}
+
+impl Talk {
+    fn new(long_ms: u64) -> Self {
+        Self {
+            waits: Waits::new(Offset(long_ms * 1_000)),
+            at: 0,
+            conduit: 0,
+        }
+    }
+
+    fn event(&mut self, dir: Direction, body: EventBody) {
+        self.at += 1_000;
+        let mut event = Event::new(Offset(self.at), dir, body);
+        event.conduit = ConduitId(self.conduit);
+        event.session = SessionKey(u32::from(self.conduit > 0));
+        self.waits.observe(&event, None, |_| {});
+    }
+
+    fn say(&mut self, dir: Direction, text: &str) {
+        let payload = Payload::Whole(text.to_owned().into());
+        let end = LineEnd::Lf;
+        self.event(dir, EventBody::Message { payload, end });
+    }
+
+    fn fault(&mut self, effect: &str) {
+        let effect = effect.to_owned();
+        self.event(ToClient, EventBody::Faulted { effect });
+    }
+
+    /// What was told since: `+id` for a hang that began, `-id how` for one that ended.
+    fn told(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.waits.poll())
+            .map(|change| match change {
+                Change::Opened(wait) => format!("+{}", wait.id),
+                Change::Closed { wait, how, at } => {
+                    let waited = at.since(wait.at).0 / 1_000;
+                    format!("-{} {how} {waited}", wait.id)
+                }
+            })
+            .collect()
+    }
+
+    fn pending(&self) -> Vec<&str> {
+        self.waits.pending().map(|wait| wait.id.as_str()).collect()
+    }
+}
+
+fn ask(id: u64) -> String {
+    format!("{{\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"search\"}}}}")
+}
+
+fn answer(id: u64) -> String {
+    format!("{{\"id\":{id},\"result\":{{}}}}")
+}
+
+#[test]
+fn what_is_answered_soon_is_no_hang() {
+    let mut talk = Talk::new(10);
+    talk.say(ToServer, &ask(1));
+    assert_eq!(talk.pending(), ["1"]);
+    assert_eq!(
+        talk.waits.pending().next().unwrap().name.as_deref(),
+        Some("search")
+    );
+    talk.say(ToClient, &answer(1));
+    assert!(talk.pending().is_empty());
+    talk.waits.finish();
+    assert!(talk.told().is_empty());
+}
+
+#[test]
+fn what_waits_for_long_is_told_and_how_it_ended() {
+    let mut talk = Talk::new(10);
+    talk.say(ToServer, &ask(1));
+    talk.waits.tick(Offset(20_000));
+    assert_eq!(talk.told(), ["+1"]);
+    talk.at = 30_000;
+    talk.say(ToClient, &answer(1));
+    talk.waits.finish();
+    assert_eq!(talk.told(), ["-1 answered 30"]);
+}
+
+#[test]
+fn a_fault_keeps_an_answer_until_it_is_let_go() {
+    let mut talk = Talk::new(1_000);
+    for id in [1, 2] {
+        talk.say(ToServer, &ask(id));
+        talk.say(ToClient, &answer(id));
+        talk.fault("hang-1 (hang): held");
+    }
+    assert_eq!(talk.told(), ["+1", "+2"]);
+    assert_eq!(talk.pending(), ["1", "2"]);
+    let fault = |talk: &Talk| talk.waits.pending().next().unwrap().fault.clone();
+    assert_eq!(fault(&talk).as_deref(), Some("hang-1 (hang)"));
+    talk.fault("hang-1 (hang): passed on after 7 ms, id 2");
+    assert_eq!(talk.told(), ["-2 answered 3"]);
+    let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
+    talk.say(ToServer, cancel);
+    assert_eq!(talk.told(), ["-1 cancelled 7"]);
+}
+
+#[test]
+fn what_waits_behind_a_wedge_is_let_go_with_it() {
+    let mut talk = Talk::new(1_000);
+    for (id, effect) in [
+        (1, "w (wedged): held, with all that follows"),
+        (2, "waits behind an earlier message that a fault holds"),
+        (3, "h (hang): held"),
+    ] {
+        talk.say(ToServer, &ask(id));
+        talk.say(ToClient, &answer(id));
+        talk.fault(effect);
+    }
+    assert_eq!(talk.told(), ["+1", "+2", "+3"]);
+    talk.fault("w (wedged): passed on after 9 ms, with all that waited behind it");
+    assert_eq!(talk.pending(), ["3"]);
+    talk.event(ToServer, EventBody::Closed(CloseReason::EndOfInput));
+    talk.event(ToClient, EventBody::Closed(CloseReason::EndOfInput));
+    assert_eq!(talk.told().last().unwrap(), "-3 still pending 5");
+}
+
+#[test]
+fn a_delay_ends_by_itself() {
+    let mut talk = Talk::new(20);
+    talk.say(ToServer, &ask(1));
+    talk.say(ToClient, &answer(1));
+    talk.fault("slow-1 (slow): delayed 50 ms");
+    assert_eq!(talk.pending(), ["1"]);
+    talk.waits.tick(Offset(40_000));
+    assert_eq!(talk.told(), ["+1"]);
+    talk.waits.tick(Offset(60_000));
+    assert_eq!(talk.told(), ["-1 answered 52"]);
+    assert!(talk.pending().is_empty());
+}
+
+#[test]
+fn a_server_that_leaves_answers_nothing() {
+    let mut talk = Talk::new(1_000);
+    talk.say(ToServer, &ask(1));
+    talk.event(ToClient, EventBody::Closed(CloseReason::EndOfInput));
+    assert_eq!(talk.told(), ["-1 peer gone 1"]);
+    talk.say(ToServer, &ask(2));
+    talk.event(
+        ToClient,
+        EventBody::Session(SessionMark::Ended("deleted".to_owned())),
+    );
+    assert_eq!(talk.told(), ["-2 client gone 1"]);
+}
+
+#[test]
+fn an_exchange_that_ends_in_an_error_ends_its_request() {
+    let mut talk = Talk::new(1_000);
+    talk.conduit = 4;
+    let address = "127.0.0.1:1".to_owned();
+    let connection = 1;
+    talk.event(
+        ToServer,
+        EventBody::Opened(Peer::Client {
+            address,
+            connection,
+        }),
+    );
+    talk.say(ToServer, &ask(1));
+    talk.say(ToServer, &ask(2));
+    talk.say(ToClient, &answer(2));
+    talk.fault("h (hang): held");
+    let status = 503;
+    let head = crate::event::ResponseHead {
+        status,
+        ..Default::default()
+    };
+    talk.event(ToClient, EventBody::Head(Box::new(Head::Response(head))));
+    talk.event(ToClient, EventBody::Closed(CloseReason::EndOfInput));
+    assert_eq!(talk.told(), ["+2", "-1 http error 5"]);
+    talk.fault("h (hang): the client left after 3 ms");
+    assert_eq!(talk.told(), ["-2 client gone 5"]);
+}
+
+#[test]
+fn what_is_followed_is_bounded() {
+    let mut talk = Talk::new(u64::MAX / 2_000);
+    for id in 0..LIMIT as u64 + 3 {
+        talk.say(ToServer, &ask(id));
+    }
+    assert_eq!(
+        (talk.waits.pending().count(), talk.waits.beyond()),
+        (LIMIT, 3)
+    );
+}

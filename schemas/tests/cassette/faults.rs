@@ -1,0 +1,102 @@
+//! Faults that were injected: the true answer stays and is marked, and what hung is told.
+
+use serde_json::json;
+use tapewright_schemas::event::{CloseReason, Direction, EventBody, Peer};
+use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::summary::{Fold, Report};
+
+use crate::support::{Script, complete, header};
+
+fn fault(script: Script, dir: Direction, effect: &str) -> Script {
+    let effect = effect.to_owned();
+    script.push(dir, EventBody::Faulted { effect })
+}
+
+fn asked(id: u64) -> String {
+    format!("{{\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"search\"}}}}")
+}
+
+fn report(events: &[tapewright_schemas::event::Event]) -> Report {
+    let mut fold = Fold::new(true);
+    for event in events {
+        fold.observe(event);
+    }
+    fold.finish(FileKind::Tape, &header(), &complete())
+}
+
+/// Two calls: the answer of the first is held and let go, that of the second is held for good.
+fn hung() -> Script {
+    let to_client = Direction::ToClient;
+    let script = Script::default()
+        .push(to_client, EventBody::Opened(Peer::Process { pid: 7 }))
+        .c(asked(1))
+        .s(r#"{"id":1,"result":{"n":1}}"#);
+    let script = fault(script, to_client, "hang-1 (hang): held");
+    let script = script.c(asked(2)).s(r#"{"id":2,"result":{"n":2}}"#);
+    let script = fault(script, to_client, "hang-1 (hang): held");
+    let script = fault(
+        script,
+        to_client,
+        "hang-1 (hang): passed on after 2 ms, id 1",
+    );
+    script.c(r#"{"method":"notifications/cancelled","params":{"requestId":2}}"#)
+}
+
+#[test]
+fn the_true_answer_is_kept_and_marked() {
+    let (_, cassette) = hung().cassette();
+    for (place, n) in [(0, 1), (1, 2)] {
+        let exchange = &cassette["exchanges"][place];
+        assert_eq!(exchange["response"]["result"]["n"], n);
+        assert_eq!(exchange["fault"], "hang-1 (hang): held");
+    }
+    let marks: Vec<_> = cassette["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["mark"] == "faulted")
+        .collect();
+    assert_eq!(marks.len(), 3);
+}
+
+#[test]
+fn what_no_fault_touched_is_not_marked() {
+    let script = Script::default().c(asked(1));
+    let script = fault(script, Direction::ToServer, "drop-1 (drop): dropped");
+    let script = script.c(asked(2)).s(r#"{"id":2,"result":{}}"#);
+    let script = script.s(r#"{"id":1,"result":{}}"#);
+    let (_, cassette) = script.cassette();
+    assert_eq!(cassette["exchanges"][0]["fault"], "drop-1 (drop): dropped");
+    assert_eq!(cassette["exchanges"][1]["fault"], json!(null));
+}
+
+#[test]
+fn hangs_are_told_with_their_fault_and_how_they_ended() {
+    let report = report(&hung().events);
+    let told: Vec<_> = report
+        .hangs
+        .iter()
+        .map(|hang| (hang.id.as_str(), hang.closed, hang.fault.as_deref()))
+        .collect();
+    let fault = Some("hang-1 (hang)");
+    assert_eq!(told, [("1", "answered", fault), ("2", "cancelled", fault)]);
+    // On the tape both have their answer.
+    assert_eq!((report.hangs_count, report.unanswered_count), (2, 0));
+}
+
+#[test]
+fn who_is_never_answered_hangs_too() {
+    let script = Script::default()
+        .c(asked(1))
+        .c(asked(2))
+        .c(r#"{"method":"notifications/cancelled","params":{"requestId":2}}"#)
+        .closed(Direction::ToClient, CloseReason::EndOfInput);
+    let report = report(&script.events);
+    let told: Vec<_> = report
+        .hangs
+        .iter()
+        .map(|hang| (hang.id.as_str(), hang.closed))
+        .collect();
+    assert_eq!(told, [("1", "peer gone"), ("2", "cancelled")]);
+    assert_eq!(report.unanswered_count, 2);
+}

@@ -1,0 +1,87 @@
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tapewright_compliance::finding::{Finding, Status};
+use tapewright_compliance::table::TABLE;
+use tapewright_compliance::{Invariant, Selection, Transport, script};
+use tapewright_schemas::redact::{Redactor, Rules, Settings};
+use tapewright_schemas::tape::{Encoder, Header, VERSION};
+
+use super::super::judge::{self, Question};
+use super::{Verdicts, plain, write};
+
+#[test]
+fn labels_become_names_of_files() {
+    assert_eq!(plain("stdio://my server"), "stdio---my-server");
+    assert_eq!(plain("../.."), "server");
+    assert_eq!(plain("a".repeat(500).as_str()).len(), 60);
+}
+
+/// A tape of an example.
+fn tape(example: &str) -> Vec<u8> {
+    let script = script::read(example).expect("an example");
+    let header = Header {
+        tape: VERSION.to_owned(),
+        by: "tapewright".to_owned(),
+        label: "s".to_owned(),
+        transport: match script.facts.transport {
+            Transport::Http => "http".to_owned(),
+            Transport::Stdio | Transport::Unknown => "stdio".to_owned(),
+        },
+        ..Header::default()
+    };
+    let rules = Rules::new(&Settings::default()).expect("no rules of our own");
+    let mut encoder = Encoder::new(Redactor::new(Arc::new(rules)));
+    let mut text = Vec::new();
+    header.write(&mut text);
+    for event in &script.events {
+        encoder.encode(event, &mut text);
+    }
+    encoder.footer(1, None).write(&mut text);
+    text
+}
+
+fn judged(path: &Path, rule: &Invariant) -> Verdicts {
+    let mut selection = Selection::none();
+    selection.select(rule.code).expect("a known code");
+    let question = Question {
+        path,
+        selection,
+        shared_transport: false,
+    };
+    judge::judge(&question).expect("a readable file")
+}
+
+fn failures(verdicts: &Verdicts) -> Vec<&Finding> {
+    let outcomes = verdicts.servers.iter().flat_map(|one| &one.outcomes);
+    let findings = outcomes.flat_map(|one| &one.findings);
+    findings.filter(|one| one.status == Status::Fail).collect()
+}
+
+#[test]
+fn each_finding_of_each_bad_example_is_found_again_in_the_file_that_was_cut_out_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for rule in TABLE {
+        let whole = folder.path().join(format!("{}.tape.jsonl", rule.code));
+        let text = tape(rule.breaks);
+        fs::write(&whole, &text).expect("a file");
+        let mut verdicts = judged(&whole, rule);
+        let proof = folder.path().join(rule.code.to_string());
+        write(&proof, &mut verdicts).expect("evidence");
+        let found = failures(&verdicts);
+        assert!(!found.is_empty(), "{}", rule.code);
+        let files: Vec<_> = super::files(&verdicts).collect();
+        assert_eq!(files.len(), found.len(), "{}", rule.code);
+        for (finding, file) in found.iter().zip(files) {
+            let again = judged(file, rule);
+            let same = |one: &&Finding| {
+                (one.code, one.side, &one.detail) == (finding.code, finding.side, &finding.detail)
+            };
+            assert!(
+                failures(&again).iter().any(same),
+                "{finding:?} in {file:?}: {again:?}"
+            );
+        }
+    }
+}

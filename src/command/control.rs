@@ -1,0 +1,184 @@
+//! The client of a control: how `fault`, `sessions` and `tail` reach a recorder that runs.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde_json::Value;
+use tapewright_proxy::control::Place;
+
+use crate::report::{self, Mistake};
+
+/// Which recorder is asked.
+#[derive(Debug, Args)]
+pub(crate) struct ControlArguments {
+    /// Where its control is, as it was printed: `http://127.0.0.1:PORT` or `unix:PATH`
+    /// [env: `TAPEWRIGHT_CONTROL`]
+    #[arg(long, global = true, value_name = "ADDR")]
+    control: Option<String>,
+    /// The token that was printed beside it [env: `TAPEWRIGHT_CONTROL_TOKEN`]
+    #[arg(long, global = true, value_name = "TOKEN")]
+    token: Option<String>,
+}
+
+/// The control of a recorder.
+pub(crate) struct Remote {
+    place: Place,
+    token: Option<String>,
+}
+
+/// How long a control may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it may say nothing on a stream, where it says every 15 s that it is alive.
+const SILENCE: Duration = Duration::from_secs(60);
+/// The longest answer, and the longest line of a stream, in bytes.
+const LIMIT_BYTES: u64 = 16 << 20;
+
+impl ControlArguments {
+    /// The control that is meant.
+    pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
+        let of_env =
+            |given: &Option<String>, name| given.clone().or_else(|| std::env::var(name).ok());
+        let token = of_env(&self.token, "TAPEWRIGHT_CONTROL_TOKEN");
+        let Some(control) = &of_env(&self.control, "TAPEWRIGHT_CONTROL") else {
+            let hint = "start the recorder with `--control unix:PATH`, and name the same here";
+            return Err(Mistake::new("it is not said which recorder", hint).into());
+        };
+        let place = Place::parse(control).map_err(|error| {
+            Mistake::new(
+                format!("`--control`: {error}"),
+                "use the address that the recorder printed",
+            )
+        })?;
+        Ok(Remote { place, token })
+    }
+}
+
+impl Remote {
+    /// One request, and its answer.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<Value> {
+        let mut stream = self.send(method, path, body, PATIENCE)?;
+        let mut answer = String::new();
+        let read = (&mut stream).take(LIMIT_BYTES).read_to_string(&mut answer);
+        read.with_context(silent)?;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        judged(status_of(head), body)
+    }
+
+    /// Calls `each` with the data of every event of a stream, until it ends.
+    pub(crate) fn follow(
+        &self,
+        path: &str,
+        mut each: impl FnMut(&str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut stream = BufReader::new(self.send("GET", path, None, SILENCE)?);
+        let status = status_of(&line(&mut stream)?.unwrap_or_default());
+        while line(&mut stream)?.is_some_and(|field| !field.is_empty()) {}
+        if status != 200 {
+            let mut body = String::new();
+            let read = stream.take(LIMIT_BYTES).read_to_string(&mut body);
+            read.with_context(silent)?;
+            return judged(status, &body).map(drop);
+        }
+        while let Some(line) = line(&mut stream)? {
+            if let Some(data) = line.strip_prefix("data: ") {
+                each(data)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        patience: Duration,
+    ) -> anyhow::Result<Box<dyn Read>> {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        // HTTP/1.0, so that an answer ends where the connection does.
+        let mut request = format!(
+            "{method} {path} HTTP/1.0\r\nHost: control\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+        let token = self.token.as_ref();
+        if let Some(token) = token.filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()))
+        {
+            // Writing to a string cannot fail.
+            write!(request, "Authorization: Bearer {token}\r\n").ok();
+        }
+        request.push_str("\r\n");
+        request.push_str(&body);
+        self.open(&request, patience).with_context(silent)
+    }
+
+    fn open(&self, request: &str, patience: Duration) -> std::io::Result<Box<dyn Read>> {
+        match &self.place {
+            Place::Tcp(address) => {
+                let mut stream = TcpStream::connect_timeout(address, PATIENCE)?;
+                stream.set_read_timeout(Some(patience))?;
+                stream.write_all(request.as_bytes())?;
+                Ok(Box::new(stream))
+            }
+            Place::Unix(path) => {
+                let mut stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(patience))?;
+                stream.write_all(request.as_bytes())?;
+                Ok(Box::new(stream))
+            }
+        }
+    }
+}
+
+/// The text of a member.
+pub(crate) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+/// The next line, without its end; `None` at the end of the stream.
+fn line(stream: &mut impl BufRead) -> anyhow::Result<Option<String>> {
+    let mut line = String::new();
+    let read = stream.take(LIMIT_BYTES).read_line(&mut line);
+    if read.with_context(silent)? == 0 {
+        return Ok(None);
+    }
+    line.truncate(line.trim_end_matches(['\r', '\n']).len());
+    Ok(Some(line))
+}
+
+fn status_of(head: &str) -> u16 {
+    let status = head.split(' ').nth(1);
+    status
+        .and_then(|status| status.parse().ok())
+        .unwrap_or_default()
+}
+
+fn judged(status: u16, body: &str) -> anyhow::Result<Value> {
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    if (200..300).contains(&status) {
+        return Ok(value);
+    }
+    let why = text(&value, "error").unwrap_or("the answer is not the control's");
+    let hint = match status {
+        401 => "give the token that was printed beside the address: `--token TOKEN`",
+        404 => "see the faults in force: `tapewright fault list`",
+        _ => "see docs/faults.md for what a fault can be",
+    };
+    Err(Mistake::new(report::safe(why), hint).into())
+}
+
+fn silent() -> Mistake {
+    Mistake::new(
+        "the control does not answer",
+        "see whether the recorder still runs, and compare the address with the one it printed",
+    )
+}

@@ -1,0 +1,55 @@
+//! `tapewright sessions`: what a recorder that runs has in hand.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::command::control::ControlArguments;
+use crate::exit::Exit;
+use crate::report;
+
+/// Show the sessions of a recorder or replay that runs with `--control`
+///
+/// Who speaks, which requests wait for their answers and for how long, which of them hang and
+/// because of which fault, and what was found.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    control: ControlArguments,
+    /// Only the session with this number
+    #[arg(long, value_name = "N")]
+    session: Option<u32>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright sessions --control unix:/tmp/fs.sock
+  tapewright sessions --json --control unix:/tmp/fs.sock | jq '.pending[] | select(.hangs)'";
+
+/// The lists of a control, by the path under which each is got and its name in the answer.
+const LISTS: [&str; 4] = ["sessions", "pending", "hangs", "findings"];
+
+/// Asks and prints.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let remote = arguments.control.remote()?;
+    let mut all = json!({});
+    for name in LISTS {
+        let answer = remote.ask("GET", &format!("/{name}"), None)?;
+        let mut list = answer.get(name).cloned().unwrap_or_default();
+        if let (Some(wanted), Some(list)) = (arguments.session, list.as_array_mut()) {
+            list.retain(|one| one.get("session") == Some(&Value::from(wanted)));
+        }
+        if let Some(members) = all.as_object_mut() {
+            members.insert(name.to_owned(), list);
+        }
+    }
+    if arguments.json {
+        report::out(&format!("{all}\n"))?;
+    } else {
+        report::out(&report::live::sessions(&all))?;
+    }
+    Ok(Exit::Pass)
+}

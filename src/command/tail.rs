@@ -1,0 +1,50 @@
+//! `tapewright tail`: what passes a recorder that runs, as it passes.
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::command::control::ControlArguments;
+use crate::exit::Exit;
+use crate::report;
+
+/// Print what passes a recorder or replay that runs with `--control`, as it passes
+///
+/// One line for each message, fault, hang and finding, until the recorder ends. What the
+/// messages say is not told: that is on the tape.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    control: ControlArguments,
+    /// Only the session with this number
+    #[arg(long, value_name = "N")]
+    session: Option<u32>,
+    /// Print JSON objects, one per line
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright tail --control unix:/tmp/fs.sock
+  tapewright tail --json --control unix:/tmp/fs.sock | jq 'select(.event == \"hang\")'";
+
+/// Follows until the recorder ends.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let remote = arguments.control.remote()?;
+    remote.follow("/events", |data| {
+        let event: Value = serde_json::from_str(data)?;
+        let session = event.get("session").and_then(Value::as_u64);
+        // What was missed concerns everybody.
+        let elsewhere = |wanted: u32| session.is_some_and(|one| one != u64::from(wanted));
+        if arguments.session.is_some_and(elsewhere) {
+            return Ok(());
+        }
+        if arguments.json {
+            report::out(&format!("{event}\n"))
+        } else {
+            report::out(&format!("{}\n", report::live::event(&event)))
+        }
+    })?;
+    Ok(Exit::Pass)
+}
