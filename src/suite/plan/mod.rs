@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use tapewright_assertions::{Ask, Json, Test};
+use tapewright_config::suite::settings::Budget;
 use tapewright_config::suite::transform::Transform;
 use tapewright_config::{Issue, Place, Suite};
 
@@ -276,6 +277,19 @@ fn skipped(suite: &Suite) -> Vec<String> {
         "evaluation",
         "evaluations",
         "they are graded by a model, which `run` does not ask",
+    );
+    let graded = "only evaluations and agent tests are graded by them";
+    say(suite.rubrics.len(), "rubric", "rubrics", graded);
+    say(suite.scorers.len(), "scorer", "scorers", graded);
+    let faults = "agent tests ask for them; `record` and `replay` inject them with `--faults`";
+    say(suite.faults.len(), "fault", "faults", faults);
+    say(suite.providers.len(), "provider", "providers", model);
+    let budget = usize::from(suite.budget != Budget::default());
+    say(
+        budget,
+        "budget",
+        "budgets",
+        "nothing that `run` does costs anything",
     );
     let gate = usize::from(suite.compliance.spec_version_check.is_some());
     say(

@@ -51,6 +51,14 @@ fn what_failed_last_can_run_again_alone() {
     assert!(said.err.contains("nothing is known"), "{}", said.err);
     assert_eq!(said.status, 1);
     assert_eq!(names(&stage, &["--last-failed"]), ["two"]);
+    // What did not run is remembered: a run of others mends nothing.
+    assert_eq!(names(&stage, &["--include", "one"]), ["one"]);
+    assert_eq!(names(&stage, &["--last-failed"]), ["two"]);
+    stage.write("suite.yaml", &with_peer(&TOOLS.replace("refuse", "echo")));
+    assert_eq!(names(&stage, &["--last-failed"]), ["two"]);
+    let said = stage.run(&["suite.yaml", "--last-failed"]);
+    assert_eq!(said.status, 3, "{}", said.out);
+    assert!(said.err.contains("no test is selected"), "{}", said.err);
 }
 
 #[test]
@@ -100,7 +108,13 @@ fn snapshots_are_recorded_compared_and_refreshed() {
     );
     assert_eq!(refused.status, 2, "{}", refused.err);
     assert!(stage.read(file).contains("first"));
-    assert_eq!(stage.run(&["suite.yaml", "-u"]).status, 0);
+    let allowed = crate::suite::stage::said(
+        stage
+            .command()
+            .args(["run", "suite.yaml", "-u", "--allow-update-in-ci"])
+            .env("CI", "true"),
+    );
+    assert_eq!(allowed.status, 0, "{}", allowed.err);
     assert!(stage.read(file).contains("second"));
     stage.write(file, "{");
     let said = stage.run(&["suite.yaml"]);
@@ -213,6 +227,12 @@ fn a_suite_runs_once_for_each_revision() {
     assert_eq!(revisions, [Some("2025-03-26"), Some("2025-06-18")]);
     let (status, report) = stage.json(&["suite.yaml", "--target-version", "2025-06-18"]);
     assert_eq!((status, verdicts(&report).len()), (0, 1));
+    // A suite that lists none runs against the one that is asked for.
+    let unlisted = rest.split_once('\n').expect("lines").1;
+    stage.write("unlisted.yaml", &with_peer(unlisted));
+    let (_, report) = stage.json(&["unlisted.yaml", "--target-version", "2024-11-05"]);
+    let test = &report["suites"][0]["tests"][0];
+    assert_eq!(test["failures"][0]["actual"], "2024-11-05", "{test:#}");
     for (version, part) in [
         ("1999-01-01", "no revision"),
         ("2025-11-25", "does not list"),
@@ -282,6 +302,20 @@ fn what_needs_a_model_is_skipped_and_said() {
         report["suites"][0]["skipped"].as_array().map(Vec::len),
         Some(2)
     );
+    let declared = "tools:\n  - { name: a, server: peer, tool: echo }\nrubrics: { r: { criteria: [{ name: n, description: d }] } }\nscorers:\n  - { name: s, type: exec, command: [x] }\nfaults:\n  - { name: f, target: { tool: t }, kind: hang }\nproviders: { p: { type: openai, base_url: \"http://localhost\" } }\nbudget: { per_test_usd_cents: 1 }\n";
+    stage.write("declared.yaml", &with_peer(declared));
+    let (status, report) = stage.json(&["declared.yaml"]);
+    assert_eq!(status, 0, "{report:#}");
+    let skipped = report["suites"][0]["skipped"].to_string();
+    for what in [
+        "1 rubric:",
+        "1 scorer:",
+        "1 fault:",
+        "1 provider:",
+        "1 budget:",
+    ] {
+        assert!(skipped.contains(what), "{what} {skipped}");
+    }
     stage.write(
         "only.yaml",
         &with_peer("evals:\n  - { name: e, server: peer, prompt: p, rubric: r }\n"),

@@ -1,5 +1,6 @@
 //! The reports, and the schema of the one for programs.
 
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 use serde_json::Value;
 
 use crate::suite::stage::{Stage, with_peer};
@@ -47,6 +48,57 @@ fn the_schema_describes_the_report() {
     let mut odd = live.clone();
     odd["suites"][0]["tests"][0]["colour"] = "red".into();
     assert!(!validator.is_valid(&odd));
+}
+
+#[test]
+fn junit_and_tap_are_what_their_readers_expect() {
+    let stage = Stage::new();
+    stage.write("suite.yaml", &with_peer(TOOLS));
+    let words = [
+        "suite.yaml",
+        "--reporter",
+        "tap",
+        "--reporter",
+        "junit=out.xml",
+    ];
+    let said = stage.run(&words);
+    let xml = Report::deserialize_from_str(&stage.read("out.xml")).expect("JUnit");
+    assert_eq!((xml.tests, xml.failures, xml.errors), (3, 1, 1));
+    let cases = &xml.test_suites[0].test_cases;
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names, ["passes | well", "fails # here", "cannot be judged"]);
+    let kind = |case: &TestCase| match &case.status {
+        TestCaseStatus::NonSuccess { kind, .. } => Some(*kind),
+        _ => None,
+    };
+    let kinds: Vec<_> = cases.iter().map(kind).collect();
+    let (failure, error) = (NonSuccessKind::Failure, NonSuccessKind::Error);
+    assert_eq!(kinds, [None, Some(failure), Some(error)]);
+    tap(&said.out);
+}
+
+/// Reads TAP 14 line by line: a version, a plan, numbered points, blocks of YAML below them,
+/// and remarks.
+fn tap(text: &str) {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("TAP version 14"));
+    let plan = lines.next().and_then(|line| line.strip_prefix("1.."));
+    let count: usize = plan.and_then(|count| count.parse().ok()).expect("a plan");
+    let (mut points, mut block) = (0, false);
+    for line in lines {
+        match line {
+            "  ---" if !block && points > 0 => block = true,
+            "  ..." if block => block = false,
+            _ if block => assert!(line.starts_with("  "), "{line}"),
+            _ if line.starts_with("# ") => {}
+            _ => {
+                points += 1;
+                let rest = line.strip_prefix("not ").unwrap_or(line);
+                assert!(rest.starts_with(&format!("ok {points} - ")), "{line}");
+            }
+        }
+    }
+    assert_eq!((points, block), (count, false), "{text}");
 }
 
 #[test]

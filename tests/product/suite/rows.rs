@@ -1,7 +1,9 @@
 //! Rows of the reference that concern a whole run, by their numbers there. Those about
-//! matchers and targets are in the package `assertions`.
+//! matchers and targets, 1 to 42, 57, 62 and 68, are in the package `assertions`; 43, 44 and
+//! 55 in `control`, 47 and 67 in `failing`, 60 in `reach`. 63 and 64 need a model; what they say
+//! about numbers is row 11.
 
-use crate::suite::stage::{Stage, verdicts, with_peer};
+use crate::suite::stage::{Said, Stage, said, verdicts, with_peer};
 
 /// The statuses of a suite with the peer, and the exit status.
 fn run(rest: &str) -> (i32, Vec<String>) {
@@ -109,4 +111,74 @@ fn row_66_tests_of_one_server_run_in_order() {
     }
     let (status, statuses) = run(&rest);
     assert_eq!((status, statuses.len()), (0, 30), "{statuses:?}");
+}
+
+/// A suite whose one test echoes a text and expects another one.
+fn echoes(rest: &str, text: &str, expected: &str) -> String {
+    with_peer(&format!(
+        "{rest}tools:\n  - name: a\n    server: peer\n    tool: echo\n    args: {{ message: \"{text}\" }}\n    expect: [{{ target: \"result.content[0].text\", matcher: {{ exact: \"{expected}\" }} }}]\n"
+    ))
+}
+
+#[test]
+fn row_50_a_variable_that_is_empty_is_set() {
+    let stage = Stage::new();
+    stage.write(
+        "suite.yaml",
+        &echoes("", "[${E:-fb}] [${ZZZ_NOT_SET:-fb}]", "[] [fb]"),
+    );
+    let mut command = stage.command();
+    let Said { status, out, .. } = said(command.args(["run", "suite.yaml"]).env("E", ""));
+    assert_eq!(status, 0, "{out}");
+}
+
+#[test]
+fn rows_52_and_53_the_environment_is_above_files_and_the_suite() {
+    let stage = Stage::new();
+    let variables =
+        "variables:\n  name: { value: abc }\n  K: { from_env: NOWHERE_SET, default: d }\n";
+    let suite = echoes(variables, "${name} ${K} ${OTHER}", "outer process file");
+    stage.write("suite.yaml", &suite);
+    stage.write("more.env", "K=file\nOTHER=file\n");
+    let mut command = stage.command();
+    command.args(["run", "suite.yaml", "--env-file", "more.env"]);
+    let Said { status, out, .. } = said(command.env("name", "outer").env("K", "process"));
+    assert_eq!(status, 0, "{out}");
+    // Above everything is what is said for this one run.
+    let mut command = stage.command();
+    command.args([
+        "run",
+        "suite.yaml",
+        "--env-file",
+        "more.env",
+        "--var",
+        "OTHER=file",
+    ]);
+    command.args(["--var", "name=outer", "--var", "K=process"]);
+    let Said { status, out, .. } = said(command.env("name", "lost"));
+    assert_eq!(status, 0, "{out}");
+}
+
+#[test]
+fn row_54_variables_stand_beside_the_suite_wherever_it_is_run_from() {
+    let stage = Stage::new();
+    stage.write("deep/suite.yaml", &echoes("", "${BESIDE}", "yes"));
+    stage.write("deep/.env", "BESIDE=yes\n");
+    stage.write(".env", "BESIDE=no\n");
+    let said = stage.run(&["deep/suite.yaml"]);
+    assert_eq!(said.status, 0, "{}{}", said.out, said.err);
+    let said = stage.run(&["deep/suite.yaml", "--no-env-file"]);
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("BESIDE"), "{}", said.err);
+}
+
+#[test]
+fn row_58_what_is_imported_is_used_in_a_run() {
+    let stage = Stage::new();
+    stage.write(
+        "suite.yaml",
+        &echoes("imports: [shared.yaml]\n", "${who}", "them"),
+    );
+    stage.write("shared.yaml", "variables: { who: { value: them } }\n");
+    assert_eq!(stage.run(&["suite.yaml"]).status, 0);
 }
