@@ -29,6 +29,7 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     facts(report, &mut out);
     methods(report, &mut out);
     notifications(report, &mut out);
+    injected(report, &mut out);
     hangs(report, &mut out);
     noise(report, &mut out);
     found(report, &mut out);
@@ -194,6 +195,21 @@ fn notifications(report: &Report, out: &mut Page) {
             one.from,
             safe(&one.method)
         ));
+    }
+}
+
+fn injected(report: &Report, out: &mut Page) {
+    if report.injected.is_empty() {
+        return;
+    }
+    out.line("");
+    out.line("  injected faults");
+    for one in &report.injected {
+        let acted = match one.acted {
+            0 => "never fired".to_owned(),
+            count => format!("acted {count} {}", plural(count, "time")),
+        };
+        out.line(&format!("    {}: {acted}", safe(&one.spec)));
     }
 }
 

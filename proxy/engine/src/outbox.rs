@@ -1,6 +1,6 @@
 //! What one direction holds back, and the order in which it leaves.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,10 +21,12 @@ pub(crate) struct Outbox {
     // Bytes that may leave now.
     ready: VecDeque<Bytes>,
     delayed: Vec<(Offset, Bytes)>,
-    held: Vec<Held>,
-    // When the first of them is due, and what the policy's count of changes was when they
-    // were last looked at.
-    first_due: Option<Offset>,
+    // What is held under a ticket: by the time at which that is due and by their order, and
+    // by their order alone where no time is known.
+    timed: BTreeMap<(Offset, u64), Held>,
+    lasting: BTreeMap<u64, Held>,
+    order: u64,
+    // The policy's count of changes when they were last looked at.
     seen: u64,
     // What the tape is told when something is let go that had no time of its own.
     notes: HashMap<Ticket, Note>,
@@ -67,7 +69,6 @@ impl Note {
 #[derive(Debug)]
 struct Held {
     ticket: Ticket,
-    due: Option<Offset>,
     bytes: Bytes,
 }
 
@@ -79,7 +80,10 @@ impl Outbox {
 
     /// Whether nothing is held back.
     pub(crate) fn holds_nothing(&self) -> bool {
-        self.delayed.is_empty() && self.held.is_empty() && self.steps.is_empty()
+        self.delayed.is_empty()
+            && self.timed.is_empty()
+            && self.lasting.is_empty()
+            && self.steps.is_empty()
     }
 
     /// Whether steps are under way, so that nothing else may leave.
@@ -120,8 +124,8 @@ impl Outbox {
 
     pub(crate) fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
         self.weight += bytes.len() + OVERHEAD;
-        self.first_due = self.first_due.into_iter().chain(due).min();
-        self.held.push(Held { ticket, due, bytes });
+        self.order += 1;
+        self.keep(self.order, due, Held { ticket, bytes });
     }
 
     /// The tape is to be told when a ticket is over.
@@ -196,24 +200,44 @@ impl Outbox {
             self.let_go(bytes);
         }
         let changes = policy.changes();
-        let anew = std::mem::replace(&mut self.seen, changes) != changes;
-        if !anew && self.first_due.is_none_or(|due| due > now) {
-            return;
-        }
-        self.first_due = None;
-        for mut one in std::mem::take(&mut self.held) {
-            let look = anew || one.due.is_some_and(|due| due <= now);
-            if look && policy.hold(now, one.ticket) == Hold::Over {
-                self.tell(now, one.ticket);
-                self.let_go(one.bytes);
-                continue;
+        if std::mem::replace(&mut self.seen, changes) != changes {
+            // Anything may be over, or have another time.
+            for (order, one) in self.take_held() {
+                self.look(now, policy, order, one);
             }
-            if anew {
-                one.due = policy.due(one.ticket);
-            }
-            self.first_due = self.first_due.into_iter().chain(one.due).min();
-            self.held.push(one);
         }
+        while let Some(first) = self.timed.first_entry()
+            && first.key().0 <= now
+        {
+            let ((_, order), one) = first.remove_entry();
+            self.look(now, policy, order, one);
+        }
+    }
+
+    /// Lets something go that was held, or keeps it.
+    fn look<P: Policy>(&mut self, now: Offset, policy: &P, order: u64, one: Held) {
+        if policy.hold(now, one.ticket) == Hold::Over {
+            self.tell(now, one.ticket);
+            self.let_go(one.bytes);
+        } else {
+            let due = policy.due(one.ticket).filter(|due| *due > now);
+            self.keep(order, due, one);
+        }
+    }
+
+    fn keep(&mut self, order: u64, due: Option<Offset>, one: Held) {
+        match due {
+            Some(due) => drop(self.timed.insert((due, order), one)),
+            None => drop(self.lasting.insert(order, one)),
+        }
+    }
+
+    /// All that is held under tickets, in the order in which it came.
+    fn take_held(&mut self) -> BTreeMap<u64, Held> {
+        let mut all = std::mem::take(&mut self.lasting);
+        let timed = std::mem::take(&mut self.timed).into_iter();
+        all.extend(timed.map(|((_, order), one)| (order, one)));
+        all
     }
 
     /// Lets go, at the end of the stream, all that is not to be held for good; how many
@@ -225,7 +249,7 @@ impl Outbox {
         delayed.sort_by_key(|(at, _)| *at);
         self.ready
             .extend(delayed.into_iter().map(|(_, bytes)| bytes));
-        for Held { ticket, bytes, .. } in std::mem::take(&mut self.held) {
+        for Held { ticket, bytes } in self.take_held().into_values() {
             if policy.hold(now, ticket) == Hold::Lasting {
                 lost += 1;
             } else {
@@ -264,8 +288,9 @@ impl Outbox {
             Some(Step::Hold(_) | Step::Stall(_)) => Some(after(now, LOOK)),
             _ => None,
         };
-        let held = (!self.held.is_empty()).then(|| after(now, LOOK));
-        let due = self.first_due;
+        let holds = !self.lasting.is_empty() || !self.timed.is_empty();
+        let held = holds.then(|| after(now, LOOK));
+        let due = self.timed.keys().next().map(|(due, _)| *due);
         delayed.into_iter().chain(step).chain(held).chain(due).min()
     }
 

@@ -1,8 +1,8 @@
 //! Exchanges that have their answer, and of which a fault may still be told.
 //!
 //! On the tape a fault stands behind the answer that it acted on: at once on standard
-//! streams, and over HTTP once the response was there as a whole. Until then an exchange is
-//! not closed, so that it can be marked.
+//! streams and in an event stream, and otherwise once the response was there as a whole. Until
+//! then an exchange is not closed, so that it can be marked.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, Write};
@@ -38,14 +38,25 @@ impl Fresh {
         self.asked = Some((conduit, ordinal));
     }
 
-    /// An exchange has all but the text that closes it.
-    pub(super) fn answered(&mut self, conduit: ConduitId, ordinal: u64, http: bool, end: &[u8]) {
+    /// An exchange has its answer, and all but the text that closes it.
+    pub(super) fn answered(&mut self, conduit: ConduitId, ordinal: u64, http: bool, end: Vec<u8>) {
         self.answered.push_back(Answered {
             conduit,
             ordinal,
             http,
-            end: end.to_vec(),
+            end,
             marked: false,
+        });
+    }
+
+    /// As [`answered`](Self::answered), once the HTTP exchange of the answer is over.
+    pub(super) fn over(&mut self, conduit: ConduitId, ordinal: u64, marked: bool, end: Vec<u8>) {
+        self.answered.push_back(Answered {
+            conduit,
+            ordinal,
+            http: true,
+            end,
+            marked,
         });
     }
 
@@ -101,6 +112,16 @@ impl<S: Read + Write + Seek> Projector<S> {
         for one in answered.filter(|one| one.conduit == event.conduit && !one.marked) {
             one.marked = true;
             self.ledger.extra(one.ordinal, &text)?;
+        }
+        // Or the answer is an event of a stream that goes on.
+        let carried = self.exchanges.get(event.conduit);
+        let carried = carried.map(|exchange| exchange.requests.as_slice());
+        for ordinal in carried.unwrap_or_default() {
+            let open = self.deferred.get_mut(ordinal);
+            if let Some(open) = open.filter(|open| !open.faulted) {
+                open.faulted = true;
+                self.ledger.extra(*ordinal, &text)?;
+            }
         }
         Ok(())
     }

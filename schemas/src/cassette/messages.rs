@@ -222,7 +222,8 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.end.clear();
         push_end(&open, &mut self.end);
         let http = open.conduit != event.conduit;
-        self.fresh.answered(event.conduit, ordinal, http, &self.end);
+        let end = std::mem::take(&mut self.end);
+        self.fresh.answered(event.conduit, ordinal, http, end);
         Ok(())
     }
 

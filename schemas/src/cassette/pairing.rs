@@ -39,6 +39,8 @@ pub(crate) struct Open {
     pub(crate) marks: Marks,
     /// It is an `initialize`.
     pub(crate) handshake: bool,
+    /// It has been said what a fault did to it.
+    pub(crate) faulted: bool,
     key: Option<Arc<[u8]>>,
     token: Option<Arc<[u8]>>,
     next: Option<u64>,
@@ -107,6 +109,7 @@ impl Open {
             era,
             marks: Marks::default(),
             handshake: false,
+            faulted: false,
             key: None,
             token: None,
             next: None,

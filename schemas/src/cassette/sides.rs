@@ -154,7 +154,8 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.ledger.extra(ordinal, &text)?;
                 self.end.clear();
                 push_end(&open, &mut self.end);
-                self.fresh.answered(conduit, ordinal, true, &self.end);
+                let end = std::mem::take(&mut self.end);
+                self.fresh.over(conduit, ordinal, open.faulted, end);
                 continue;
             }
             let Some(open) = self.pairing.get_mut(ordinal) else {

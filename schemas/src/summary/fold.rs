@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::value::RawValue;
 
 use super::hangs::Hangs;
+use super::injected::Injected;
 use super::introduction::Introduction;
 use super::latency::Latencies;
 use super::report::{Delays, Ended, Gaps, Method, Noise, Notification, Report, Totals, Unanswered};
@@ -41,6 +42,7 @@ pub struct Fold {
     clipped: u64,
     stderr_lines: u64,
     faults: u64,
+    injected: Injected,
     findings: u64,
     found: Vec<Finding>,
     gaps: GapTotal,
@@ -116,7 +118,10 @@ impl Fold {
                 }
             }
             EventBody::Stderr { .. } => self.stderr_lines += 1,
-            EventBody::Faulted { .. } => self.faults += 1,
+            EventBody::Faulted { effect } => {
+                self.faults += 1;
+                self.injected.observe(effect);
+            }
             EventBody::Finding(finding) => {
                 self.findings += 1;
                 if self.found.len() < FOUND_LIMIT {
@@ -191,6 +196,7 @@ impl Fold {
             clipped: self.clipped,
             stderr_lines: self.stderr_lines,
             faults: self.faults,
+            injected: self.injected.report(&header.faults),
             findings: self.findings,
             found: self.found,
             redactions,

@@ -5,6 +5,7 @@
 
 mod fold;
 mod hangs;
+mod injected;
 mod introduction;
 mod latency;
 mod report;
@@ -12,5 +13,6 @@ mod report;
 pub use fold::Fold;
 pub use introduction::Introduction;
 pub use report::{
-    Delays, Ended, Gaps, Hang, Method, Noise, Notification, Peer, Report, Totals, Unanswered,
+    Delays, Ended, Gaps, Hang, InjectedFault, Method, Noise, Notification, Peer, Report, Totals,
+    Unanswered,
 };

@@ -59,6 +59,9 @@ pub struct Report {
     pub stderr_lines: u64,
     /// What policies did to messages.
     pub faults: u64,
+    /// The faults that the recording began with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub injected: Vec<InjectedFault>,
     /// How many findings judges left on the tape.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings: u64,
@@ -151,6 +154,15 @@ pub struct Unanswered {
     pub waited_ms: Option<f64>,
     /// `cancelled`, `peer gone` or `still pending`.
     pub why: &'static str,
+}
+
+/// A fault that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InjectedFault {
+    /// The fault, as `--fault` takes it.
+    pub spec: String,
+    /// How often it acted; 0 when it never fired.
+    pub acted: u64,
 }
 
 /// A request that hung.

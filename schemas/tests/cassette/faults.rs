@@ -1,7 +1,9 @@
 //! Faults that were injected: the true answer stays and is marked, and what hung is told.
 
 use serde_json::json;
-use tapewright_schemas::event::{CloseReason, Direction, EventBody, Peer};
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, EventBody, Head, Peer, RequestHead, ResponseHead,
+};
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::summary::{Fold, Report};
 
@@ -68,6 +70,43 @@ fn what_no_fault_touched_is_not_marked() {
     let (_, cassette) = script.cassette();
     assert_eq!(cassette["exchanges"][0]["fault"], "drop-1 (drop): dropped");
     assert_eq!(cassette["exchanges"][1]["fault"], json!(null));
+}
+
+#[test]
+fn over_http_an_answer_is_marked_before_and_after_its_exchange_is_over() {
+    for early in [true, false] {
+        let address = "127.0.0.1:1".to_owned();
+        let opened = EventBody::Opened(Peer::Client {
+            address,
+            connection: 1,
+        });
+        let head = |head| EventBody::Head(Box::new(head));
+        let (to_server, to_client) = (Direction::ToServer, Direction::ToClient);
+        let mut script = Script::default()
+            .push(to_server, opened)
+            .push(to_server, head(Head::Request(RequestHead::default())))
+            .c(asked(1))
+            .closed(to_server, CloseReason::EndOfInput)
+            .push(to_client, head(Head::Response(ResponseHead::default())))
+            .s(r#"{"id":1,"result":{"n":1}}"#);
+        if early {
+            script = fault(script, to_client, "hang-1 (hang): held");
+        }
+        script = script.closed(to_client, CloseReason::EndOfInput);
+        if !early {
+            script = fault(script, to_client, "hang-1 (hang): held");
+        }
+        let mut script = fault(script, to_client, "hang-1 (hang): passed on after 2 ms");
+        for event in &mut script.events {
+            event.conduit = ConduitId(3);
+        }
+        let (text, cassette) = script.cassette();
+        let exchange = &cassette["exchanges"][0];
+        assert_eq!(exchange["fault"], "hang-1 (hang): held", "{text}");
+        assert_eq!(text.matches("\"fault\":").count(), 1);
+        let report = report(&script.events);
+        assert_eq!(report.hangs[0].closed, "answered");
+    }
 }
 
 #[test]

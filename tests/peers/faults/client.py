@@ -70,7 +70,14 @@ async def main():
         await step("connect", connect)
         for message in MESSAGES:
             await step(message, lambda message=message: call(session, message))
-    tell({"step": "close", "ms": 0, "text": "closed"})
 
 
-anyio.run(main)
+async def bounded():
+    # The SDK may wait for as long as the server does.
+    with anyio.move_on_after(15) as whole:
+        await main()
+    end = {"error": "it does not come to its end"} if whole.cancelled_caught else {"text": "closed"}
+    tell({"step": "close", "ms": 0, **end})
+
+
+anyio.run(bounded)

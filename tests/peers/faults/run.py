@@ -4,7 +4,7 @@
     run.py [--learn] [NAME...]     NAME picks the cells whose name contains it; --learn writes expected.json anew
 
 A cell is a client, a transport and a fault on the first call that says `two`. What the client did (timeout, retry,
-re-initialize, crash) must be what expected.json says of it. Whatever it did, the tape must be whole, complete and say what
+resume, re-initialize, crash) must be what expected.json says of it. Whatever it did, the tape must be whole, complete and say what
 was injected, the inspect report must name the hang and its fault, and over HTTP a second client that speaks to the same
 gateway meanwhile must not notice anything.
 """
@@ -73,6 +73,8 @@ class Ran:
             words.append("answered" if error is None else "timeout" if SLOW.search(error) else "failed")
         if self.status != 0 or not self.steps or self.steps[-1]["step"] != "close":
             words.append("crash")
+        elif "error" in self.steps[-1]:
+            words.append("does not close")
         return words
 
 
@@ -99,6 +101,8 @@ def outcome(ran, tape, sessions):
         beyond.append("retry")
     if asked(tape, "notifications/cancelled"):
         beyond.append("cancel")
+    if b'"last-event-id"' in tape.data.lower():
+        beyond.append("resume")
     return {"calls": calls, "and": beyond}
 
 

@@ -89,7 +89,7 @@ fn a_hang_touches_no_other_exchange() {
     other.body(&head);
     drop(hung);
     let told = || {
-        let tape = std::fs::read_to_string(gateway.tape()).unwrap();
+        let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
         tape.contains("hang-1 (hang): the client left after ")
     };
     assert!(eventually(PATIENCE, told));
@@ -131,7 +131,7 @@ fn of_a_stream_only_the_answer_is_held() {
         drop(server);
         if held {
             let told = || {
-                let tape = std::fs::read_to_string(gateway.tape()).unwrap();
+                let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
                 tape.contains("hang-1 (hang): held")
             };
             assert!(eventually(PATIENCE, told));

@@ -4,6 +4,7 @@ mod control;
 mod http;
 mod openapi;
 mod replay;
+mod rmcp;
 mod stdio;
 mod usage;
 mod view;

@@ -101,7 +101,9 @@ fn fits(schema: &Value, value: &Value) {
 
 #[test]
 fn sessions_pending_requests_and_hangs_are_shown() {
-    let mut recorded = Recorded::start(&["--fault", "hang tool=search nth=2"]);
+    let never = ["--fault", "drop tool=nobody"];
+    let options = ["--fault", "hang tool=search nth=2", never[0], never[1]];
+    let mut recorded = Recorded::start(&options);
     recorded.session.send(&call(2, "search"));
     recorded.session.send(&call(3, "find"));
     assert!(recorded.session.line().contains("\"id\":3,"));
@@ -133,6 +135,18 @@ fn sessions_pending_requests_and_hangs_are_shown() {
     assert_eq!(all["pending"], json!([]));
     assert_eq!(all["hangs"][0]["closed"], "answered");
     assert_eq!(recorded.session.finish(PATIENCE).code(), Some(0));
+    let tape = recorded.folder.path().join("run.tape.jsonl");
+    let done = tapewright().arg("inspect").arg(tape).output().unwrap();
+    let told = String::from_utf8(done.stdout).unwrap();
+    assert!(
+        told.contains("hang name=hang-1 tool=search nth=2: acted 1 time"),
+        "{told}"
+    );
+    assert!(
+        told.contains("drop name=drop-1 tool=nobody: never fired"),
+        "{told}"
+    );
+    assert!(told.contains("answered after ") && told.contains("by the fault hang-1 (hang)"));
 }
 
 #[test]

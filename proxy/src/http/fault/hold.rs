@@ -10,7 +10,7 @@ use tapewright_schemas::event::Offset;
 use crate::clock::Clock;
 
 /// How soon a fault that was taken away is noticed.
-pub(super) const LOOK: Duration = Duration::from_millis(5);
+pub(super) const LOOK: Duration = Duration::from_millis(10);
 
 /// A ticket that is given back when nobody waits for it any more.
 #[derive(Debug)]

@@ -1,0 +1,92 @@
+//! What rmcp, the official Rust SDK, does when a fault meets it, and that the tape is whole.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequestParams, ClientRequest, Request};
+use rmcp::service::PeerRequestOptions;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt as _, service::RunningService};
+use tokio::process::Command;
+
+use super::effects;
+use crate::support::{Tape, eventually, peer};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What came of one call, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Did {
+    Answered,
+    /// It gave up after the time that it was told.
+    TimedOut,
+    Failed,
+}
+use Did::{Answered, Failed, TimedOut};
+
+/// Calls a tool; where no answer can come, with a time after which it gives up.
+async fn call(service: &RunningService<RoleClient, ()>, never: bool) -> Did {
+    let call = ClientRequest::CallToolRequest(Request::new(CallToolRequestParams::new("count")));
+    let mut options = PeerRequestOptions::no_options();
+    options.timeout = never.then_some(Duration::from_secs(1));
+    let Ok(handle) = service.send_cancellable_request(call, options).await else {
+        return Failed;
+    };
+    match handle.await_response().await {
+        Ok(_) => Answered,
+        Err(rmcp::ServiceError::Timeout { .. }) => TimedOut,
+        Err(_) => Failed,
+    }
+}
+
+/// Three calls, the second of which meets a fault; `never` are those that no answer comes to.
+async fn meet(fault: &str, never: [bool; 3], folder: &Path) -> Vec<Did> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright"));
+    command
+        .args(["record", "--fault", fault, "-o"])
+        .arg(folder.join("run.json"))
+        .arg("--")
+        .arg(peer())
+        .arg("rmcp");
+    let service = ().serve(TokioChildProcess::new(command).unwrap()).await;
+    let service = service.unwrap();
+    let mut did = Vec::new();
+    for never in never {
+        did.push(call(&service, never).await);
+    }
+    // A connection that was cut is over already.
+    drop(service.cancel().await);
+    did
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rmcp_meets_faults_and_the_tape_is_whole() {
+    let cells = [
+        ("hang tool=count nth=2", [Answered, TimedOut, Answered]),
+        (
+            "slow tool=count nth=2 delay_ms=50",
+            [Answered, Answered, Answered],
+        ),
+        ("wedged tool=count nth=2", [Answered, TimedOut, TimedOut]),
+        (
+            "recover_after tool=count failures=1",
+            [TimedOut, Answered, Answered],
+        ),
+        ("reset tool=count nth=2", [Answered, Failed, Failed]),
+        ("garbage tool=count nth=2", [Answered, Answered, Answered]),
+    ];
+    for (fault, wanted) in cells {
+        let folder = tempfile::tempdir().unwrap();
+        let never = wanted.map(|did| did == TimedOut);
+        let did = meet(fault, never, folder.path()).await;
+        assert_eq!(did, wanted, "{fault}");
+        // Written last of all, once the recorder has nothing more to do.
+        let cassette = folder.path().join("run.json");
+        assert!(eventually(PATIENCE, || cassette.exists()), "{fault}");
+        let tape = Tape::read(&folder.path().join("run.tape.jsonl"));
+        assert!(tape.is_complete(), "{fault}: {:?}", tape.ending);
+        assert!(!effects(&tape).is_empty(), "{fault}");
+        let cassette = std::fs::read_to_string(cassette).unwrap();
+        assert!(cassette.contains("\"fault\": "), "{fault}: {cassette}");
+    }
+}
