@@ -119,6 +119,23 @@ fn a_request_that_never_arrived_hangs_by_our_doing() {
 }
 
 #[test]
+fn what_is_let_go_excuses_no_other_message() {
+    // A hang from before the recording ends right behind a request that the server forgets.
+    let hangs = told(
+        r#"
+        handshake 2025-06-18 {"tools":{}}
+        > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
+        fault > hang-1 (hang): passed on after 1200 ms, id 1
+        wait 5000
+        close >
+        exit 0
+        close <
+        "#,
+    );
+    assert_eq!(hangs, [("INV-016".to_owned(), Side::Server)]);
+}
+
+#[test]
 fn a_client_that_was_lied_to_is_not_blamed_for_what_it_then_does() {
     // It never saw the answer, gives up, and asks again with the same token.
     let retried = told(

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark, Sink,
+    ConduitId, Direction, Effect, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark,
+    Sink,
 };
 use tapewright_schemas::tape::Ending;
 
@@ -146,6 +147,8 @@ impl Checker {
                 session.unread = true;
                 session.begin_payload(dir);
             }
+            // What was held is let go behind some other message, and is marked already.
+            EventBody::Faulted { effect } if Effect::parse(effect).release().is_some() => {}
             EventBody::Faulted { .. } => self.session(event).fault(dir),
             EventBody::Closed(reason) => {
                 let reason = *reason;
