@@ -4,7 +4,7 @@ mod control;
 mod http;
 mod openapi;
 mod replay;
-mod rmcp;
+pub(crate) mod rmcp;
 mod stdio;
 mod usage;
 mod view;
@@ -21,7 +21,7 @@ fn call(id: u64, tool: &str) -> String {
 }
 
 /// What was done, in order.
-fn effects(tape: &Tape) -> Vec<&str> {
+pub(crate) fn effects(tape: &Tape) -> Vec<&str> {
     let mut effects = Vec::new();
     for event in &tape.events {
         if let EventBody::Faulted { effect } = &event.body {

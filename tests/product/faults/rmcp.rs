@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What came of one call, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Did {
+pub(crate) enum Did {
     Answered,
     /// It gave up after the time that it was told.
     TimedOut,
@@ -24,9 +24,13 @@ enum Did {
 }
 use Did::{Answered, Failed, TimedOut};
 
-/// Calls a tool; where no answer can come, with a time after which it gives up.
-async fn call(service: &RunningService<RoleClient, ()>, never: bool) -> Did {
-    let call = ClientRequest::CallToolRequest(Request::new(CallToolRequestParams::new("count")));
+/// Calls a tool; where no answer is to come, with a time after which it gives up.
+pub(crate) async fn call(
+    service: &RunningService<RoleClient, ()>,
+    tool: &'static str,
+    never: bool,
+) -> Did {
+    let call = ClientRequest::CallToolRequest(Request::new(CallToolRequestParams::new(tool)));
     let mut options = PeerRequestOptions::no_options();
     options.timeout = never.then_some(Duration::from_secs(1));
     let Ok(handle) = service.send_cancellable_request(call, options).await else {
@@ -52,7 +56,7 @@ async fn meet(fault: &str, never: [bool; 3], folder: &Path) -> Vec<Did> {
     let service = service.unwrap();
     let mut did = Vec::new();
     for never in never {
-        did.push(call(&service, never).await);
+        did.push(call(&service, "count", never).await);
     }
     // A connection that was cut is over already.
     drop(service.cancel().await);

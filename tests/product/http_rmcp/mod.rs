@@ -6,6 +6,7 @@
 )]
 
 mod client;
+mod faults;
 mod server;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,10 +28,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 6;
 
 /// A gateway in front of `upstream`, and its URL.
-fn gateway(upstream: &str, cassette: &Path, durability: &str) -> (Child, String) {
+fn gateway(upstream: &str, cassette: &Path, durability: &str, options: &[&str]) -> (Child, String) {
     let mut child = tapewright()
         .args(["record", "--listen", "127.0.0.1:0", "--upstream", upstream])
-        .args(["--durability", durability, "-o"])
+        .args(["--durability", durability])
+        .args(options)
+        .arg("-o")
         .arg(cassette)
         .stdout(Stdio::piped())
         .spawn()
@@ -62,7 +65,12 @@ async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, T
     assert!(server.all_cancelled(CLIENTS, PATIENCE), "direct");
 
     let folder = tempfile::tempdir().unwrap();
-    let (mut child, url) = gateway(&server.url, &folder.path().join("rmcp.json"), durability);
+    let (mut child, url) = gateway(
+        &server.url,
+        &folder.path().join("rmcp.json"),
+        durability,
+        &[],
+    );
     let through = talk_at_once(&url, lifecycle).await;
     // A call that the client gave up is given up at the server, too.
     assert!(
