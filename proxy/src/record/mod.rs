@@ -16,6 +16,7 @@ mod folder;
 mod judging;
 mod listener;
 mod names;
+mod order;
 mod probe;
 mod processes;
 mod queue;

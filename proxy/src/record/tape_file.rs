@@ -12,6 +12,7 @@ use tapewright_schemas::tape::{Encoder, GapTotal, Header};
 use super::finish::{Finished, Identity, Projection};
 use super::judging::Bench;
 use super::names::create_tape;
+use super::order::Order;
 use super::queue::payload_bytes;
 use super::{Durability, Judging, Settings, Target};
 
@@ -38,6 +39,7 @@ struct Line {
 #[derive(Debug)]
 pub(crate) struct TapeWriter {
     encoder: Encoder,
+    order: Order,
     header: Header,
     target: Target,
     // What stood at the cassette's and the capture's place when we began.
@@ -96,6 +98,7 @@ impl TapeWriter {
             .map(|path| path.as_ref().and_then(|path| Identity::of(path)));
         let mut tape = Self {
             encoder: Encoder::new(redactor).with_judge(judge),
+            order: Order::default(),
             header,
             path: target.tape.clone(),
             target,
@@ -125,6 +128,7 @@ impl TapeWriter {
 
     /// Adds an event; it is in the file after the next [`flush`](Self::flush).
     pub(crate) fn encode(&mut self, event: &Event) {
+        let event = &*self.order.of(event);
         if self.lost.events > 0 && self.unwritten.events == 0 {
             self.tell_gap(event.at);
         }
