@@ -7,7 +7,8 @@
 //!
 //! * After the client's end of input the server may finish what it was asked for, however
 //!   long that takes: a client that does not want to wait says so with a signal. A server
-//!   that owes nothing gets [`GRACE`], then SIGTERM, then [`TERM_GRACE`], then SIGKILL.
+//!   that owes nothing gets [`GRACE`], counted from its last answer, then SIGTERM, then
+//!   [`TERM_GRACE`], then SIGKILL.
 //!   A client that has died has nobody to be answered.
 //! * A signal is passed on at once; a server that does not end on SIGTERM and its like
 //!   within [`SIGNAL_GRACE`] gets SIGKILL.
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use tapewright_schemas::event::Exit;
 
-/// From the client's end of input to SIGTERM, when the server owes no answer.
+/// From the client's end of input, or the last answer after it, to SIGTERM.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
 /// From that SIGTERM to SIGKILL.
 pub(crate) const TERM_GRACE: Duration = Duration::from_millis(400);
@@ -97,6 +98,8 @@ pub(crate) struct Ending {
     drain_until: Option<Duration>,
     // Whether what is left of the server's group was ended.
     swept: bool,
+    // Whether answers were owed when the grace was last looked at.
+    owing: bool,
 }
 
 impl Ending {
@@ -108,6 +111,7 @@ impl Ending {
             log_done: !has_log,
             drain_until: None,
             swept: false,
+            owing: false,
         }
     }
 
@@ -178,7 +182,13 @@ impl Ending {
             _ if self.exit.is_some() => None,
             Pressure::Killed(at) if at <= now => Some(Action::Finish),
             Pressure::Grace(at) if at <= now && situation.owed > 0 && !situation.client_gone => {
+                self.owing = true;
                 self.pressure = Pressure::Grace(now + RECHECK);
+                None
+            }
+            // It has just given its last answer: now it may see that its input has ended.
+            Pressure::Grace(at) if at <= now && std::mem::take(&mut self.owing) => {
+                self.pressure = Pressure::Grace(now + GRACE);
                 None
             }
             Pressure::Grace(at) | Pressure::Terminate(at) if at <= now => {
@@ -239,13 +249,13 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_owes_an_answer_is_waited_for() {
+    fn a_server_that_owes_an_answer_is_waited_for_and_then_gets_its_grace() {
         let mut ending = Ending::new(false);
         ending.handle(ms(0), Happening::ClientDone);
         assert!(play(&mut ending, Situation { owed: 1, ..IDLE }, 60_000).is_empty());
         assert_eq!(
-            play(&mut ending, IDLE, 60_100).first(),
-            Some(&(60_050, Action::Terminate))
+            play(&mut ending, IDLE, 62_000).first(),
+            Some(&(61_050, Action::Terminate))
         );
     }
 
