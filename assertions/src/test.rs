@@ -89,6 +89,33 @@ impl Ask {
         }
     }
 
+    /// The same question with these parameters in place of its own, where it has any.
+    #[must_use]
+    pub fn with_params(&self, params: &Json) -> Self {
+        let arguments = |own: &Option<Json>| {
+            let other = params.get("arguments").cloned();
+            own.as_ref().map(|own| other.unwrap_or_else(|| own.clone()))
+        };
+        let text = |member: &str, own: &str| {
+            let other = params.get(member).and_then(Json::as_str);
+            other.unwrap_or(own).to_owned()
+        };
+        match self {
+            Self::Check { .. } => self.clone(),
+            Self::Resource { uri } => Self::Resource {
+                uri: text("uri", uri),
+            },
+            Self::Prompt { name, arguments: own } => Self::Prompt {
+                name: text("name", name),
+                arguments: arguments(own),
+            },
+            Self::Tool { name, arguments: own } => Self::Tool {
+                name: text("name", name),
+                arguments: arguments(own),
+            },
+        }
+    }
+
     /// Whether a recorded request asks the same. Arguments are compared by meaning; `_meta`
     /// does not count, and no arguments are the same as empty ones.
     #[must_use]

@@ -96,7 +96,8 @@ impl Snapshots {
         }
     }
 
-    fn redacted(&self, value: &Json) -> Json {
+    /// A value as a recording shows it.
+    pub(crate) fn redacted(&self, value: &Json) -> Json {
         let text = value.to_string();
         let mut redactor = Redactor::new(Arc::clone(&self.rules));
         match redactor.json(text.as_bytes()) {

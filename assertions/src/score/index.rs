@@ -2,13 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::Question;
+use tapewright_schemas::redact::hidden;
+
+use super::{Question, shown};
 use crate::json::Json;
 use crate::test::Ask;
 
-/// The numbers of tests by what they ask: server, method, and what is named.
+/// The numbers of tests by what they ask.
 #[derive(Debug, Default)]
-pub(super) struct Index(HashMap<(String, String, String), Bucket>);
+pub(super) struct Index {
+    asked: HashMap<Key, Bucket>,
+    /// The same for questions that a recording shows in part, as it shows them.
+    shown: HashMap<Key, Bucket>,
+}
+
+/// Server, method, and what is named.
+type Key = (String, String, String);
 
 /// Tests that ask for one tool, prompt or resource, or one method.
 #[derive(Debug, Default)]
@@ -19,31 +28,50 @@ struct Bucket {
     given: HashMap<Vec<u8>, Vec<usize>>,
 }
 
+impl Bucket {
+    fn push(&mut self, number: usize, ask: &Ask) {
+        match ask {
+            Ask::Tool {
+                arguments: Some(arguments),
+                ..
+            }
+            | Ask::Prompt {
+                arguments: Some(arguments),
+                ..
+            } => {
+                let given = self.given.entry(arguments.canonical());
+                given.or_default().push(number);
+            }
+            _ => self.any.push(number),
+        }
+    }
+
+    fn find(&self, params: &Json) -> Vec<usize> {
+        let mut numbers = self.any.clone();
+        if !self.given.is_empty() {
+            let none = || Json::object::<String>([]).canonical();
+            let given = params.get("arguments").map_or_else(none, Json::canonical);
+            numbers.extend(self.given.get(&given).into_iter().flatten());
+        }
+        numbers
+    }
+}
+
 impl Index {
     pub(super) fn new<W>(questions: &[Question<W>]) -> Self {
         let mut index = Self::default();
         for (number, question) in questions.iter().enumerate() {
-            let (ask, test) = (question.ask(), &question.test);
-            let subject = ask.subject().unwrap_or_default();
-            let key = (
-                test.server.clone(),
-                ask.method().to_owned(),
-                subject.to_owned(),
-            );
-            let bucket = index.0.entry(key).or_default();
-            match ask {
-                Ask::Tool {
-                    arguments: Some(arguments),
-                    ..
-                }
-                | Ask::Prompt {
-                    arguments: Some(arguments),
-                    ..
-                } => {
-                    let key = arguments.canonical();
-                    bucket.given.entry(key).or_default().push(number);
-                }
-                _ => bucket.any.push(number),
+            let key = |ask: &Ask| {
+                (
+                    question.test.server.clone(),
+                    ask.method().to_owned(),
+                    ask.subject().unwrap_or_default().to_owned(),
+                )
+            };
+            let ask = question.ask();
+            index.asked.entry(key(ask)).or_default().push(number, ask);
+            if let Some(ask) = question.shown.as_ref().map(shown::unnumbered_ask) {
+                index.shown.entry(key(&ask)).or_default().push(number, &ask);
             }
         }
         index
@@ -51,27 +79,46 @@ impl Index {
 
     /// The numbers, in the order of the suite.
     pub(super) fn candidates(&self, server: &str, method: &str, params: &Json) -> Vec<usize> {
-        let member = match method {
-            "prompts/get" | "tools/call" => "name",
-            "resources/read" => "uri",
-            _ => "",
-        };
-        let subject = params.get(member).and_then(Json::as_str);
-        let key = (
-            server.to_owned(),
-            method.to_owned(),
-            subject.unwrap_or_default().to_owned(),
-        );
-        let Some(bucket) = self.0.get(&key) else {
-            return Vec::new();
-        };
-        let mut numbers = bucket.any.clone();
-        if !bucket.given.is_empty() {
-            let none = || Json::object::<String>([]).canonical();
-            let given = params.get("arguments").map_or_else(none, Json::canonical);
-            numbers.extend(bucket.given.get(&given).into_iter().flatten());
-        }
+        let bucket = self.asked.get(&key(server, method, params));
+        let mut numbers = bucket.map(|bucket| bucket.find(params)).unwrap_or_default();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// Those that may have been asked by a request of which something is hidden.
+    pub(super) fn hidden(&self, server: &str, method: &str, params: &Json) -> Vec<usize> {
+        let unnumbered = shown::unnumbered(params);
+        let bucket = self.shown.get(&key(server, method, &unnumbered));
+        let found = bucket.map(|bucket| bucket.find(&unnumbered));
+        let mut numbers = found.unwrap_or_default();
+        // What other tools hid may be anything that fits.
+        if is_pattern(params)
+            && let Some(bucket) = self.asked.get(&key(server, method, params))
+        {
+            numbers.extend(bucket.given.values().flatten());
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+fn key(server: &str, method: &str, params: &Json) -> Key {
+    let member = match method {
+        "prompts/get" | "tools/call" => "name",
+        "resources/read" => "uri",
+        _ => "",
+    };
+    let subject = params.get(member).and_then(Json::as_str);
+    let subject = subject.unwrap_or_default();
+    (server.to_owned(), method.to_owned(), subject.to_owned())
+}
+
+fn is_pattern(value: &Json) -> bool {
+    match value {
+        Json::String(text) => hidden::is_pattern(text.as_bytes()),
+        Json::Array(elements) => elements.iter().any(is_pattern),
+        Json::Object(members) => members.values().any(is_pattern),
+        _ => false,
     }
 }

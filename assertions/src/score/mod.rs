@@ -8,6 +8,7 @@
 mod calls;
 mod coverage;
 mod index;
+mod shown;
 
 use std::sync::Arc;
 
@@ -45,6 +46,9 @@ pub struct Question<W> {
     pub test: Arc<Test>,
     /// What a transform makes of its question.
     pub rewritten: Option<Ask>,
+    /// What a recording shows of its question, where that is not all: what is redacted in
+    /// a recording is redacted here.
+    pub shown: Option<Ask>,
     /// The world as the test sees it.
     pub world: W,
 }
@@ -173,7 +177,37 @@ impl<W: World> Scorer<W> {
                 self.note(number, exchange, outcome);
             }
         }
+        if shown::hides(&params) {
+            self.hidden(&label, exchange, &params, &mut met);
+        }
         self.coverage.note(&label, exchange, &params, &met);
+    }
+
+    /// Judges by an exchange whose question holds something hidden: it counts for the one
+    /// question that it can be, and decides nothing where there are several.
+    fn hidden(&mut self, label: &str, exchange: &Exchange, params: &Json, met: &mut Vec<usize>) {
+        let mut numbers = self.index.hidden(label, &exchange.method, params);
+        numbers.retain(|number| {
+            let question = self.questions.get(*number);
+            !met.contains(number)
+                && question.is_some_and(|one| shown::may_be(one.ask(), one.shown.as_ref(), params))
+        });
+        let mut asks = numbers.iter().filter_map(|one| self.questions.get(*one));
+        let first = asks.next().map(Question::ask);
+        let ambiguous = asks.any(|other| Some(other.ask()) != first);
+        for number in numbers {
+            let Some(question) = self.questions.get(number) else {
+                continue;
+            };
+            let outcome = if ambiguous {
+                doubt("what the recording hides is all that tells this test from others")
+            } else {
+                judge(&question.test, exchange, self.timed, &question.world)
+            };
+            met.push(number);
+            self.note(number, exchange, outcome);
+        }
+        met.sort_unstable();
     }
 
     fn note(&mut self, number: usize, exchange: &Exchange, mut outcome: Outcome) {
@@ -227,18 +261,21 @@ impl<W: World> Sink for Scorer<W> {
     }
 }
 
+fn doubt(why: impl Into<String>) -> Outcome {
+    Outcome {
+        doubts: vec![why.into()],
+        ..Outcome::default()
+    }
+}
+
 /// Judges one exchange by one test.
 fn judge(test: &Test, exchange: &Exchange, timed: bool, world: &dyn World) -> Outcome {
-    let doubt = |why: String| Outcome {
-        doubts: vec![why],
-        ..Outcome::default()
-    };
     if let Some(why) = exchange.doubt {
-        return doubt(why.to_owned());
+        return doubt(why);
     }
     let read = |text: &[u8]| Json::read(text);
     let envelope = match &exchange.reply {
-        Reply::None => return doubt("the recording has no answer to it".to_owned()),
+        Reply::None => return doubt("the recording has no answer to it"),
         Reply::Error(error) => read(error).map(Answer::of_error),
         Reply::Result(result) => read(result).map(Answer::of_result),
     };

@@ -100,18 +100,14 @@ fn questions(tests: impl IntoIterator<Item = Test>) -> Vec<Question<Desk>> {
     let alone = |test| Question {
         test: Arc::new(test),
         rewritten: None,
+        shown: None,
         world: Desk::default(),
     };
     tests.into_iter().map(alone).collect()
 }
 
 fn score(session: &Session, tests: impl IntoIterator<Item = Test>) -> Vec<Scored> {
-    let mut scorer = Scorer::new(questions(tests));
-    scorer.enter(Some("s"), true);
-    for event in &session.events {
-        scorer.record(event);
-    }
-    scorer.finish().0
+    score_questions(session, questions(tests))
 }
 
 #[test]
@@ -152,6 +148,71 @@ fn arguments_that_say_nothing_are_the_same_as_none() {
     );
     assert_eq!(scored[0].passed, 1);
     assert_eq!(scored[1].exercised, 0);
+}
+
+/// A test of a secret, and what a recording shows of it.
+fn secret(value: &str, text: &str) -> Question<Desk> {
+    let [question] = questions([echo(Some(json!({"q": 1, "password": value})), text)])
+        .try_into()
+        .unwrap();
+    let hidden = json!({"q": 1, "password": "<REDACTED:password#1>"});
+    Question {
+        shown: Some(echo(Some(hidden), text).ask),
+        ..question
+    }
+}
+
+fn score_questions(session: &Session, questions: Vec<Question<Desk>>) -> Vec<Scored> {
+    let mut scorer = Scorer::new(questions);
+    scorer.enter(Some("s"), true);
+    for event in &session.events {
+        scorer.record(event);
+    }
+    scorer.finish().0
+}
+
+#[test]
+fn a_secret_that_was_taken_out_stands_for_the_one_that_it_can_be() {
+    for hidden in [
+        "<REDACTED:password#1>",
+        "<REDACTED:password#7>",
+        "[REDACTED:length=6]",
+    ] {
+        let mut session = Session::new();
+        session.call(1, &json!({"password": hidden, "q": 1.0}), "in");
+        let scored = score_questions(&session, vec![secret("secret", "in")]);
+        assert_eq!((scored[0].exercised, scored[0].passed), (1, 1), "{hidden}");
+        let scored = score_questions(&session, vec![secret("secret", "out")]);
+        assert_eq!((scored[0].exercised, scored[0].failed), (1, 1), "{hidden}");
+    }
+    for other in [
+        json!({"password": "[REDACTED:length=5]", "q": 1}),
+        json!({"password": "<REDACTED:password#1>", "q": 2}),
+        json!({"password": "<REDACTED:password#1>"}),
+        json!({"password": "other", "q": 1}),
+    ] {
+        let mut session = Session::new();
+        session.call(1, &other, "in");
+        let scored = score_questions(&session, vec![secret("secret", "in")]);
+        assert_eq!(scored[0].exercised, 0, "{other}");
+    }
+}
+
+#[test]
+fn tests_that_only_what_is_hidden_tells_apart_are_not_decided() {
+    let mut session = Session::new();
+    session.call(1, &json!({"password": "<REDACTED:password#1>", "q": 1}), "in");
+    let scored = score_questions(&session, vec![secret("right", "in"), secret("wrong", "no")]);
+    for one in &scored {
+        assert_eq!((one.exercised, one.doubtful), (1, 1));
+        let outcome = &one.others[0].outcome;
+        assert!(outcome.failures.is_empty());
+        let why = "what the recording hides is all that tells this test from others";
+        assert_eq!(outcome.doubts, [why]);
+    }
+    // Two tests that ask the very same share its answer.
+    let scored = score_questions(&session, vec![secret("right", "in"), secret("right", "no")]);
+    assert_eq!((scored[0].passed, scored[1].failed), (1, 1));
 }
 
 #[test]

@@ -66,8 +66,9 @@ pub(crate) enum Action {
 pub(crate) struct Situation {
     /// How many requests of the client await their response.
     pub(crate) owed: usize,
-    /// Whether bytes of the server are on their way to a client that is slow to read.
-    pub(crate) writing: bool,
+    /// Whether bytes of the server are on their way: being worked on here, or being
+    /// written to a client that is slow to read.
+    pub(crate) busy: bool,
     /// Whether nobody reads any more what the client would get.
     pub(crate) client_gone: bool,
     /// Whether anything of the server has moved since the last deadline.
@@ -168,11 +169,11 @@ impl Ending {
         if let Some(until) = self.drain_until
             && until <= now
         {
-            // What is on its way to a slow client would have stayed in a pipe for it, had
-            // the client spoken with the server alone.
+            // What is on its way would have stayed in a pipe for the client, had it spoken
+            // with the server alone.
             let patient = matches!(self.pressure, Pressure::None | Pressure::Grace(_));
             self.drain_until = Some(now + DRAIN);
-            if situation.moved || situation.writing && patient {
+            if situation.moved || situation.busy && patient {
                 return None;
             }
             let swept = std::mem::replace(&mut self.swept, true);
@@ -210,7 +211,7 @@ mod tests {
 
     const IDLE: Situation = Situation {
         owed: 0,
-        writing: false,
+        busy: false,
         client_gone: false,
         moved: false,
     };
@@ -284,7 +285,7 @@ mod tests {
             &mut ending,
             Situation {
                 owed: 1,
-                writing: true,
+                busy: true,
                 moved: true,
                 ..IDLE
             },
@@ -320,7 +321,7 @@ mod tests {
         ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
         for slow in [
             Situation {
-                writing: true,
+                busy: true,
                 ..IDLE
             },
             Situation {
@@ -332,7 +333,7 @@ mod tests {
         }
         ending.handle(ms(60_000), Happening::EndingSignal);
         let slow = Situation {
-            writing: true,
+            busy: true,
             ..IDLE
         };
         assert_eq!(

@@ -31,15 +31,16 @@ const STALL: Duration = Duration::from_millis(5);
 /// What can be seen of a pump from outside.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
-    writing: AtomicBool,
+    busy: AtomicBool,
     moves: AtomicU64,
     over: AtomicBool,
 }
 
 impl Gauge {
-    /// Whether a write to the receiver is under way.
-    pub(crate) fn is_writing(&self) -> bool {
-        self.writing.load(Ordering::Relaxed)
+    /// Whether something that was read is being worked on: judged, changed, recorded, or
+    /// written to a receiver that is slow.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed)
     }
 
     /// Grows with every read and write.
@@ -59,6 +60,16 @@ impl Gauge {
     /// Something was read or written.
     pub(crate) fn moved(&self) {
         self.moves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn set_busy(&self, busy: bool) {
+        self.busy.store(busy, Ordering::Relaxed);
+    }
+}
+
+impl<P> Drop for Pump<P> {
+    fn drop(&mut self) {
+        self.gauge.set_busy(false);
     }
 }
 
@@ -87,7 +98,9 @@ impl<P: Policy> Pump<P> {
             return self.stall(timeout.map_or(STALL, |timeout| timeout.min(STALL)));
         }
         let space = self.lane.space();
+        self.gauge.set_busy(false);
         let read = self.source.read(space, timeout);
+        self.gauge.set_busy(true);
         self.gauge.moved();
         match read {
             Ok(ReadResult::Bytes(_)) => self.lane.handle_input(self.clock.now()),
@@ -106,7 +119,9 @@ impl<P: Policy> Pump<P> {
                 .lane
                 .handle_close(self.clock.now(), CloseReason::Failed);
         }
+        self.gauge.set_busy(false);
         std::thread::sleep(time);
+        self.gauge.set_busy(true);
         self.lane.handle_timeout(self.clock.now());
     }
 
@@ -121,15 +136,16 @@ impl<P: Policy> Pump<P> {
 
     fn pass_on(&mut self) -> io::Result<()> {
         while let Some(bytes) = self.lane.poll_transmit() {
-            self.gauge.writing.store(true, Ordering::Relaxed);
             let written = self.sink.write(bytes);
-            self.gauge.writing.store(false, Ordering::Relaxed);
             self.gauge.moved();
             written?;
             self.lane.transmitted();
         }
         while let Some(aside) = self.lane.poll_aside() {
+            // Many clients never read a log, and nobody owes it to them.
+            self.gauge.set_busy(false);
             (self.beside)(aside);
+            self.gauge.set_busy(true);
         }
         Ok(())
     }

@@ -300,7 +300,7 @@ impl Session {
                     let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
                     let situation = Situation {
                         owed: (client.owed)() + life.owed(),
-                        writing: gauge.is_writing(),
+                        busy: gauge.is_busy(),
                         client_gone: (client.is_gone)(),
                         moved: moves != before,
                     };

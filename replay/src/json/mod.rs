@@ -4,11 +4,11 @@ mod canon;
 mod compact;
 mod compare;
 mod ignore;
-pub(crate) mod placeholder;
 pub(crate) mod tree;
 pub(crate) mod volatile;
 
 use tapewright_schemas::json::number;
+pub(crate) use tapewright_schemas::redact::hidden as placeholder;
 
 pub(crate) use canon::{Aliases, Canon, Detail, pattern_places, write_canon};
 pub(crate) use compact::compact;

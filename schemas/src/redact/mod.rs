@@ -36,6 +36,7 @@ mod edits;
 mod finder;
 mod head;
 mod header;
+pub mod hidden;
 mod http;
 mod lexer;
 mod lines;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tapewright_assertions::score::{Question, Scorer};
-use tapewright_assertions::{Ask, Test};
+use tapewright_assertions::{Ask, Json, Test};
 use tapewright_config::Suite;
 use tapewright_schemas::capture::Capture;
 use tapewright_schemas::event::{Event, Sink};
@@ -104,9 +104,11 @@ impl Scoring {
                 None => None,
                 Some(command) => Some(rewritten(case, test, command, &world)?),
             };
+            let shown = shown(rewritten.as_ref().unwrap_or(&test.ask), &snapshots);
             questions.push(Question {
                 test: Arc::clone(test),
                 rewritten,
+                shown,
                 world,
             });
             asked.push(*number);
@@ -172,4 +174,17 @@ fn rewritten(
         let what = format!("`{}` cannot be compared: {why}", case.name);
         report::Mistake::new(what, "see that the command works alone").into()
     })
+}
+
+/// What a recording shows of a question, where that is not all: what the rules of the suite
+/// take for a secret is not in it.
+fn shown(ask: &Ask, snapshots: &Snapshots) -> Option<Ask> {
+    let request = Json::object([
+        ("jsonrpc", "2.0".into()),
+        ("method", ask.method().into()),
+        ("params", ask.params()),
+    ]);
+    let redacted = snapshots.redacted(&request);
+    let shown = ask.with_params(redacted.get("params")?);
+    (shown != *ask).then_some(shown)
 }

@@ -8,14 +8,16 @@ use std::ops::Range;
 
 /// One placeholder in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) range: Range<usize>,
-    pub(crate) style: Style,
+pub struct Found {
+    /// Where it stands.
+    pub range: Range<usize>,
+    /// Whose it is.
+    pub style: Style,
 }
 
 /// Whose rules made a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
     /// `<REDACTED:…>`.
     Ours,
     /// `[REDACTED:…]`.
@@ -40,13 +42,15 @@ const TOKENS: [&str; 8] = [
 const LONGEST: usize = 96;
 
 /// Whether a text can hold a placeholder at all.
-pub(crate) fn is_likely(text: &[u8]) -> bool {
+#[must_use]
+pub fn is_likely(text: &[u8]) -> bool {
     memchr::memmem::find(text, b"REDACTED").is_some()
         || memchr::memmem::find(text, b"_API_KEY").is_some()
 }
 
 /// The placeholders of a text, in order.
-pub(crate) fn find(text: &[u8]) -> Vec<Found> {
+#[must_use]
+pub fn find(text: &[u8]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for start in memchr::memchr2_iter(b'<', b'[', text) {
         if found.last().is_some_and(|last| last.range.end > start) {
@@ -86,13 +90,14 @@ fn at_start(text: &[u8]) -> Option<(usize, Style)> {
 }
 
 /// Whether a text holds placeholders that stand for whatever fits them.
-pub(crate) fn is_pattern(text: &[u8]) -> bool {
+#[must_use]
+pub fn is_pattern(text: &[u8]) -> bool {
     is_likely(text) && find(text).iter().any(|one| one.style != Style::Ours)
 }
 
 /// Appends `text` with every placeholder of ours and of a provider replaced by one mark,
 /// whatever its number.
-pub(crate) fn write_generic(text: &[u8], found: &[Found], out: &mut Vec<u8>) {
+pub fn write_generic(text: &[u8], found: &[Found], out: &mut Vec<u8>) {
     let mut at = 0;
     for one in found.iter().filter(|one| one.style != Style::Others) {
         out.extend_from_slice(text.get(at..one.range.start).unwrap_or_default());
@@ -104,7 +109,8 @@ pub(crate) fn write_generic(text: &[u8], found: &[Found], out: &mut Vec<u8>) {
 
 /// Whether the placeholders of a recorded text can stand for what `live` holds in their
 /// places.
-pub(crate) fn fits(recorded: &[u8], live: &[u8]) -> bool {
+#[must_use]
+pub fn fits(recorded: &[u8], live: &[u8]) -> bool {
     if recorded == live {
         return true;
     }

@@ -1,0 +1,89 @@
+//! What a recording shows of a question that held a secret.
+//!
+//! A placeholder has a number that belongs to one tape, so those of two texts are compared
+//! without their numbers. Other tools hide more than we do: theirs stand for whatever fits
+//! them.
+
+use tapewright_schemas::redact::hidden;
+
+use crate::json::Json;
+use crate::test::Ask;
+
+/// Whether a text in `value` may be a placeholder.
+pub(super) fn hides(value: &Json) -> bool {
+    match value {
+        Json::String(text) => hidden::is_likely(text.as_bytes()),
+        Json::Array(elements) => elements.iter().any(hides),
+        Json::Object(members) => {
+            let name_hides = |name: &String| hidden::is_likely(name.as_bytes());
+            members
+                .iter()
+                .any(|(name, value)| name_hides(name) || hides(value))
+        }
+        _ => false,
+    }
+}
+
+/// `value` with all placeholders alike.
+pub(super) fn unnumbered(value: &Json) -> Json {
+    match value {
+        Json::String(one) => Json::String(text(one)),
+        Json::Array(elements) => Json::Array(elements.iter().map(unnumbered).collect()),
+        Json::Object(members) => {
+            let member = |(name, value): (&String, &Json)| (text(name), unnumbered(value));
+            Json::Object(members.iter().map(member).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn text(text: &str) -> String {
+    if !hidden::is_likely(text.as_bytes()) {
+        return text.to_owned();
+    }
+    let mut out = Vec::with_capacity(text.len());
+    hidden::write_generic(text.as_bytes(), &hidden::find(text.as_bytes()), &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Whether a recorded question may be `ask`, which a recording shows as `shown`.
+pub(super) fn may_be(ask: &Ask, shown: Option<&Ask>, params: &Json) -> bool {
+    if shown.is_some_and(|shown| unnumbered_ask(shown).is_asked_by(&unnumbered(params))) {
+        return true;
+    }
+    match ask {
+        Ask::Tool { name, arguments } | Ask::Prompt { name, arguments } => {
+            let asked = arguments.as_ref().zip(params.get("arguments"));
+            params.get("name").and_then(Json::as_str) == Some(name)
+                && asked.is_some_and(|(asked, recorded)| fits(recorded, asked))
+        }
+        _ => false,
+    }
+}
+
+/// The question with all placeholders alike.
+pub(super) fn unnumbered_ask(ask: &Ask) -> Ask {
+    ask.with_params(&unnumbered(&ask.params()))
+}
+
+/// Whether the placeholders of `recorded` can stand for what `asked` has in their places.
+fn fits(recorded: &Json, asked: &Json) -> bool {
+    match (recorded, asked) {
+        (Json::String(recorded), Json::String(asked)) => {
+            recorded == asked
+                || hidden::is_pattern(recorded.as_bytes())
+                    && hidden::fits(recorded.as_bytes(), asked.as_bytes())
+        }
+        (Json::Array(recorded), Json::Array(asked)) => {
+            recorded.len() == asked.len()
+                && recorded.iter().zip(asked).all(|(one, other)| fits(one, other))
+        }
+        (Json::Object(recorded), Json::Object(asked)) => {
+            recorded.len() == asked.len()
+                && recorded
+                    .iter()
+                    .all(|(name, one)| asked.get(name).is_some_and(|other| fits(one, other)))
+        }
+        (recorded, asked) => recorded == asked,
+    }
+}
