@@ -2,9 +2,10 @@
 //! row 0 is ours.
 
 use serde_json::{Value, json};
+use tapewright_assertions::Json;
 
 use crate::support::Out::{Error, Fail, Load, Pass};
-use crate::support::{Out, judge};
+use crate::support::{Out, judge, judge_at_root};
 
 /// Row, outcome, result, target and matcher, separated by bars.
 const ROWS: [(&str, &str); 8] = [
@@ -49,6 +50,33 @@ fn outcome_of(word: &str) -> Out {
         "error" => Error,
         "load" => Load,
         other => panic!("no outcome: {other}"),
+    }
+}
+
+/// Rows 63 and 64: what is asked of the trace of an agent stands at its root, and numbers
+/// are text to a pattern.
+#[test]
+fn a_trace_of_an_agent_is_judged_at_its_root() {
+    let trace = r#"{
+        "tool_calls": [{"name": "search", "server": "s", "args": {"q": "x"}, "hop_index": 0}],
+        "tool_names": ["search"],
+        "tool_results": [{"server": "s", "isError": false, "result": {"content": []}}],
+        "final_response": "done",
+        "conversation": {"tokens": {"total": 1204, "prompt": 1000, "completion": 204},
+            "stop_reason": "completed", "per_turn": []}
+    }"#;
+    let trace = Json::read(trace.as_bytes()).unwrap();
+    for (outcome, target, matcher) in [
+        (Pass, "conversation.tokens.total", json!({"regex": "^[0-9]+$"})),
+        (Fail, "conversation.tokens.total", json!({"regex": "^[a-z]+$"})),
+        (Pass, "tool_results[0].isError", json!({"exact": false})),
+        (Fail, "tool_results[0].isError", json!({"exact": true})),
+        (Pass, "tool_calls.length", json!({"exact": 1})),
+        (Pass, "tool_calls[0].args.q", json!({"exact": "x"})),
+        (Fail, "result.conversation.tokens.total", json!({"regex": "^[0-9]+$"})),
+    ] {
+        let assertion = json!({"target": target, "matcher": matcher});
+        assert_eq!(judge_at_root(&trace, &assertion), outcome, "{target} {matcher}");
     }
 }
 

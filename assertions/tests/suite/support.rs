@@ -56,13 +56,22 @@ pub(crate) fn judge(result: &str, target: &str, matcher: &Value) -> Out {
 
 /// Judges `result` by an assertion, and tells of the failure.
 pub(crate) fn verdict(result: &str, assertion: &Value) -> (Out, Option<Failure>) {
+    let envelope = Answer::of_result(Json::read(result.as_bytes()).unwrap());
+    outcome(&envelope, assertion)
+}
+
+/// Judges a whole value, such as the trace of an agent, by an assertion.
+pub(crate) fn judge_at_root(value: &Json, assertion: &Value) -> Out {
+    outcome(value, assertion).0
+}
+
+fn outcome(envelope: &Json, assertion: &Value) -> (Out, Option<Failure>) {
     let Ok(assertion) = compile(assertion) else {
         return (Out::Load, None);
     };
-    let envelope = Answer::of_result(Json::read(result.as_bytes()).unwrap());
     let desk = Desk::default();
     let evidence = Evidence {
-        envelope: &envelope,
+        envelope,
         world: &desk,
     };
     match assertion.judge(&evidence) {

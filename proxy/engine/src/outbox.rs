@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::{Effect, Offset};
 
 use crate::policy::{Aside, Hold, Policy, Step, Ticket};
 
 /// How much one direction holds back before it stops reading, in bytes.
 const HELD_LIMIT_BYTES: usize = 64 << 20;
+
+/// Up to how much of what is due at one time leaves in one write, in bytes.
+const JOINED_BYTES: usize = 64 << 10;
 
 /// How often a ticket is looked at: a control that takes a fault away is felt this soon.
 const LOOK: Duration = Duration::from_millis(5);
@@ -20,7 +23,8 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(crate) struct Outbox {
     // Bytes that may leave now.
     ready: VecDeque<Bytes>,
-    delayed: Vec<(Offset, Bytes)>,
+    // By the time at which it is due and by its order.
+    delayed: BTreeMap<(Offset, u64), Bytes>,
     // What is held under a ticket: by the time at which that is due and by their order, and
     // by their order alone where no time is known.
     timed: BTreeMap<(Offset, u64), Held>,
@@ -119,7 +123,8 @@ impl Outbox {
 
     pub(crate) fn delay(&mut self, until: Offset, bytes: Bytes) {
         self.weight += bytes.len() + OVERHEAD;
-        self.delayed.push((until, bytes));
+        self.order += 1;
+        self.delayed.insert((until, self.order), bytes);
     }
 
     pub(crate) fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
@@ -195,34 +200,43 @@ impl Outbox {
 
     /// Lets go what has waited long enough.
     pub(crate) fn release<P: Policy>(&mut self, now: Offset, policy: &P) {
-        while let Some(first) = self.delayed.iter().position(|(at, _)| *at <= now) {
-            let (_, bytes) = self.delayed.remove(first);
-            self.let_go(bytes);
+        let mut due = Vec::new();
+        while let Some(first) = self.delayed.first_entry()
+            && first.key().0 <= now
+        {
+            due.push(first.remove());
         }
         let changes = policy.changes();
         if std::mem::replace(&mut self.seen, changes) != changes {
             // Anything may be over, or have another time.
             for (order, one) in self.take_held() {
-                self.look(now, policy, order, one);
+                due.extend(self.look(now, policy, order, one));
             }
         }
         while let Some(first) = self.timed.first_entry()
             && first.key().0 <= now
         {
             let ((_, order), one) = first.remove_entry();
-            self.look(now, policy, order, one);
+            due.extend(self.look(now, policy, order, one));
         }
+        self.let_go(due);
     }
 
-    /// Lets something go that was held, or keeps it.
-    fn look<P: Policy>(&mut self, now: Offset, policy: &P, order: u64, one: Held) {
+    /// Something that was held and may go; else it is kept.
+    fn look<P: Policy>(
+        &mut self,
+        now: Offset,
+        policy: &P,
+        order: u64,
+        one: Held,
+    ) -> Option<Bytes> {
         if policy.hold(now, one.ticket) == Hold::Over {
             self.tell(now, one.ticket);
-            self.let_go(one.bytes);
-        } else {
-            let due = policy.due(one.ticket).filter(|due| *due > now);
-            self.keep(order, due, one);
+            return Some(one.bytes);
         }
+        let due = policy.due(one.ticket).filter(|due| *due > now);
+        self.keep(order, due, one);
+        None
     }
 
     fn keep(&mut self, order: u64, due: Option<Offset>, one: Held) {
@@ -245,10 +259,8 @@ impl Outbox {
     pub(crate) fn finish<P: Policy>(&mut self, now: Offset, policy: &P) -> usize {
         let mut lost = 0;
         let steps = std::mem::take(&mut self.steps);
-        let mut delayed = std::mem::take(&mut self.delayed);
-        delayed.sort_by_key(|(at, _)| *at);
-        self.ready
-            .extend(delayed.into_iter().map(|(_, bytes)| bytes));
+        let delayed = std::mem::take(&mut self.delayed);
+        self.ready.extend(delayed.into_values());
         for Held { ticket, bytes } in self.take_held().into_values() {
             if policy.hold(now, ticket) == Hold::Lasting {
                 lost += 1;
@@ -282,7 +294,7 @@ impl Outbox {
 
     /// When this wants to be looked at again.
     pub(crate) fn timeout(&self, now: Offset) -> Option<Offset> {
-        let delayed = self.delayed.iter().map(|(at, _)| *at).min();
+        let delayed = self.delayed.keys().next().map(|(at, _)| *at);
         let step = match self.steps.front() {
             Some(Step::Wait(_)) => self.waits_until,
             Some(Step::Hold(_) | Step::Stall(_)) => Some(after(now, LOOK)),
@@ -294,9 +306,22 @@ impl Outbox {
         delayed.into_iter().chain(step).chain(held).chain(due).min()
     }
 
-    fn let_go(&mut self, bytes: Bytes) {
-        self.weight -= bytes.len() + OVERHEAD;
-        self.send(bytes);
+    /// What is due at one time leaves in one write: a write for each would make the last
+    /// of many late.
+    fn let_go(&mut self, due: Vec<Bytes>) {
+        let mut joined = BytesMut::new();
+        for bytes in due {
+            self.weight -= bytes.len() + OVERHEAD;
+            if joined.len() + bytes.len() > JOINED_BYTES {
+                self.send(std::mem::take(&mut joined).freeze());
+            }
+            if bytes.len() > JOINED_BYTES {
+                self.send(bytes);
+            } else {
+                joined.extend_from_slice(&bytes);
+            }
+        }
+        self.send(joined.freeze());
     }
 
     fn tell(&mut self, now: Offset, ticket: Ticket) {
