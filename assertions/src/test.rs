@@ -105,11 +105,17 @@ impl Ask {
             Self::Resource { uri } => Self::Resource {
                 uri: text("uri", uri),
             },
-            Self::Prompt { name, arguments: own } => Self::Prompt {
+            Self::Prompt {
+                name,
+                arguments: own,
+            } => Self::Prompt {
                 name: text("name", name),
                 arguments: arguments(own),
             },
-            Self::Tool { name, arguments: own } => Self::Tool {
+            Self::Tool {
+                name,
+                arguments: own,
+            } => Self::Tool {
                 name: text("name", name),
                 arguments: arguments(own),
             },

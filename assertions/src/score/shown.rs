@@ -76,7 +76,10 @@ fn fits(recorded: &Json, asked: &Json) -> bool {
         }
         (Json::Array(recorded), Json::Array(asked)) => {
             recorded.len() == asked.len()
-                && recorded.iter().zip(asked).all(|(one, other)| fits(one, other))
+                && recorded
+                    .iter()
+                    .zip(asked)
+                    .all(|(one, other)| fits(one, other))
         }
         (Json::Object(recorded), Json::Object(asked)) => {
             recorded.len() == asked.len()

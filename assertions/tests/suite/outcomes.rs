@@ -67,16 +67,32 @@ fn a_trace_of_an_agent_is_judged_at_its_root() {
     }"#;
     let trace = Json::read(trace.as_bytes()).unwrap();
     for (outcome, target, matcher) in [
-        (Pass, "conversation.tokens.total", json!({"regex": "^[0-9]+$"})),
-        (Fail, "conversation.tokens.total", json!({"regex": "^[a-z]+$"})),
+        (
+            Pass,
+            "conversation.tokens.total",
+            json!({"regex": "^[0-9]+$"}),
+        ),
+        (
+            Fail,
+            "conversation.tokens.total",
+            json!({"regex": "^[a-z]+$"}),
+        ),
         (Pass, "tool_results[0].isError", json!({"exact": false})),
         (Fail, "tool_results[0].isError", json!({"exact": true})),
         (Pass, "tool_calls.length", json!({"exact": 1})),
         (Pass, "tool_calls[0].args.q", json!({"exact": "x"})),
-        (Fail, "result.conversation.tokens.total", json!({"regex": "^[0-9]+$"})),
+        (
+            Fail,
+            "result.conversation.tokens.total",
+            json!({"regex": "^[0-9]+$"}),
+        ),
     ] {
         let assertion = json!({"target": target, "matcher": matcher});
-        assert_eq!(judge_at_root(&trace, &assertion), outcome, "{target} {matcher}");
+        assert_eq!(
+            judge_at_root(&trace, &assertion),
+            outcome,
+            "{target} {matcher}"
+        );
     }
 }
 

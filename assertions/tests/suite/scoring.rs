@@ -201,7 +201,11 @@ fn a_secret_that_was_taken_out_stands_for_the_one_that_it_can_be() {
 #[test]
 fn tests_that_only_what_is_hidden_tells_apart_are_not_decided() {
     let mut session = Session::new();
-    session.call(1, &json!({"password": "<REDACTED:password#1>", "q": 1}), "in");
+    session.call(
+        1,
+        &json!({"password": "<REDACTED:password#1>", "q": 1}),
+        "in",
+    );
     let scored = score_questions(&session, vec![secret("right", "in"), secret("wrong", "no")]);
     for one in &scored {
         assert_eq!((one.exercised, one.doubtful), (1, 1));

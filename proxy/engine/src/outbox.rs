@@ -223,13 +223,7 @@ impl Outbox {
     }
 
     /// Something that was held and may go; else it is kept.
-    fn look<P: Policy>(
-        &mut self,
-        now: Offset,
-        policy: &P,
-        order: u64,
-        one: Held,
-    ) -> Option<Bytes> {
+    fn look<P: Policy>(&mut self, now: Offset, policy: &P, order: u64, one: Held) -> Option<Bytes> {
         if policy.hold(now, one.ticket) == Hold::Over {
             self.tell(now, one.ticket);
             return Some(one.bytes);

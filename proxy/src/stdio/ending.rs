@@ -320,10 +320,7 @@ mod tests {
         let mut ending = Ending::new(true);
         ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
         for slow in [
-            Situation {
-                busy: true,
-                ..IDLE
-            },
+            Situation { busy: true, ..IDLE },
             Situation {
                 moved: true,
                 ..IDLE
@@ -332,10 +329,7 @@ mod tests {
             assert!(play(&mut ending, slow, 60_000).is_empty());
         }
         ending.handle(ms(60_000), Happening::EndingSignal);
-        let slow = Situation {
-            busy: true,
-            ..IDLE
-        };
+        let slow = Situation { busy: true, ..IDLE };
         assert_eq!(
             play(&mut ending, slow, 70_000).last().unwrap().1,
             Action::Finish

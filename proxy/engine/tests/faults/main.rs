@@ -7,6 +7,7 @@
     reason = "a test may fail"
 )]
 
+mod delays;
 mod page;
 mod talk;
 
@@ -101,34 +102,6 @@ fn wedged_holds_everything_in_order() {
 }
 
 #[test]
-fn slow_delays_and_lets_others_overtake() {
-    let mut talk = after_two_calls(&["slow tool=search delay_ms=100"]);
-    talk.server(10_000, &answer(1));
-    talk.server(11_000, &answer(2));
-    talk.timeout(109_999);
-    assert_eq!(talk.to_client(), [answer(2)]);
-    talk.timeout(110_000);
-    assert_eq!(talk.to_client(), [answer(2), answer(1)]);
-    assert_eq!(talk.effects(), ["slow-1 (slow): delayed 100 ms"]);
-}
-
-#[test]
-fn a_delay_that_is_changed_passes_on_what_it_holds() {
-    let mut talk = after_two_calls(&["slow name=s tool=search delay_ms=100000"]);
-    talk.server(10, &answer(1));
-    talk.book
-        .change("s", Fault::parse("hang tool=other").unwrap())
-        .unwrap();
-    talk.timeout(11);
-    assert_eq!(talk.to_client(), [answer(1)]);
-    let entry = &talk.book.entries()[0];
-    assert_eq!(
-        (entry.name.as_str(), entry.met, entry.fault.kind.name),
-        ("s", 0, "hang")
-    );
-}
-
-#[test]
 fn recover_after_hangs_the_first_calls() {
     let mut talk = Talk::new(&["recover_after tool=search failures=2"]);
     for id in 1..=3 {
@@ -138,20 +111,6 @@ fn recover_after_hangs_the_first_calls() {
     assert_eq!(talk.to_client(), [answer(3)]);
     let entry = &talk.book.entries()[0];
     assert_eq!((entry.met, entry.fired), (3, 2));
-}
-
-#[test]
-fn latency_keeps_requests_in_order() {
-    let mut talk = Talk::new(&["latency method=* latency_ms=50 jitter_ms=50"]);
-    for id in 0..20 {
-        talk.client(id * 1_000, &call(id, "search"));
-    }
-    assert!(talk.to_server().len() < 20);
-    for at in 20..140 {
-        talk.timeout(at * 1_000);
-    }
-    let sent: Vec<String> = (0..20).map(|id| call(id, "search")).collect();
-    assert_eq!(talk.to_server(), sent);
 }
 
 #[test]
