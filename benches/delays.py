@@ -1,7 +1,12 @@
 """Measures delays on the wire and prints how late messages were, in milliseconds.
 
-COUNT calls leave at once. Each answer should come TIME later than the same call is answered without a fault; what it is
-beyond that is its lateness. Of all rounds the median of the medians is printed, and the worst answer of the median round.
+COUNT calls leave at once. Each answer says when the server made it. It should be TIME longer on its way to the client
+than an answer is without a fault; what it is beyond that is its lateness. Of all rounds the median of the medians is
+printed, and the worst answer of the median round. Over stdio `burst` is told as well: how much later than TIME the whole
+burst was answered than without a fault, which is also the price of choosing who is delayed.
+
+HTTP at 1,000 at once is measured in another way, since so many requests in one burst would measure the gateway: a call
+leaves every millisecond until 1,000 are held, and each answer says when the server wrote it.
 """
 import asyncio
 import json
@@ -13,8 +18,9 @@ import time
 
 work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
 CASES = [(1, 10), (100, 100)] if small else [(1, 10), (1, 100), (1, 1000), (100, 100), (1000, 10), (1000, 100), (1000, 1000)]
-# More HTTP clients at once would measure this program, and not the delays.
+# More HTTP clients in one burst would measure this program, and not the delays.
 MOST_HTTP = 100
+HELD, HELD_MS = (50, 50) if small else (1000, 1000)
 
 
 def call(number):
@@ -26,10 +32,10 @@ def fault(delay):
 
 
 def over_stdio(count, delay):
-    """When each answer came, in seconds after all calls left."""
-    recorder = [binary, "record", "-o", f"{work}/run.tape.jsonl", *fault(delay), "--", f"{work}/echo_server"]
+    """How long each answer was on its way, in seconds, and when the last one came after all calls left."""
+    recorder = [binary, "record", "-o", f"{work}/run.tape.jsonl", *fault(delay), "--", f"{work}/echo_server", "0", "stamp"]
     child = subprocess.Popen(recorder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "TAPEWRIGHT_HOME": work})
-    out, came = child.stdout.fileno(), []
+    out, came, text = child.stdout.fileno(), [], b""
     # The first call starts everything, and is not counted.
     os.write(child.stdin.fileno(), b'{"jsonrpc":"2.0","id":0,"method":"initialize"}\n')
     os.read(out, 65536)
@@ -39,16 +45,18 @@ def over_stdio(count, delay):
     child.stdin.flush()
     while len(came) < count:
         chunk = os.read(out, 1 << 20)
-        now = time.monotonic() - began
+        now = time.monotonic()
         if not chunk:
             sys.exit("the recorder ended too soon")
         came += [now] * chunk.count(b"\n")
+        text += chunk
     child.stdin.close()
     child.wait(60)
     for name in os.listdir(work):
         if name.startswith("run"):
             os.remove(f"{work}/{name}")
-    return came
+    made = [json.loads(line)["result"]["at"] for line in text.splitlines()]
+    return sorted(at - then for at, then in zip(came, made)), came[-1] - began
 
 
 SERVED = set()
@@ -59,7 +67,7 @@ async def upstream(reader, writer):
     SERVED.add(asyncio.current_task())
     while head := await read_head(reader):
         body = await reader.readexactly(length_of(head))
-        answer = json.dumps({"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": {}}).encode()
+        answer = json.dumps({"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": {"at": time.monotonic()}}).encode()
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
         await writer.drain()
     writer.close()
@@ -77,8 +85,11 @@ def length_of(head):
     return next((int(value) for name, value in fields if name.lower() == b"content-length"), 0)
 
 
-async def over_http(count, delay):
-    """As `over_stdio`, with each call on a connection of its own that is open already."""
+async def over_http(count, delay, pace=0.0):
+    """As `over_stdio`, with each call on a connection of its own that is open already.
+
+    With a pace, how long each answer was on its way, in seconds, when a call leaves every `pace` seconds.
+    """
     server = await asyncio.start_server(upstream, "127.0.0.1", 0, backlog=4096)
     port = server.sockets[0].getsockname()[1]
     gateway = subprocess.Popen(
@@ -95,13 +106,18 @@ async def over_http(count, delay):
         writer.write(b"POST /mcp HTTP/1.1\r\nHost: %s:%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (host.encode(), ours.encode(), len(body), body))
         await writer.drain()
         head = await read_head(reader)
-        await reader.readexactly(length_of(head))
-        return time.monotonic()
+        body = await reader.readexactly(length_of(head))
+        now = time.monotonic()
+        return now - json.loads(body)["result"]["at"] if pace else now
 
     # Opens the connections behind as well.
     await asyncio.gather(*(ask(link, number, "ping") for number, link in enumerate(links)))
+    async def later(number, link):
+        await asyncio.sleep(began + number * pace - time.monotonic())
+        return await ask(link, number, "tools/call")
+
     began = time.monotonic()
-    came = await asyncio.gather(*(ask(link, number, "tools/call") for number, link in enumerate(links)))
+    came = await asyncio.gather(*(later(number, link) for number, link in enumerate(links)))
     for _reader, writer in links:
         writer.close()
     gateway.terminate()
@@ -112,13 +128,23 @@ async def over_http(count, delay):
     for name in os.listdir(work):
         if name.startswith("run"):
             os.remove(f"{work}/{name}")
-    return sorted(at - began for at in came)
+    return sorted(came) if pace else sorted(at - began for at in came), 0.0
 
 
 def late(run, count, delay):
-    """How late the answers of one round are beyond what was asked, beside a round without a fault."""
-    plain, delayed = run(count, None), run(count, delay)
-    return sorted((one - other) * 1000 - delay for one, other in zip(delayed, plain))
+    """How late the answers of one round are beyond what was asked, beside a round without a fault, and the last of all."""
+    (plain, end), (delayed, late_end) = run(count, None), run(count, delay)
+    return sorted((one - other) * 1000 - delay for one, other in zip(delayed, plain)), (late_end - end) * 1000 - delay
+
+
+def report(title, count, delay, found):
+    """Prints what all rounds found."""
+    middle = statistics.median(statistics.median(one) for one, _burst in found)
+    worst = statistics.median(max(abs(one[0]), abs(one[-1])) for one, _burst in found)
+    burst = statistics.median(burst for _one, burst in found)
+    limit = 2 + delay * 0.05
+    also = f"  burst {burst:.2f}" if title == "stdio" else ""
+    print(f"{title:5}  {count:5} at once, {delay:5} ms: late {middle:7.2f} ms, the worst {worst:7.2f}  (at most {limit:.1f}){also}")
 
 
 for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.run(over_http(count, delay)))):
@@ -126,7 +152,6 @@ for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.
         if title == "http" and count > MOST_HTTP:
             continue
         found = [late(run, count, delay) for _round in range(rounds)]
-        middle = statistics.median(statistics.median(one) for one in found)
-        worst = statistics.median(max(abs(one[0]), abs(one[-1])) for one in found)
-        limit = 2 + delay * 0.05
-        print(f"{title:5}  {count:5} at once, {delay:5} ms: late {middle:7.2f} ms, the worst {worst:7.2f}  (at most {limit:.1f})")
+        report(title, count, delay, found)
+held = lambda count, delay: asyncio.run(over_http(count, delay, 0.001))
+report("held", HELD, HELD_MS, [late(held, HELD, HELD_MS) for _round in range(rounds)])
