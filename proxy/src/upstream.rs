@@ -45,6 +45,12 @@ pub trait ChunkSource: Send {
     /// Appends the next chunk to `space`, within its capacity. With a `timeout`, gives up
     /// after it.
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult>;
+
+    /// Whether it is known, without a read, that the other side has closed the stream. What
+    /// it sent before may still be there to be read.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// What a read brought.

@@ -138,10 +138,11 @@ pub(crate) fn policy(book: &Arc<Book>) -> FaultPolicy {
     FaultPolicy::new(Arc::clone(book))
 }
 
-/// Says on the tape which faults were asked for, and where chance began.
-pub(crate) fn note(book: &Book, header: &mut Header) {
+/// Says on the tape which faults were asked for, and where chance began. With a control
+/// there may be faults later.
+pub(crate) fn note(book: &Book, control: Option<&Control>, header: &mut Header) {
     let entries = book.entries();
-    if entries.is_empty() {
+    if entries.is_empty() && control.is_none() {
         return;
     }
     header.seed = Some(book.seed());
@@ -159,10 +160,12 @@ pub(crate) fn note(book: &Book, header: &mut Header) {
         .collect();
 }
 
-/// Says how many faults are in force, and where chance begins.
-pub(crate) fn begin(book: &Book) {
+/// Says how many faults are in force, and where chance begins: always where chance has a
+/// say, as the run could not be repeated otherwise.
+pub(crate) fn begin(book: &Book, control: Option<&Control>, verbose: bool) {
     let entries = book.entries();
-    if !entries.is_empty() {
+    let chance = entries.iter().any(|entry| entry.fault.is_by_chance());
+    if chance || verbose && !(entries.is_empty() && control.is_none()) {
         report::note(&format!("{} faults, --seed {}", entries.len(), book.seed()));
     }
 }

@@ -130,11 +130,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     let book = arguments.faults.book(&label, way.reach(), clock)?;
     let plan = Plan::of(arguments)?;
-    if arguments.verbose {
-        faults::begin(&book);
-    }
     let hang_after = arguments.judging.hang_after();
     let control = arguments.faults.control(&book, clock, hang_after)?;
+    faults::begin(&book, control.as_ref(), arguments.verbose);
     if let Some(exit) = plan.run(arguments, (&way, &book, control.as_ref()), clock)? {
         return Ok(exit);
     }
@@ -149,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let mut settings = settings(arguments, &way, &label, clock, target, scoring.as_ref())?;
     settings.judging = faults::watched(control.as_ref(), settings.judging);
-    faults::note(&book, &mut settings.header);
+    faults::note(&book, control.as_ref(), &mut settings.header);
     let wanted = settings.target.tape().clone();
     let start = || -> anyhow::Result<Arc<Recorder>> {
         let recorder = Recorder::start(settings, clock);

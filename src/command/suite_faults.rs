@@ -23,23 +23,43 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
     let Some(suite) = &loaded.suite else {
         let what = report::issues::pretty::text(&[(shown.clone(), loaded)]);
         let what = format!("`--faults {shown}` cannot be used\n{}", what.trim_end());
-        return Err(
-            Mistake::new(what, "mend it: `tapewright validate SUITE` shows the same").into(),
-        );
+        return Err(Mistake::new(
+            what,
+            "mend the file; docs/suites.md has every field of `faults`",
+        )
+        .into());
     };
     if suite.faults.is_empty() {
         let what = format!("`--faults {shown}`: the file has no `faults`");
         return Err(Mistake::new(what, "name the suite, or the file, that declares them").into());
     }
+    for (at, one) in suite.faults.iter().enumerate() {
+        if suite
+            .faults
+            .iter()
+            .take(at)
+            .any(|other| other.name == one.name)
+        {
+            let line = loaded.sources.excerpt(&one.place).map_or(0, |one| one.line);
+            let name = report::safe(&one.name);
+            let what =
+                format!("`--faults {shown}`, line {line}: there is a fault `{name}` already");
+            return Err(Mistake::new(what, "each fault needs a name of its own").into());
+        }
+    }
     suite.faults.iter().map(fault).collect()
 }
 
 fn fault(written: &Written) -> anyhow::Result<Fault> {
-    let (name, value) = match written.kind {
-        FaultKind::Hang => ("hang", None),
-        FaultKind::Wedged => ("wedged", None),
-        FaultKind::Slow(time) => ("slow", Some(("delay_ms", time.as_millis().to_string()))),
-        FaultKind::RecoverAfter(calls) => ("recover_after", Some(("failures", calls.to_string()))),
+    let (name, values) = match written.kind {
+        FaultKind::Hang => ("hang", Vec::new()),
+        FaultKind::Wedged => ("wedged", Vec::new()),
+        FaultKind::Slow { delay, jitter } => {
+            let values = [("delay_ms", delay), ("jitter_ms", jitter)];
+            let values = values.map(|(name, time)| (name, time.as_millis().to_string()));
+            ("slow", values.to_vec())
+        }
+        FaultKind::RecoverAfter(calls) => ("recover_after", vec![("failures", calls.to_string())]),
     };
     let mistake = |what: String| {
         let what = format!("fault `{}`: {what}", report::safe(&written.name));
@@ -50,11 +70,11 @@ fn fault(written: &Written) -> anyhow::Result<Fault> {
     fault.name = Some(written.name.clone());
     fault.selector.tool.clone_from(&written.tool);
     fault.selector.server.clone_from(&written.server);
-    if let Some((name, value)) = value
-        && let Some(parameter) = kind.parameter(name)
-    {
-        let set = fault.values.set(parameter, &value);
-        set.map_err(|error| mistake(error.to_string()))?;
+    for (name, value) in values {
+        if let Some(parameter) = kind.parameter(name) {
+            let set = fault.values.set(parameter, &value);
+            set.map_err(|error| mistake(error.to_string()))?;
+        }
     }
     Ok(fault)
 }

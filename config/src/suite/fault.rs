@@ -28,11 +28,21 @@ pub enum FaultKind {
     Hang,
     /// It is never answered, and neither is anything after it.
     Wedged,
-    /// It is answered after this time.
-    Slow(Duration),
+    /// It is answered after this time, by up to the jitter sooner or later.
+    Slow {
+        /// How much later.
+        delay: Duration,
+        /// How much that varies.
+        jitter: Duration,
+    },
     /// So many calls are never answered, later ones are.
     RecoverAfter(u64),
 }
+
+/// The longest delay, in milliseconds: a day.
+const MOST_MS: u64 = 86_400_000;
+/// The most calls that may fail before one is answered.
+const MOST_FAILURES: u64 = 1_000_000;
 
 impl Fault {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
@@ -45,19 +55,23 @@ impl Fault {
         let kind = fields
             .required("kind")
             .and_then(|at| at.word(&["hang", "wedged", "slow", "recover_after"]));
-        let mut count = |key, needed| {
+        let mut count = |key, needed, most| {
             let found = if needed {
                 fields.required(key)
             } else {
                 fields.optional(key)
             };
-            found.map_or(0, |at| at.integer(0))
+            found.map_or(0, |at| at.integer_within(0, most))
         };
-        let delay = Duration::from_millis(count("delay_ms", kind == Some("slow")));
-        let failures = count("failures", kind == Some("recover_after"));
+        let delay = count("delay_ms", kind == Some("slow"), MOST_MS);
+        let jitter = count("jitter_ms", false, MOST_MS);
+        let failures = count("failures", kind == Some("recover_after"), MOST_FAILURES);
         fields.finish();
         let kind = match kind {
-            Some("slow") => FaultKind::Slow(delay),
+            Some("slow") => FaultKind::Slow {
+                delay: Duration::from_millis(delay),
+                jitter: Duration::from_millis(jitter),
+            },
             Some("recover_after") => FaultKind::RecoverAfter(failures),
             Some("wedged") => FaultKind::Wedged,
             _ => FaultKind::Hang,

@@ -164,14 +164,15 @@ impl Outbox {
     pub(crate) fn advance<P: Policy>(&mut self, now: Offset, policy: &P) -> bool {
         while let Some(step) = self.steps.front() {
             match step {
-                Step::Wait(time) => {
+                Step::Wait { time, ticket } => {
                     let since = self.waited_until.unwrap_or(now);
                     let until = *self.waits_until.get_or_insert(after(since, *time));
-                    if until > now {
+                    let over = |ticket| policy.hold(now, ticket) == Hold::Over;
+                    if until > now && !ticket.is_some_and(over) {
                         return false;
                     }
                     self.waits_until = None;
-                    self.waited_until = Some(until);
+                    self.waited_until = Some(until.min(now));
                 }
                 Step::Hold(ticket) | Step::Stall(ticket) => match policy.hold(now, *ticket) {
                     Hold::Over => {}
@@ -191,7 +192,7 @@ impl Outbox {
                 Step::Send(bytes) => self.ready.push_back(bytes),
                 Step::Aside(aside) => self.asides.push_back(aside),
                 Step::Cut => return true,
-                Step::Hold(_) | Step::Stall(_) | Step::Wait(_) => {}
+                Step::Hold(_) | Step::Stall(_) | Step::Wait { .. } => {}
             }
         }
         self.waited_until = None;
@@ -273,7 +274,7 @@ impl Outbox {
                 }
                 Step::Cut => open = false,
                 Step::Aside(aside) => self.asides.push_back(aside),
-                Step::Stall(_) | Step::Wait(_) => {}
+                Step::Stall(_) | Step::Wait { .. } => {}
             }
         }
         self.weight = 0;
@@ -290,7 +291,10 @@ impl Outbox {
     pub(crate) fn timeout(&self, now: Offset) -> Option<Offset> {
         let delayed = self.delayed.keys().next().map(|(at, _)| *at);
         let step = match self.steps.front() {
-            Some(Step::Wait(_)) => self.waits_until,
+            Some(Step::Wait { ticket, .. }) => {
+                let look = ticket.map(|_| after(now, LOOK));
+                self.waits_until.into_iter().chain(look).min()
+            }
             Some(Step::Hold(_) | Step::Stall(_)) => Some(after(now, LOOK)),
             _ => None,
         };

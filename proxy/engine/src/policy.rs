@@ -156,8 +156,13 @@ pub enum Step {
     Send(Bytes),
     /// Nothing is read from the sender until the ticket's time is over.
     Stall(Ticket),
-    /// Nothing is passed on for this time.
-    Wait(Duration),
+    /// Nothing is passed on for this time, unless the ticket's time is over before.
+    Wait {
+        /// For how long.
+        time: Duration,
+        /// Under which it waits, where that can end early.
+        ticket: Option<Ticket>,
+    },
 }
 
 /// What is done beside the direction of a message.

@@ -20,6 +20,7 @@ use crate::bridge::line::one_line;
 use crate::bridge::lines::LineSource;
 use crate::clock::Clock;
 use crate::record::Recorder;
+use crate::stdio::ending::Happening;
 use crate::stdio::session::{Ends, Notice, Place};
 use crate::upstream::{Link, OpenError, Upstream};
 
@@ -46,8 +47,8 @@ pub(crate) struct Child {
     ended: Mutex<Option<&'static str>>,
     recorder: Arc<Recorder>,
     clock: Clock,
-    // Kept so that a session's thread always has somebody to hear from.
-    _notify: SyncSender<Notice>,
+    // What the session's thread is told.
+    notify: SyncSender<Notice>,
 }
 
 impl Starter {
@@ -63,7 +64,7 @@ impl Starter {
             ended: Mutex::default(),
             recorder: Arc::clone(&self.recorder),
             clock: self.clock,
-            _notify: notify.clone(),
+            notify: notify.clone(),
         });
         let ends = self.ends(&child)?;
         child.mark(SessionMark::Began(began(manner).to_owned()));
@@ -155,6 +156,12 @@ impl Child {
         self.ended().get_or_insert(why);
         self.input.finish();
         self.board().finish("the session was ended");
+        // The end of its input may never be read, and nobody waits for its answers. A full
+        // channel has told it enough.
+        drop(
+            self.notify
+                .try_send(Notice::Happened(Happening::ClientGone)),
+        );
         self.taken.notify_all();
     }
 

@@ -80,6 +80,8 @@ enum Pressure {
     None,
     /// Terminate at this time, unless answers are owed.
     Grace(Duration),
+    /// Answers are owed: look again at this time.
+    Owing(Duration),
     /// Terminate at this time.
     Terminate(Duration),
     /// Kill at this time.
@@ -99,8 +101,6 @@ pub(crate) struct Ending {
     drain_until: Option<Duration>,
     // Whether what is left of the server's group was ended.
     swept: bool,
-    // Whether answers were owed when the grace was last looked at.
-    owing: bool,
 }
 
 impl Ending {
@@ -112,7 +112,6 @@ impl Ending {
             log_done: !has_log,
             drain_until: None,
             swept: false,
-            owing: false,
         }
     }
 
@@ -127,9 +126,7 @@ impl Ending {
             Happening::ClientDone if self.pressure == Pressure::None => {
                 self.pressure = Pressure::Grace(now + GRACE);
             }
-            Happening::ClientGone
-                if matches!(self.pressure, Pressure::None | Pressure::Grace(_)) =>
-            {
+            Happening::ClientGone if self.is_patient() => {
                 self.pressure = Pressure::Terminate(now + GRACE);
             }
             Happening::ClientDone | Happening::ClientGone => {}
@@ -151,12 +148,26 @@ impl Ending {
         (self.exit.is_some() && self.server_done && self.log_done).then_some(Action::Finish)
     }
 
+    /// Whether nothing has been done yet to make the server end.
+    fn is_patient(&self) -> bool {
+        matches!(
+            self.pressure,
+            Pressure::None | Pressure::Grace(_) | Pressure::Owing(_)
+        )
+    }
+
+    /// Whether answers are owed that could still come, and that somebody waits for.
+    fn may_answer(&self, situation: Situation) -> bool {
+        situation.owed > 0 && !situation.client_gone && !self.server_done
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let pressure = match self.pressure {
             Pressure::None => None,
             _ if self.exit.is_some() => None,
             Pressure::Grace(at)
+            | Pressure::Owing(at)
             | Pressure::Terminate(at)
             | Pressure::Kill(at)
             | Pressure::Killed(at) => Some(at),
@@ -171,7 +182,7 @@ impl Ending {
         {
             // What is on its way would have stayed in a pipe for the client, had it spoken
             // with the server alone.
-            let patient = matches!(self.pressure, Pressure::None | Pressure::Grace(_));
+            let patient = self.is_patient();
             self.drain_until = Some(now + DRAIN);
             if situation.moved || situation.busy && patient {
                 return None;
@@ -182,13 +193,14 @@ impl Ending {
         match self.pressure {
             _ if self.exit.is_some() => None,
             Pressure::Killed(at) if at <= now => Some(Action::Finish),
-            Pressure::Grace(at) if at <= now && situation.owed > 0 && !situation.client_gone => {
-                self.owing = true;
-                self.pressure = Pressure::Grace(now + RECHECK);
+            Pressure::Grace(at) | Pressure::Owing(at)
+                if at <= now && self.may_answer(situation) =>
+            {
+                self.pressure = Pressure::Owing(now + RECHECK);
                 None
             }
             // It has just given its last answer: now it may see that its input has ended.
-            Pressure::Grace(at) if at <= now && std::mem::take(&mut self.owing) => {
+            Pressure::Owing(at) if at <= now => {
                 self.pressure = Pressure::Grace(now + GRACE);
                 None
             }
@@ -257,6 +269,17 @@ mod tests {
         assert_eq!(
             play(&mut ending, IDLE, 62_000).first(),
             Some(&(61_050, Action::Terminate))
+        );
+    }
+
+    #[test]
+    fn a_server_whose_output_has_ended_is_not_waited_for() {
+        let mut ending = Ending::new(false);
+        ending.handle(ms(0), Happening::ServerDone);
+        ending.handle(ms(0), Happening::ClientDone);
+        assert_eq!(
+            play(&mut ending, Situation { owed: 1, ..IDLE }, 10_000).first(),
+            Some(&(1_000, Action::Terminate))
         );
     }
 

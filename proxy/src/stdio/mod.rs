@@ -5,7 +5,7 @@
 //! signals. [`run`] watches them come to their ends.
 
 mod child;
-mod ending;
+pub(crate) mod ending;
 mod pipe;
 mod pump;
 pub(crate) mod session;

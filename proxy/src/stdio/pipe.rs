@@ -110,6 +110,16 @@ impl ChunkSource for Pipe {
             }
         }
     }
+
+    fn is_over(&self) -> bool {
+        let mut fds = [PollFd::new(&*self.0, PollFlags::empty())];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+        poll(&mut fds, Some(&now)).is_ok() && fds.iter().any(|one| one.revents().intersects(gone))
+    }
 }
 
 impl ChunkSink for Pipe {

@@ -94,7 +94,9 @@ impl<P: Policy> Pump<P> {
             .lane
             .poll_timeout()
             .map(|at| Duration::from_micros(at.since(self.clock.now()).0));
-        if self.lane.is_stalled() {
+        // A sender that has gone sends no more than is there already, and must be seen to
+        // have gone.
+        if self.lane.is_stalled() && !self.source.is_over() {
             return self.stall(timeout.map_or(STALL, |timeout| timeout.min(STALL)));
         }
         let space = self.lane.space();

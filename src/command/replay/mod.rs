@@ -82,10 +82,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
     let label = label(arguments, &script);
     let book = arguments.faults.book(&label, Reach::Stdio, clock)?;
-    if arguments.verbose {
-        faults::begin(&book);
-    }
     let control = arguments.faults.control(&book, clock, None)?;
+    faults::begin(&book, control.as_ref(), arguments.verbose);
     let recorder = recorder(arguments, (&label, &book, control.as_ref()), rules, clock)?;
     let exit = match &arguments.listening.listen {
         Some(listen) => serve_http(arguments, listen, (upstream, &book), &recorder, clock)?,
@@ -239,7 +237,7 @@ fn recorder(
         rules: Box::new(move || rules),
         judging: faults::watched(control, None),
     };
-    faults::note(book, &mut settings.header);
+    faults::note(book, control, &mut settings.header);
     let recorder = Recorder::start(settings, clock);
     Ok(Arc::new(
         recorder.context("the recorder could not be started")?,

@@ -1,6 +1,7 @@
 //! Faults: what the client sees, what the tape says, and that nobody else is touched.
 
 mod control;
+mod ends;
 mod http;
 mod openapi;
 mod replay;

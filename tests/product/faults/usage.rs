@@ -68,6 +68,71 @@ fn a_suite_declares_faults() {
 }
 
 #[test]
+fn a_file_of_faults_says_where_it_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("faults.yaml");
+    let say = |faults: &str| {
+        std::fs::write(&file, format!("faults:\n{faults}")).unwrap();
+        refused(&["--faults", file.to_str().unwrap(), "--", "true"])
+    };
+    let one = |rest: &str| format!("  - name: a\n    target: {{ tool: search }}\n    {rest}\n");
+    let text = say(&one("kind: slow\n    delay_ms: 86400001"));
+    assert!(text.contains("faults.yaml:5:15"), "{text}");
+    assert!(text.contains("from 0 to 86400000, not 86400001"), "{text}");
+    let text = say(&one("kind: recover_after\n    failures: 5000000"));
+    assert!(text.contains("from 0 to 1000000, not 5000000"), "{text}");
+    let text = say(&(one("kind: hang") + &one("kind: wedged")));
+    assert!(
+        text.contains("line 5: there is a fault `a` already"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (fault, why) in [
+        ("hang=3", "`hang` takes no value"),
+        ("error on=request", "`error` is about what the client gets"),
+        ("reset on=request", "`reset` is about what the client gets"),
+    ] {
+        let text = refused(&["--fault", fault, "--", "true"]);
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+#[test]
+fn where_chance_begins_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = folder.path().join("faults.yaml");
+    let text = "faults:\n  - name: a\n    target: { tool: search }\n    kind: slow\n    delay_ms: 1\n    jitter_ms: 1\n";
+    std::fs::write(&faults, text).unwrap();
+    let control = format!("unix:{}", folder.path().join("c.sock").display());
+    let tape = folder.path().join("run.tape.jsonl");
+    let run = |options: &[&str]| {
+        std::fs::remove_file(&tape).ok();
+        let done = tapewright()
+            .args(["record", "-o", tape.to_str().unwrap(), "--seed", "5"])
+            .args(options)
+            .args(["--", "true"])
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(0), "{options:?}");
+        let tape = std::fs::read_to_string(&tape).unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        (said.contains("--seed 5"), tape.contains("\"seed\":5"))
+    };
+    assert_eq!(run(&["--fault", "drop probability=0.5"]), (true, true));
+    assert_eq!(run(&["--faults", faults.to_str().unwrap()]), (true, true));
+    assert_eq!(run(&["--fault", "drop tool=search"]), (false, true));
+    assert_eq!(run(&["--fault", "drop tool=search", "-v"]), (true, true));
+    // There may be faults later.
+    assert_eq!(run(&["--control", &control]), (false, true));
+    assert_eq!(run(&["--control", &control, "-v"]), (true, true));
+    assert_eq!(run(&[]), (false, false));
+}
+
+#[test]
 fn a_fault_that_can_never_fire_is_refused() {
     let text = refused(&["--fault", "http-status status=404", "--", "true"]);
     assert!(text.contains("`http-status` is for HTTP"), "{text}");

@@ -253,6 +253,13 @@ impl Book {
         hit
     }
 
+    /// Whether the fault of a hit has neither been taken away nor changed since.
+    #[must_use]
+    pub fn is_in_force(&self, hit: &Hit) -> bool {
+        let state = self.lock();
+        state.lines.iter().any(|line| line.number == hit.number)
+    }
+
     /// A ticket for what a hit holds: `before` it is due, and `then`.
     pub fn ticket(
         &self,

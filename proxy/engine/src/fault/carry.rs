@@ -47,7 +47,12 @@ impl Scene<'_> {
             }
             Act::Play(moves) => {
                 let what = told(&moves, self.chosen.hit.kind().name);
+                let waits = self.waits(talk, &moves);
                 let step = |one| match one {
+                    Move::Step(Step::Wait { time, .. }) => Some(Step::Wait {
+                        time,
+                        ticket: waits,
+                    }),
                     Move::Step(step) => Some(step),
                     Move::Hold => {
                         let ticket = self.ticket(talk, None, Hold::Lasting, Hold::Over);
@@ -129,6 +134,20 @@ impl Scene<'_> {
             _ => {}
         }
         (Verdict::Hold { ticket, due }, what.to_owned())
+    }
+
+    /// Under which the waits among these moves stand: they end with their fault.
+    fn waits(&self, talk: &mut Conversation, moves: &[Move]) -> Option<Ticket> {
+        let wait = |one: &Move| match one {
+            Move::Step(Step::Wait { time, .. }) => Some(*time),
+            _ => None,
+        };
+        let all = moves
+            .iter()
+            .filter_map(wait)
+            .reduce(Duration::saturating_add)?;
+        let due = Some(after(self.now, all));
+        self.ticket(talk, due, Hold::Passing, Hold::Over).ok()
     }
 
     /// The message, behind a step that makes it and all that follows wait.

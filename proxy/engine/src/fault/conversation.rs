@@ -169,11 +169,16 @@ impl Conversation {
                     return Some(chosen);
                 }
                 let hit = book.choose(now, &subject(method))?;
-                Some(Chosen::new(hit, None, None))
+                // Nobody waits for an answer to a notification.
+                (!hit.kind().is_about_answers()).then(|| Chosen::new(hit, None, None))
             }
             MessageKind::Response { id, .. } => {
                 let key = (dir.opposite(), key_of(id));
                 let awaited = self.awaited.remove(&key)?;
+                // It may have been taken away while the answer was on its way.
+                if !book.is_in_force(&awaited.hit) {
+                    return None;
+                }
                 let mut chosen = Chosen::new(awaited.hit, Some(key), Some(awaited.id));
                 chosen.cancelled = awaited.cancelled;
                 Some(chosen)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tapewright_schemas::event::Direction;
 
-use super::kinds::{self, Kind, On};
+use super::kinds::{self, Kind, On, Parameter};
 use super::selector::Selector;
 use super::values::{ValueError, Values};
 use super::words::{Word, words};
@@ -48,6 +48,12 @@ pub enum SpecError {
         parameter: &'static str,
         /// A whole fault.
         example: &'static str,
+    },
+    /// A kind that has nothing to do to a request.
+    #[error("`{kind}` is about what the client gets: leave out `on=request`")]
+    AboutAnswers {
+        /// The kind.
+        kind: &'static str,
     },
     /// A quote that is not closed.
     #[error("column {column}: the quote is not closed")]
@@ -131,6 +137,14 @@ impl Fault {
         let Some((first, rest)) = words.split_first() else {
             return Err(SpecError::Empty);
         };
+        if first.value.is_some() && kinds::find(&first.key).is_some() {
+            let what = format!(
+                "`{0}` takes no value: write `{0}`, then its words",
+                first.key
+            );
+            let column = first.column;
+            return Err(SpecError::BadValue { column, what });
+        }
         let (None, Some(kind)) = (&first.value, kinds::find(&first.key)) else {
             return Err(SpecError::UnknownKind {
                 column: first.column,
@@ -154,8 +168,22 @@ impl Fault {
         Ok(fault)
     }
 
+    /// Whether chance has a say in whom it meets, or in what it does.
+    #[must_use]
+    pub fn is_by_chance(&self) -> bool {
+        let jitter = |parameter: &Parameter| {
+            parameter.name == "jitter_ms" && self.values.number(self.kind, "jitter_ms") > 0
+        };
+        self.selector.probability.is_some() || self.kind.parameters.iter().any(jitter)
+    }
+
     /// Refuses a fault that lacks something.
     pub fn check(&self) -> Result<(), SpecError> {
+        if self.on == On::Request && self.kind.is_about_answers() {
+            return Err(SpecError::AboutAnswers {
+                kind: self.kind.name,
+            });
+        }
         match self.values.missing(self.kind) {
             None => Ok(()),
             Some(parameter) => Err(SpecError::Missing {

@@ -82,3 +82,58 @@ fn latency_keeps_requests_in_order() {
     let sent: Vec<String> = (0..20).map(|id| call(id, "search")).collect();
     assert_eq!(talk.to_server(), sent);
 }
+
+#[test]
+fn pieces_that_wait_are_let_go_with_their_fault() {
+    for fault in [
+        "slow-trickle name=f tool=search bytes_per_s=1",
+        "slicer name=f tool=search size=5 delay_ms=1000",
+    ] {
+        for change in [false, true] {
+            let mut talk = after_two_calls(&[fault]);
+            talk.server(10_000, &answer(1));
+            talk.server(11_000, &answer(2));
+            talk.timeout(1_020_000);
+            assert!(!talk.raw_to_client().contains('\n'), "{fault}");
+            if change {
+                let other = Fault::parse("hang tool=other").unwrap();
+                talk.book.change("f", other).unwrap();
+            } else {
+                talk.book.remove("f").unwrap();
+            }
+            talk.timeout(1_030_000);
+            assert_eq!(talk.to_client(), [answer(1), answer(2)], "{fault}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_that_was_taken_away_meets_no_answer_that_is_on_its_way() {
+    for fault in [
+        "error",
+        "drop",
+        "duplicate",
+        "truncate",
+        "reset",
+        "slow-trickle bytes_per_s=1",
+    ] {
+        // Another one is in force, so that messages are looked at.
+        let mut talk = after_two_calls(&[&format!("{fault} name=f tool=search"), "hang tool=x"]);
+        talk.book.remove("f").unwrap();
+        talk.server(10_000, &answer(1));
+        assert_eq!(talk.to_client(), [answer(1)], "{fault}");
+        assert!(talk.effects().is_empty(), "{fault}");
+    }
+}
+
+#[test]
+fn what_is_about_answers_leaves_notifications_alone() {
+    let noise = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
+    for fault in ["error", "wrong-id", "list-change", "reset"] {
+        let mut talk = Talk::new(&[&format!("{fault} method=*")]);
+        talk.client(0, noise);
+        talk.server(0, noise);
+        assert_eq!(talk.to_client(), [noise], "{fault}");
+        assert_eq!(talk.to_server(), [noise], "{fault}");
+    }
+}

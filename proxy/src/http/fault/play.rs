@@ -118,7 +118,7 @@ impl Player {
                         wait(book, clock, held.ticket(), None).await;
                     }
                 }
-                Move::Step(Step::Wait(time)) => {
+                Move::Step(Step::Wait { time, .. }) => {
                     // What one wait was late is not added to the next.
                     at += time;
                     tokio::time::sleep_until(at).await;

@@ -30,6 +30,25 @@ pub struct Kind {
     pub act: fn(&Call<'_>) -> Act,
 }
 
+/// Kinds that take the place of an answer, or stand beside one: they have nothing to do to
+/// a request or a notification.
+const ABOUT_ANSWERS: [&str; 6] = [
+    "error",
+    "http-status",
+    "late-after-cancel",
+    "list-change",
+    "reset",
+    "wrong-id",
+];
+
+impl Kind {
+    /// Whether it is about answers alone.
+    #[must_use]
+    pub fn is_about_answers(&self) -> bool {
+        ABOUT_ANSWERS.contains(&self.name)
+    }
+}
+
 /// Whether a peer must cope with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Legal {

@@ -151,7 +151,10 @@ fn pieces(mut whole: Bytes, size: usize, wait: Duration) -> Act {
         let rest = whole.split_off(size.min(whole.len()));
         moves.push(Move::send(std::mem::replace(&mut whole, rest)));
         if wait > Duration::ZERO && !whole.is_empty() {
-            moves.push(Move::Step(Step::Wait(wait)));
+            moves.push(Move::Step(Step::Wait {
+                time: wait,
+                ticket: None,
+            }));
         }
     }
     Act::Play(moves)
