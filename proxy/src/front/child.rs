@@ -165,6 +165,14 @@ impl Child {
         self.taken.notify_all();
     }
 
+    /// The server says nothing any more, whatever became of its process: who waits for it
+    /// is told, and it is let go.
+    pub(super) fn fall_silent(&self) {
+        self.input.finish();
+        self.board().finish(PROCESS_ENDED);
+        self.taken.notify_all();
+    }
+
     /// Whether it can take messages.
     pub(crate) fn is_over(&self) -> bool {
         self.board().is_over()

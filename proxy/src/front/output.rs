@@ -87,5 +87,6 @@ impl Drop for Output {
         if !self.partial.is_empty() || self.too_long {
             self.line();
         }
+        self.child.fall_silent();
     }
 }

@@ -11,6 +11,8 @@ use crate::support::{Session, Tape, eventually, peer, record, tapewright};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
+
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
 
 #[test]
@@ -45,11 +47,23 @@ fn a_stall_ends_with_its_client_and_passes_on_what_it_holds() {
 /// Sends the handshake to what serves over HTTP, waits until a fault has met it, and ends it.
 fn ends_although_it_is_held(house: House, tape: &std::path::Path) {
     let mut wire = house.connect();
-    let accept = "Accept: application/json, text/event-stream\r\n";
-    wire.send(post(house.address, accept, INITIALIZE));
+    wire.send(post(house.address, ACCEPT, INITIALIZE));
     let met = || std::fs::read_to_string(tape).is_ok_and(|text| text.contains("\"faulted\""));
     assert!(eventually(PATIENCE, met));
     // It must end by itself; how, the fault decides.
+    house.stop("TERM");
+}
+
+#[test]
+fn who_waits_behind_http_for_what_was_cut_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--fault", "reset method=initialize"];
+    let house = House::start(folder.path(), &cassette(&[opening()]), &options);
+    let mut wire = house.connect();
+    wire.send(post(house.address, ACCEPT, INITIALIZE));
+    let head = wire.head();
+    let body = String::from_utf8(wire.body(&head)).unwrap();
+    assert!(body.contains("the server has ended"), "{body}");
     house.stop("TERM");
 }
 
