@@ -2,6 +2,7 @@
 
 mod control;
 mod http;
+mod http_wedges;
 mod openapi;
 mod replay;
 pub(crate) mod rmcp;
@@ -12,6 +13,9 @@ mod view;
 use tapewright_schemas::event::EventBody;
 
 use crate::support::Tape;
+
+/// How long anything may take before a test has failed.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// A call of a tool.
 fn call(id: u64, tool: &str) -> String {

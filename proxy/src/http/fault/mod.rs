@@ -50,11 +50,11 @@ impl Scene {
         aimed: Option<Aimed>,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
-        if let Some(ticket) = self
+        let wedge = self
             .gateway
             .wedges
-            .ticket(&self.talk, self.book(), self.now())
-        {
+            .held(&self.talk, self.book(), self.now());
+        if let Some(held) = wedge {
             self.note("waits behind an earlier answer that a fault holds");
             let (parts, body) = response.into_parts();
             // A stream may have no end.
@@ -64,7 +64,9 @@ impl Scene {
                 collect(body, self.log.limit_bytes()).await
             };
             let leaving = self.leaving(None);
-            return if wait(self.book(), self.gateway.clock, ticket, None).await == Hold::Cut {
+            let due = self.book().due_at(held.ticket());
+            let over = wait(self.book(), self.gateway.clock, held.ticket(), due).await;
+            return if over == Hold::Cut {
                 leaving.cut();
                 cut_off()
             } else {

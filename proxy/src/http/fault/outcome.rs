@@ -1,6 +1,7 @@
 //! What a fault makes of an answer: of a whole body, or of one event of a stream.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use tapewright_engine::fault::{Act, Call, Move, Until, after};
 use tapewright_engine::policy::{Hold, Step};
 use tapewright_schemas::event::Effect;
 
-use super::hold::{self, Held, wait};
+use super::hold::{Held, wait};
 use super::{Aimed, Scene};
 
 /// What the client gets in place of an answer, or later.
@@ -121,20 +122,17 @@ impl Scene {
             return true;
         };
         self.tell(aimed, "held, with all that follows in its session");
-        let ticket = held.ticket();
-        if self.gateway.wedges.add(self.talk.clone(), ticket) {
-            held.keep();
-        } else {
+        let held = Arc::new(held);
+        if !self.gateway.wedges.add(self.talk.clone(), &held) {
             self.note("too many sessions are wedged: what follows in this one is not held");
         }
         let leaving = self.leaving(Some(aimed));
-        if wait(self.book(), self.gateway.clock, ticket, due).await != Hold::Cut {
+        if wait(self.book(), self.gateway.clock, held.ticket(), due).await != Hold::Cut {
             leaving.passed();
             return true;
         }
-        // Time for those that wait behind it to see the cut.
-        tokio::time::sleep(hold::LOOK * 4).await;
-        self.book().give_back(ticket);
+        // Those that wait behind it hold it themselves until they have seen the cut.
+        self.gateway.wedges.remove(&self.talk, &held);
         leaving.cut();
         false
     }
