@@ -5,6 +5,7 @@
 //! until it is whole, up to the message limit; of an event stream the answer alone is.
 
 mod aim;
+mod carried;
 mod hold;
 mod leaving;
 mod outcome;
@@ -21,6 +22,7 @@ use tapewright_engine::policy::Hold;
 use tapewright_schemas::event::{Direction, Effect, EventBody};
 
 pub(crate) use self::aim::Aimed;
+use self::carried::Carried;
 use self::hold::wait;
 use self::leaving::Leaving;
 use self::outcome::Outcome;
@@ -103,8 +105,7 @@ impl Scene {
                 return Response::from_parts(parts, other.into_body(&self.gateway));
             }
         };
-        let place = aimed.place(&whole).unwrap_or(0..whole.len());
-        match self.act(&aimed, &whole, &place).await {
+        match self.act(&aimed, &Carried::body(&whole)).await {
             Outcome::Cut => cut_off(),
             Outcome::Nothing => {
                 parts.headers.remove(header::CONTENT_LENGTH);
