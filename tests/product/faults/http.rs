@@ -1,10 +1,8 @@
 //! Faults between HTTP clients and an HTTP server.
 
-use super::{call, effects};
+use super::{PATIENCE, call, effects};
 use crate::support::eventually;
 use crate::support::http::{Upstream, Wire, json, pair, post};
-
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
 

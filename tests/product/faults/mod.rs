@@ -3,6 +3,8 @@
 mod control;
 mod ends;
 mod http;
+mod http_streams;
+mod http_wedges;
 mod openapi;
 mod replay;
 pub(crate) mod rmcp;
@@ -13,6 +15,9 @@ mod view;
 use tapewright_schemas::event::EventBody;
 
 use crate::support::Tape;
+
+/// How long anything may take before a test has failed.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// A call of a tool.
 fn call(id: u64, tool: &str) -> String {

@@ -47,6 +47,8 @@ pub enum Act {
     },
     /// These moves take its place.
     Play(Vec<Move>),
+    /// A line of ours, here without its end, is passed on before it.
+    Precede(Bytes),
     /// It is passed on this many times more than once.
     Repeat(u8),
     /// Nothing is read from the sender for this time; `None` until the fault is taken away.

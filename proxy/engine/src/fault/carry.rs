@@ -62,6 +62,11 @@ impl Scene<'_> {
                 let steps = moves.into_iter().filter_map(step).collect();
                 (Verdict::Play(steps), what)
             }
+            Act::Precede(line) => {
+                let ours = Bytes::from([&line[..], b"\n"].concat());
+                let steps = vec![Step::Send(ours), Step::Send(self.line.clone())];
+                (Verdict::Play(steps), "a line of ours before it".to_owned())
+            }
             Act::Repeat(times) => (Verdict::Repeat(times), format!("repeated {times} times")),
             Act::Stall(time) => {
                 let due = time.map(|time| after(self.now, time));
@@ -195,7 +200,6 @@ fn told(moves: &[Move], kind: &str) -> String {
     }
     match kind {
         "exit" => "the server's process is ended in its place".to_owned(),
-        "garbage" => "a line of ours before it".to_owned(),
         "list-change" => "a notification of ours after it".to_owned(),
         "slicer" | "slow-trickle" => format!("passed on in {count} pieces"),
         "stderr-flood" => "lines of ours on standard error before it".to_owned(),

@@ -1,12 +1,13 @@
 //! Which part of a response answers the request that a fault has met.
 
-use std::ops::Range;
-
 use bytes::Bytes;
 use tapewright_engine::fault::{Book, Hit, Subject};
+use tapewright_engine::{SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
-use tapewright_schemas::event::{Direction, Offset, SessionKey};
+use tapewright_schemas::event::{Direction, Offset, Payload, SessionKey};
 use tapewright_schemas::json;
+
+use super::carried::Carried;
 
 /// A fault, and the request that it has met.
 #[derive(Debug)]
@@ -45,35 +46,20 @@ impl Aimed {
         aimed
     }
 
-    /// Where in the events of a stream the answer stands, if it does.
-    pub(crate) fn place(&self, body: &Bytes) -> Option<Range<usize>> {
-        let mut start = 0;
-        for line in body.split_inclusive(|byte| *byte == b'\n') {
-            let trimmed = line.trim_ascii_end();
-            if let Some(data) = trimmed.strip_prefix(b"data:") {
-                let text = data.trim_ascii_start();
-                if self.is_answer(text) {
-                    let end = start + trimmed.len();
-                    return Some(end - text.len()..end);
-                }
-            }
-            start += line.len();
-        }
-        None
-    }
-
-    /// A body in which the answer stands more than once.
-    pub(crate) fn again(body: &Bytes, place: &Range<usize>, times: u8) -> Vec<u8> {
-        let text = body.get(place.clone()).unwrap_or_default();
-        let mut again = body.get(..place.end).unwrap_or_default().to_vec();
-        for _ in 0..times {
-            if place.start > 0 {
-                again.extend_from_slice(b"\n\ndata: ");
-            }
-            again.extend_from_slice(text);
-        }
-        again.extend_from_slice(body.get(place.end..).unwrap_or_default());
-        again
+    /// The answer in an event of a stream, if it is there.
+    pub(super) fn find(&self, event: &Bytes) -> Option<Carried> {
+        let mut framer = SseFramer::new(event.len());
+        framer.feed(event);
+        let found = std::iter::from_fn(|| framer.poll()).find_map(|item| match item {
+            SseItem::Event(event) => event.is_message().then_some(event),
+            SseItem::Comment(_) => None,
+        })?;
+        let Some(Payload::Whole(data)) = &found.data else {
+            return None;
+        };
+        let text = data.trim_ascii();
+        self.is_answer(text)
+            .then(|| Carried::in_event(event, &found, text))
     }
 
     fn is_answer(&self, text: &[u8]) -> bool {

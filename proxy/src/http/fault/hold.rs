@@ -10,14 +10,13 @@ use tapewright_schemas::event::Offset;
 use crate::clock::Clock;
 
 /// How soon a fault that was taken away is noticed.
-pub(super) const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A ticket that is given back when nobody waits for it any more.
 #[derive(Debug)]
 pub(crate) struct Held {
     book: Arc<Book>,
     ticket: Ticket,
-    kept: bool,
 }
 
 impl Held {
@@ -33,25 +32,17 @@ impl Held {
         Some(Self {
             book: Arc::clone(book),
             ticket,
-            kept: false,
         })
     }
 
     pub(crate) fn ticket(&self) -> Ticket {
         self.ticket
     }
-
-    /// The ticket holds more than this one response.
-    pub(crate) fn keep(mut self) {
-        self.kept = true;
-    }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if !self.kept {
-            self.book.give_back(self.ticket);
-        }
+        self.book.give_back(self.ticket);
     }
 }
 

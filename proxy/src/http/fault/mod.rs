@@ -5,6 +5,7 @@
 //! until it is whole, up to the message limit; of an event stream the answer alone is.
 
 mod aim;
+mod carried;
 mod hold;
 mod leaving;
 mod outcome;
@@ -21,6 +22,7 @@ use tapewright_engine::policy::Hold;
 use tapewright_schemas::event::{Direction, Effect, EventBody};
 
 pub(crate) use self::aim::Aimed;
+use self::carried::Carried;
 use self::hold::wait;
 use self::leaving::Leaving;
 use self::outcome::Outcome;
@@ -50,11 +52,11 @@ impl Scene {
         aimed: Option<Aimed>,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
-        if let Some(ticket) = self
+        let wedge = self
             .gateway
             .wedges
-            .ticket(&self.talk, self.book(), self.now())
-        {
+            .held(&self.talk, self.book(), self.now());
+        if let Some(held) = wedge {
             self.note("waits behind an earlier answer that a fault holds");
             let (parts, body) = response.into_parts();
             // A stream may have no end.
@@ -64,7 +66,9 @@ impl Scene {
                 collect(body, self.log.limit_bytes()).await
             };
             let leaving = self.leaving(None);
-            return if wait(self.book(), self.gateway.clock, ticket, None).await == Hold::Cut {
+            let due = self.book().due_at(held.ticket());
+            let over = wait(self.book(), self.gateway.clock, held.ticket(), due).await;
+            return if over == Hold::Cut {
                 leaving.cut();
                 cut_off()
             } else {
@@ -101,8 +105,7 @@ impl Scene {
                 return Response::from_parts(parts, other.into_body(&self.gateway));
             }
         };
-        let place = aimed.place(&whole).unwrap_or(0..whole.len());
-        match self.act(&aimed, &whole, &place).await {
+        match self.act(&aimed, &Carried::body(&whole)).await {
             Outcome::Cut => cut_off(),
             Outcome::Nothing => {
                 parts.headers.remove(header::CONTENT_LENGTH);

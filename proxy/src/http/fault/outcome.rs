@@ -1,14 +1,14 @@
 //! What a fault makes of an answer: of a whole body, or of one event of a stream.
 
-use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tapewright_engine::fault::{Act, Call, Move, Until, after};
 use tapewright_engine::policy::{Hold, Step};
 use tapewright_schemas::event::Effect;
 
-use super::hold::{self, Held, wait};
+use super::carried::Carried;
+use super::hold::{Held, wait};
 use super::{Aimed, Scene};
 
 /// What the client gets in place of an answer, or later.
@@ -41,10 +41,9 @@ impl Aimed {
 }
 
 impl Scene {
-    /// Acts on an answer, which stands at this place of what is there, for as long as that
-    /// takes.
-    pub(super) async fn act(&self, aimed: &Aimed, whole: &Bytes, place: &Range<usize>) -> Outcome {
-        match aimed.act(whole.get(place.clone()).unwrap_or(whole)) {
+    /// Acts on an answer, for as long as that takes.
+    pub(super) async fn act(&self, aimed: &Aimed, answer: &Carried) -> Outcome {
+        match aimed.act(answer.text()) {
             Act::Delay { time, .. } => {
                 self.delay(aimed, time).await;
                 Outcome::Pass
@@ -73,19 +72,28 @@ impl Scene {
             }
             Act::Repeat(times) => {
                 self.tell(aimed, &format!("repeated {times} times"));
-                Outcome::Play(vec![Move::send(Aimed::again(whole, place, times))])
+                Outcome::Play(vec![Move::send(answer.again(times))])
+            }
+            Act::Precede(line) => {
+                self.tell(aimed, "a line of ours before it");
+                Outcome::Play(vec![Move::send(answer.behind_line(&line))])
             }
             Act::Play(moves) => {
                 self.tell(aimed, "changed on its way");
                 let hit = &aimed.hit;
-                if hit.values().text(hit.kind(), "at") == "before" {
+                let at = hit.values().text(hit.kind(), "at");
+                if at == "before" {
                     return Outcome::Cut;
                 }
-                let mut all = vec![Move::send(whole.slice(..place.start))];
-                all.extend(moves);
-                if !all.contains(&Move::Step(Step::Cut)) {
-                    all.push(Move::send(whole.slice(place.end..)));
+                let cut = moves.iter().position(|one| *one == Move::Step(Step::Cut));
+                let mut all = moves;
+                match cut {
+                    None => all.push(Move::send(answer.behind())),
+                    // An event is over with the blank line behind it.
+                    Some(cut) if at == "after" => all.insert(cut, Move::send(answer.behind())),
+                    Some(_) => {}
                 }
+                all.insert(0, Move::send(answer.before()));
                 Outcome::Play(all)
             }
             // Refused by the book.
@@ -121,20 +129,17 @@ impl Scene {
             return true;
         };
         self.tell(aimed, "held, with all that follows in its session");
-        let ticket = held.ticket();
-        if self.gateway.wedges.add(self.talk.clone(), ticket) {
-            held.keep();
-        } else {
+        let held = Arc::new(held);
+        if !self.gateway.wedges.add(self.talk.clone(), &held) {
             self.note("too many sessions are wedged: what follows in this one is not held");
         }
         let leaving = self.leaving(Some(aimed));
-        if wait(self.book(), self.gateway.clock, ticket, due).await != Hold::Cut {
+        if wait(self.book(), self.gateway.clock, held.ticket(), due).await != Hold::Cut {
             leaving.passed();
             return true;
         }
-        // Time for those that wait behind it to see the cut.
-        tokio::time::sleep(hold::LOOK * 4).await;
-        self.book().give_back(ticket);
+        // Those that wait behind it hold it themselves until they have seen the cut.
+        self.gateway.wedges.remove(&self.talk, &held);
         leaving.cut();
         false
     }

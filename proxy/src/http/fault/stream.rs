@@ -35,12 +35,31 @@ impl Cutter {
             }
             let ends = matches!(byte, b'\n' | b'\r');
             if ends && std::mem::replace(&mut self.begins, ends) {
+                if byte == b'\r' && self.is_after_line_feed() {
+                    // Where lines end in both, the line feed is part of the event.
+                    match self.buffer.get(self.looked) {
+                        Some(b'\n') => self.looked += 1,
+                        Some(_) => {}
+                        None => {
+                            self.looked -= 1;
+                            self.after_return = false;
+                            return None;
+                        }
+                    }
+                    self.after_return = false;
+                }
                 let end = std::mem::take(&mut self.looked);
                 return Some(self.buffer.split_to(end).freeze());
             }
             self.begins = ends;
         }
         None
+    }
+
+    /// Whether the byte before the one that was looked at last is a line feed.
+    fn is_after_line_feed(&self) -> bool {
+        let before = self.looked.checked_sub(2);
+        before.is_some_and(|at| self.buffer.get(at) == Some(&b'\n'))
     }
 
     /// All that is left.
@@ -108,11 +127,11 @@ impl Scene {
 
     /// Passes one event on, or acts on it; whether it was the answer.
     async fn pass_event(&self, aimed: &Aimed, event: Bytes, out: &Sender) -> Option<bool> {
-        let Some(place) = aimed.place(&event) else {
+        let Some(answer) = aimed.find(&event) else {
             send(out, event).await?;
             return Some(false);
         };
-        match self.act(aimed, &event, &place).await {
+        match self.act(aimed, &answer).await {
             Outcome::Cut => {
                 drop(out.send(Err(Box::new(CutOff))).await);
                 return None;
@@ -159,6 +178,7 @@ mod tests {
         for (text, wanted, rest) in [
             ("data: a\n\ndata: b\n\n: c\n", 2, ": c\n"),
             ("data: a\r\n\r\ndata: b\r\rid: 1\n\n", 3, ""),
+            ("data: a\r\n\r\n\r\n", 1, ""),
         ] {
             for size in 1..=text.len() {
                 let (events, left) = cut(text, size);

@@ -1,12 +1,13 @@
 //! Which sessions answer nothing any more.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_engine::fault::Book;
-use tapewright_engine::policy::{Hold, Ticket};
+use tapewright_engine::policy::Hold;
 use tapewright_schemas::event::{Offset, SessionKey};
 
+use super::hold::Held;
 use crate::http::sessions::LANE;
 
 /// What is wedged together: a session, or what comes on one connection without one.
@@ -28,25 +29,35 @@ impl Wedged {
 /// How many sessions can be wedged at once.
 const MOST: usize = 4_096;
 
-/// The sessions that answer nothing any more, and until when.
+/// The sessions that answer nothing any more, and until when. Whoever waits for a wedge
+/// holds it, so that all of them see how it ends.
 #[derive(Debug, Default)]
-pub(crate) struct Wedges(Mutex<HashMap<Wedged, Ticket>>);
+pub(crate) struct Wedges(Mutex<HashMap<Wedged, Arc<Held>>>);
 
 impl Wedges {
     /// Wedges a session; false when too many are wedged already.
-    pub(crate) fn add(&self, talk: Wedged, ticket: Ticket) -> bool {
+    pub(crate) fn add(&self, talk: Wedged, held: &Arc<Held>) -> bool {
         let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = wedges.len() < MOST || wedges.contains_key(&talk);
         if fits {
-            wedges.insert(talk, ticket);
+            wedges.insert(talk, Arc::clone(held));
         }
         fits
     }
 
     /// What a session waits for.
-    pub(crate) fn ticket(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Ticket> {
+    pub(crate) fn held(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Arc<Held>> {
         let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wedges.retain(|_, ticket| matches!(book.hold(now, *ticket), Hold::Lasting | Hold::Passing));
-        wedges.get(talk).copied()
+        let lasts = |hold| matches!(hold, Hold::Lasting | Hold::Passing);
+        wedges.retain(|_, held| lasts(book.hold(now, held.ticket())));
+        wedges.get(talk).map(Arc::clone)
+    }
+
+    /// A session answers again: the wedge has ended with a cut.
+    pub(crate) fn remove(&self, talk: &Wedged, held: &Arc<Held>) {
+        let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if wedges.get(talk).is_some_and(|one| Arc::ptr_eq(one, held)) {
+            wedges.remove(talk);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Answers that say something else.
 
+use bytes::Bytes;
 use tapewright_schemas::json;
 
 use super::{Kind, Legal, On, Parameter, Reach, Unit};
@@ -113,11 +114,7 @@ pub(super) static GARBAGE: Kind = Kind {
     on: On::Answer,
     reach: Reach::Any,
     limit: None,
-    act: |call| {
-        let mut line = call.word("text").as_bytes().to_vec();
-        line.push(b'\n');
-        Act::Play(vec![Move::send(line), Move::send(call.whole())])
-    },
+    act: |call| Act::Precede(Bytes::copy_from_slice(call.word("text").as_bytes())),
 };
 
 pub(super) static WRONG_ID: Kind = Kind {

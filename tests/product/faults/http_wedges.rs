@@ -1,0 +1,53 @@
+//! Faults that silence a whole session over HTTP.
+
+use super::{PATIENCE, call, effects};
+use crate::support::eventually;
+use crate::support::http::{Gateway, Upstream, Wire, json, pair, post};
+
+const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
+
+/// A call in the session, and the server's answer to it.
+fn ask(upstream: &Upstream, gateway: &Gateway, id: u64, tool: &str) -> Wire {
+    let mut client = gateway.connect();
+    client.send(post(gateway.address, SESSION, &call(id, tool)));
+    let mut server = upstream.accept();
+    let head = server.head();
+    server.body(&head);
+    let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+    server.send(json("200 OK", "Connection: close\r\n", &answer));
+    client
+}
+
+#[test]
+fn what_waits_behind_a_timeout_is_cut_with_it() {
+    let fault = "timeout tool=search timeout_ms=4000";
+    let (upstream, gateway) = pair(&["--fault", fault]);
+    let first = ask(&upstream, &gateway, 1, "search");
+    let is_told = |what: &str| {
+        let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
+        tape.contains(what)
+    };
+    assert!(eventually(PATIENCE, || is_told(
+        "held, with all that follows in its session"
+    )));
+    let second = ask(&upstream, &gateway, 2, "find");
+    for mut cut in [first, second] {
+        let (came, _) = cut.rest();
+        assert_eq!(String::from_utf8_lossy(&came), "", "no response at all");
+    }
+    // The session answers again.
+    let mut third = ask(&upstream, &gateway, 3, "find");
+    let head = third.head();
+    assert_eq!(head.status(), 200);
+    assert!(third.body(&head).ends_with(b"}"));
+    let tape = gateway.stop();
+    let told = effects(&tape).join("\n");
+    assert_eq!(
+        told.matches("the connection is cut after ").count(),
+        2,
+        "{told}"
+    );
+    assert!(told.contains("waits behind an earlier answer"), "{told}");
+    let recorded = tape.messages(tapewright_schemas::event::Direction::ToClient);
+    assert_eq!(recorded.len(), 3, "the true answers are on the tape");
+}
