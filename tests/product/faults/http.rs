@@ -1,8 +1,8 @@
 //! Faults between HTTP clients and an HTTP server.
 
 use super::{PATIENCE, call, effects};
-use crate::support::eventually;
 use crate::support::http::{Upstream, Wire, json, pair, post};
+use crate::support::{eventually, tapewright};
 
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
 
@@ -146,4 +146,69 @@ fn of_a_stream_only_the_answer_is_held() {
         let recorded = tape.messages(tapewright_schemas::event::Direction::ToClient);
         assert_eq!(recorded, [progress, ANSWER], "{fault}");
     }
+}
+
+#[test]
+fn a_fault_that_is_taken_away_acts_on_no_answer_that_is_on_its_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = format!("unix:{}", folder.path().join("c.sock").display());
+    for fault in [
+        "error",
+        "drop",
+        "http-status status=500",
+        "slow-trickle bytes_per_s=1",
+    ] {
+        let one = format!("{fault} name=f tool=search");
+        let options = [
+            "--fault",
+            &one,
+            "--fault",
+            "hang tool=other",
+            "--control",
+            &control,
+        ];
+        let (upstream, gateway) = pair(&options);
+        let mut client = gateway.connect();
+        client.send(post(gateway.address, "", &call(1, "search")));
+        let mut server = upstream.accept();
+        let head = server.head();
+        server.body(&head);
+        let removed = tapewright()
+            .args(["fault", "remove", "f", "--control", &control])
+            .status();
+        assert!(removed.unwrap().success(), "{fault}");
+        let answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
+        server.send(json("200 OK", "Connection: close\r\n", answer));
+        let head = client.head();
+        assert_eq!(head.status(), 200, "{fault}");
+        assert_eq!(client.body(&head), answer.as_bytes(), "{fault}");
+        assert!(effects(&gateway.stop()).is_empty(), "{fault}");
+    }
+}
+
+#[test]
+fn a_trickle_that_is_taken_away_passes_on_its_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = format!("unix:{}", folder.path().join("c.sock").display());
+    let fault = "slow-trickle name=f tool=search bytes_per_s=1";
+    let (upstream, gateway) = pair(&["--fault", fault, "--control", &control]);
+    let mut client = gateway.connect();
+    client.send(post(gateway.address, "", &call(1, "search")));
+    let mut server = upstream.accept();
+    let head = server.head();
+    server.body(&head);
+    // At a byte a second this would take longer than any test may.
+    let answer = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"t\":\"{}\"}}}}",
+        "x".repeat(1_000)
+    );
+    server.send(json("200 OK", "Connection: close\r\n", &answer));
+    let head = client.head();
+    assert_eq!(head.status(), 200);
+    let removed = tapewright()
+        .args(["fault", "remove", "f", "--control", &control])
+        .status();
+    assert!(removed.unwrap().success());
+    assert_eq!(client.body(&head), answer.as_bytes());
+    assert_eq!(effects(&gateway.stop()).len(), 1);
 }

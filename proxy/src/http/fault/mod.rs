@@ -77,8 +77,11 @@ impl Scene {
             };
         }
         match aimed {
-            Some(aimed) => self.inject(aimed, response).await,
-            None => response,
+            // It may have been taken away while the answer was on its way.
+            Some(aimed) if self.book().is_in_force(&aimed.hit) => {
+                self.inject(aimed, response).await
+            }
+            _ => response,
         }
     }
 

@@ -43,6 +43,9 @@ impl Aimed {
 impl Scene {
     /// Acts on an answer, for as long as that takes.
     pub(super) async fn act(&self, aimed: &Aimed, answer: &Carried) -> Outcome {
+        if !self.book().is_in_force(&aimed.hit) {
+            return Outcome::Pass;
+        }
         match aimed.act(answer.text()) {
             Act::Delay { time, .. } => {
                 self.delay(aimed, time).await;

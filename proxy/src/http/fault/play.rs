@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
-use tapewright_engine::fault::{Hit, Move};
+use tapewright_engine::fault::{Hit, Move, after};
 use tapewright_engine::policy::{Hold, Step};
 use tokio::sync::mpsc;
 
@@ -109,7 +109,7 @@ impl Player {
     pub(crate) async fn play(&self, moves: Vec<Move>, sender: &Sender) -> Option<()> {
         let book = &self.gateway.faults;
         let clock = self.gateway.clock;
-        let mut at = tokio::time::Instant::now();
+        let mut at = clock.now();
         for one in moves {
             match one {
                 Move::Hold => {
@@ -120,8 +120,11 @@ impl Player {
                 }
                 Move::Step(Step::Wait { time, .. }) => {
                     // What one wait was late is not added to the next.
-                    at += time;
-                    tokio::time::sleep_until(at).await;
+                    at = after(at, time);
+                    let held = Held::new(book, &self.hit, Some(at), Hold::Passing, Hold::Over);
+                    if let Some(held) = held {
+                        wait(book, clock, held.ticket(), Some(at)).await;
+                    }
                 }
                 Move::Step(Step::Send(bytes)) => {
                     if !bytes.is_empty() {
