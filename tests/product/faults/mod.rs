@@ -2,6 +2,7 @@
 
 mod control;
 mod http;
+mod http_requests;
 mod http_streams;
 mod http_wedges;
 mod openapi;
