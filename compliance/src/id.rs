@@ -51,10 +51,15 @@ fn small(text: &str) -> Option<i64> {
     if text.is_empty() || text.len() > FEW {
         return None;
     }
-    text.bytes().try_fold(0_i64, |sum, byte| {
-        let digit = byte.is_ascii_digit().then(|| i64::from(byte - b'0'))?;
-        Some(sum * 10 + digit)
-    })
+    let mut sum = 0;
+    for byte in text.bytes() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        sum = sum * 10 + i64::from(digit);
+    }
+    Some(sum)
 }
 
 /// So many digits never leave the range of an `i64`.

@@ -168,3 +168,32 @@ fn every_kind_is_explained() {
         assert!(page.contains(&format!("--fault '{name}")), "{page}");
     }
 }
+
+#[test]
+fn what_cannot_be_done_over_http_is_refused() {
+    for (fault, why) in [
+        (
+            "error on=request",
+            "`error` cannot be done to a request over HTTP",
+        ),
+        (
+            "wedged on=request",
+            "`wedged` cannot be done to a request over HTTP",
+        ),
+        (
+            "drop method=notifications/progress dir=to_client",
+            "`dir=to_client` is for standard streams",
+        ),
+    ] {
+        let upstream = "http://127.0.0.1:9/mcp";
+        let text = refused(&[
+            "--listen",
+            "127.0.0.1:0",
+            "--upstream",
+            upstream,
+            "--fault",
+            fault,
+        ]);
+        assert!(text.contains(why), "{text}");
+    }
+}

@@ -65,7 +65,7 @@ async fn rmcp_meets_faults_and_other_sessions_are_unharmed() {
             "http-status tool=echo nth=2 status=404",
             [Answered, Answered, Answered],
         ),
-        // It skips an event that it cannot read.
+        // It skips the event that is no message.
         ("garbage tool=echo nth=2", [Answered, Answered, Answered]),
     ];
     for (fault, wanted) in cells {

@@ -346,7 +346,12 @@ impl Book {
         fault.check()?;
         let (kind, needs) = (fault.kind, fault.kind.reach);
         if needs == Reach::Any || self.reach == Reach::Any || needs == self.reach {
-            return Ok(());
+            let is_http = self.reach == Reach::Http;
+            return if is_http {
+                fault.check_for_http()
+            } else {
+                Ok(())
+            };
         }
         let needs = match needs {
             Reach::Http => "HTTP",

@@ -27,6 +27,7 @@ mod conversation;
 mod dice;
 mod display;
 mod explain;
+mod for_http;
 pub mod kinds;
 mod policy;
 mod rejected;

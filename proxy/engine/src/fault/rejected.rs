@@ -18,6 +18,19 @@ pub enum Rejected {
         /// What it needs.
         needs: &'static str,
     },
+    /// Over HTTP it can only be done to answers.
+    #[error(
+        "`{kind}` cannot be done to a request over HTTP: there a request can come later, or never; leave out `on=request` to do it to the answer"
+    )]
+    OnRequest {
+        /// The kind.
+        kind: &'static str,
+    },
+    /// What a server sends of its own accord is not met over HTTP.
+    #[error(
+        "`dir=to_client` is for standard streams: over HTTP a fault meets what clients send, and the answers to it"
+    )]
+    ToClient,
     /// Something is missing.
     #[error(transparent)]
     Spec(#[from] SpecError),

@@ -1,7 +1,7 @@
 //! Which part of a response answers the request that a fault has met.
 
 use bytes::Bytes;
-use tapewright_engine::fault::{Book, Hit, Subject};
+use tapewright_engine::fault::{Book, Hit, On, Subject};
 use tapewright_engine::{SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{Direction, Offset, Payload, SessionKey};
@@ -15,6 +15,10 @@ pub(crate) struct Aimed {
     pub(crate) hit: Hit,
     /// Source text of the request's id.
     pub(crate) id: Vec<u8>,
+    /// It has met a notification.
+    of_notification: bool,
+    /// What was sent with it asks for an answer.
+    pub(super) is_awaited: bool,
 }
 
 impl Aimed {
@@ -26,8 +30,11 @@ impl Aimed {
         payload: &[u8],
     ) -> Option<Self> {
         let mut aimed = None;
+        let mut is_awaited = false;
         for_each_message(payload, |text| {
             let envelope = Envelope::parse(text);
+            let is_request = matches!(envelope.kind, Kind::Request { .. });
+            is_awaited |= is_request;
             let Some(method) = envelope.method() else {
                 return;
             };
@@ -41,9 +48,23 @@ impl Aimed {
                 return;
             };
             let id = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
-            aimed.get_or_insert(Self { hit, id });
+            aimed.get_or_insert(Self {
+                hit,
+                id,
+                of_notification: !is_request,
+                is_awaited: false,
+            });
         });
-        aimed
+        aimed.map(|aimed| Self {
+            is_awaited,
+            ..aimed
+        })
+    }
+
+    /// Whether it acts on what the client sends, not on the response.
+    pub(crate) fn meets_request(&self) -> bool {
+        let meant = self.of_notification || self.hit.on() == On::Request;
+        meant && self.act(b"").leaves_content()
     }
 
     /// The answer in an event of a stream, if it is there.

@@ -10,6 +10,7 @@ mod hold;
 mod leaving;
 mod outcome;
 mod play;
+mod request;
 mod stream;
 mod wedges;
 
@@ -27,6 +28,7 @@ use self::hold::wait;
 use self::leaving::Leaving;
 use self::outcome::Outcome;
 use self::play::{Collected, Player, collect};
+pub(crate) use self::request::accepted;
 pub(crate) use self::wedges::{Wedged, Wedges};
 use crate::http::body::Outbound;
 use crate::http::gateway::{Gateway, Ours};
@@ -37,10 +39,12 @@ use crate::http::tap::Log;
 #[error("a fault cut the connection")]
 pub(crate) struct CutOff;
 
-/// One response, and where it belongs.
+/// One response or request, and where it belongs.
 pub(crate) struct Scene {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) log: Arc<Log>,
+    /// Which way that travels which is acted on.
+    pub(crate) dir: Direction,
     /// What wedges it, together with which others.
     pub(crate) talk: Wedged,
 }
@@ -146,8 +150,7 @@ impl Scene {
 
     fn note(&self, effect: &str) {
         let effect = effect.to_owned();
-        self.log
-            .note(Direction::ToClient, EventBody::Faulted { effect });
+        self.log.note(self.dir, EventBody::Faulted { effect });
     }
 }
 

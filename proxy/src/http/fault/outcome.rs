@@ -114,7 +114,7 @@ impl Scene {
     }
 
     /// Waits until the fault is taken away.
-    async fn hold(&self, aimed: &Aimed) {
+    pub(super) async fn hold(&self, aimed: &Aimed) {
         let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, Hold::Over);
         if let Some(held) = held {
             self.tell(aimed, Effect::HELD);

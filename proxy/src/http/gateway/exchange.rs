@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
     Added, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
@@ -17,7 +17,7 @@ use super::request::{head_of, target_of, to_server};
 use super::{Gateway, answer};
 use crate::http::body::{Gate, Outbound, Tapped};
 use crate::http::edit::{Addresses, ResourceEditor};
-use crate::http::fault::{Scene, Wedged};
+use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
@@ -69,14 +69,27 @@ impl Gateway {
 
         let (mut parts, body) = request.into_parts();
         let flushed = parts.extensions.remove();
-        let gate = Gate::of(&parts.headers).filter(|_| !body.is_end_stream());
+        // What a fault may keep back is passed on when it is whole.
+        let is_held = !self.faults.is_idle() && !body.is_end_stream();
+        let gate = Gate::of(&parts.headers).filter(|_| !is_held && !body.is_end_stream());
         let tap = Tap::new(
             Arc::clone(&log),
             Direction::ToServer,
             &parts.headers,
             Box::new(RequestWatch(Arc::clone(&exchange))),
         );
-        let body = Outbound::passing(Tapped::new(body, tap).with_gate(gate.clone()));
+        let mut body = Outbound::passing(Tapped::new(body, tap).with_gate(gate.clone()));
+        let mut held = Offset::default();
+        if is_held {
+            let since = self.clock.now();
+            let scene = self.scene(&log, connection, Direction::ToServer);
+            let Some(passed) = scene.forward(&exchange, body).await else {
+                let ours = Ours::new(StatusCode::ACCEPTED, "a fault dropped the message");
+                return fault::accepted(self.replace(&exchange, waiting.over(), &ours));
+            };
+            body = passed;
+            held = self.clock.now().since(since);
+        }
         let is_reverse = goal.ours.is_some();
         let addresses = goal.ours.map(|ours| Addresses {
             theirs: url.clone(),
@@ -99,16 +112,7 @@ impl Gateway {
             log.note(Direction::ToServer, edit);
         }
         if !self.faults.is_idle() {
-            // What is changed on its way has to be read.
-            let identity = HeaderValue::from_static("identity");
-            let before = parts.headers.insert(header::ACCEPT_ENCODING, identity);
-            let before = before.and_then(|value| value.to_str().map(str::to_owned).ok());
-            let edit = EventBody::Edited(Box::new(Edit {
-                what: "accept-encoding".to_owned(),
-                before: before.unwrap_or_default(),
-                after: "identity".to_owned(),
-            }));
-            log.note(Direction::ToServer, edit);
+            ask_for_plain(&mut parts.headers, &log);
         }
         let upstream = to_server(parts, body, url, &self.changes, is_reverse);
         let before = self.clock.now();
@@ -124,7 +128,7 @@ impl Gateway {
         };
         let response = self.conclude(&exchange, in_flight, asked, answer);
         let added = Added {
-            request_us: before.since(arrived).0,
+            request_us: before.since(arrived).0.saturating_sub(held.0),
             response_us: self.clock.now().since(came).0,
         };
         self.metrics.add_latency(added);
@@ -132,12 +136,18 @@ impl Gateway {
         if self.faults.is_idle() {
             return response;
         }
-        let scene = Scene {
+        let scene = self.scene(&log, connection, Direction::ToClient);
+        scene.apply(exchange.aimed(), response).await
+    }
+
+    /// One side of an exchange, for the faults that may act on it.
+    fn scene(self: &Arc<Self>, log: &Arc<Log>, connection: u64, dir: Direction) -> Scene {
+        Scene {
             gateway: Arc::clone(self),
             talk: Wedged::of(log.session(), connection),
-            log,
-        };
-        scene.apply(exchange.aimed(), response).await
+            log: Arc::clone(log),
+            dir,
+        }
     }
 
     /// Opens the notes of an exchange, in its session where the head tells it.
@@ -252,6 +262,19 @@ impl Gateway {
         self.metrics.add_refused();
         ours.response()
     }
+}
+
+/// Asks for a body that can be read: it may have to be changed on its way.
+fn ask_for_plain(head: &mut HeaderMap, log: &Log) {
+    let identity = HeaderValue::from_static("identity");
+    let before = head.insert(header::ACCEPT_ENCODING, identity);
+    let before = before.and_then(|value| value.to_str().map(str::to_owned).ok());
+    let edit = EventBody::Edited(Box::new(Edit {
+        what: "accept-encoding".to_owned(),
+        before: before.unwrap_or_default(),
+        after: "identity".to_owned(),
+    }));
+    log.note(Direction::ToServer, edit);
 }
 
 /// Whether a body was not what its framing says; otherwise its sender has left.

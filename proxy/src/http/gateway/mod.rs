@@ -31,6 +31,7 @@ use crate::clock::Clock;
 use crate::record::Recorder;
 
 pub(crate) use self::exchange::{Goal, note_ours, peer};
+pub(crate) use self::observe::Exchange;
 pub(crate) use self::ours::Ours;
 pub use self::run::{Outcome, ServeError, run};
 pub(crate) use self::run::{ending_signals, health, is_health, raise_file_limit, tick};

@@ -49,6 +49,12 @@ impl Exchange {
         *aim = aim.take().or(aimed);
     }
 
+    /// The fault that acts on the request itself.
+    pub(crate) fn aimed_at_request(&self) -> Option<Aimed> {
+        let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
+        aim.take_if(|aimed| aimed.meets_request())
+    }
+
     /// The fault that acts on the response.
     pub(crate) fn aimed(&self) -> Option<Aimed> {
         let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
