@@ -173,8 +173,8 @@ fn every_kind_is_explained() {
 fn what_cannot_be_done_over_http_is_refused() {
     for (fault, why) in [
         (
-            "error on=request",
-            "`error` cannot be done to a request over HTTP",
+            "truncate on=request",
+            "`truncate` cannot be done to a request over HTTP",
         ),
         (
             "wedged on=request",
