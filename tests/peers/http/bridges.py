@@ -34,17 +34,21 @@ class Bridge:
     def run(self):
         try:
             self.folder.mkdir(parents=True)
-            attempt = self.to_http if self.way == "to-http" else self.to_stdio
-            direct, through, why = [], [], "not run"
-            # A difference has to persist: peers differ from themselves now and then.
-            while why and len(direct) < 3:
-                direct.append(self.alike(self.steady(lambda: self.over_http(self.running.port(self.server)))))
-                through.append(self.alike(self.steady(attempt)))
-                whys = [difference(one, other) for one in direct for other in through]
-                why = None if None in whys else whys[-1]
-            self.report.check(f"{self.name}: the same transcript ({through[-1].took:.1f} s)", why)
+            with self.running.for_cell(self.server, self.folder) as self.running:
+                self.compare()
         except Exception as problem:  # a cell that breaks must not hide the others
             self.report.fail(f"{self.name} runs", f"{type(problem).__name__}: {problem}")
+
+    def compare(self):
+        attempt = self.to_http if self.way == "to-http" else self.to_stdio
+        direct, through, why = [], [], "not run"
+        # A difference has to persist: peers differ from themselves now and then.
+        while why and len(direct) < 3:
+            direct.append(self.alike(self.steady(lambda: self.over_http(self.running.port(self.server)))))
+            through.append(self.alike(self.steady(attempt)))
+            whys = [difference(one, other) for one in direct for other in through]
+            why = None if None in whys else whys[-1]
+        self.report.check(f"{self.name}: the same transcript ({through[-1].took:.1f} s)", why)
 
     def alike(self, seen):
         """Without what only stdio has, what a server says of its own environment and session, and a count that timers

@@ -52,23 +52,27 @@ class Cell:
     def run(self, direct_only):
         try:
             self.folder.mkdir(parents=True)
-            first = self.steady(self.direct)
-            if first.status != 0:
-                self.report.fail(f"{self.name} direct", f"exit {first.status}: {first.stderr[-600:]!r}")
-                return
-            self.report.ok(f"{self.name} direct ({len(first.lines)} lines, {first.took:.1f} s)")
-            if direct_only:
-                again = self.steady(self.direct)
-                self.report.check(f"{self.name} direct twice", difference(first, again))
-                return
-            for way in self.ways:
-                self.through(way, [first])
-            if self.cassette and self.name not in NOT_REPLAYED:
-                self.replayed([first])
+            with self.running.for_cell(self.server, self.folder) as self.running:
+                self.compare(direct_only)
         except subprocess.TimeoutExpired as late:
             self.report.fail(f"{self.name} runs", f"not done after {late.timeout} s")
         except Exception as problem:  # a cell that breaks must not hide the others
             self.report.fail(f"{self.name} runs", f"{type(problem).__name__}: {problem}")
+
+    def compare(self, direct_only):
+        first = self.steady(self.direct)
+        if first.status != 0:
+            self.report.fail(f"{self.name} direct", f"exit {first.status}: {first.stderr[-600:]!r}")
+            return
+        self.report.ok(f"{self.name} direct ({len(first.lines)} lines, {first.took:.1f} s)")
+        if direct_only:
+            again = self.steady(self.direct)
+            self.report.check(f"{self.name} direct twice", difference(first, again))
+            return
+        for way in self.ways:
+            self.through(way, [first])
+        if self.cassette and self.name not in NOT_REPLAYED:
+            self.replayed([first])
 
     def through(self, way, direct):
         name = f"{self.name} {way}"

@@ -1,4 +1,4 @@
-"""The servers behind the recorder: real ones, each started once for all cells that talk with it."""
+"""The servers behind the recorder: real ones, each started once for all cells that may share it."""
 
 import contextlib
 import os
@@ -26,6 +26,10 @@ SERVERS = {
     "suite": ("/mcp", lambda port: [common.NODE, str(HERE / "http/suite_server.mjs"), port], False),
 }
 
+# It keeps the resources that sessions make in one place for all of them: a session that makes `z.gz` takes it away from
+# another that is about to read it, and its client then resumes its stream and hears what it has heard already.
+MIXES_SESSIONS = {"everything", "everything-sse"}
+
 # The same servers over stdio.
 STDIO = {"everything": common.EVERYTHING, "fastmcp": common.FASTMCP, "modern": common.MODERN}
 
@@ -48,6 +52,18 @@ class Servers:
             if name not in self._running:
                 self._running[name] = self._start(name)
             return self._running[name]
+
+    @contextlib.contextmanager
+    def for_cell(self, name, folder):
+        """These servers, or others for one cell alone where sessions of the server get in each other's way."""
+        if name not in MIXES_SESSIONS:
+            yield self
+            return
+        alone = Servers(folder)
+        try:
+            yield alone
+        finally:
+            alone.close()
 
     def _start(self, name):
         _path, command, by_variable = SERVERS[name]
