@@ -432,8 +432,8 @@ fn special_bytes(word: u64) -> u64 {
     const HIGH: u64 = ONES << 7;
     let is_zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
     let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = is_zero(word ^ (ONES * b'"' as u64));
-    let backslash = is_zero(word ^ (ONES * b'\\' as u64));
+    let quote = is_zero(word ^ (ONES * u64::from(b'"')));
+    let backslash = is_zero(word ^ (ONES * u64::from(b'\\')));
     (control | quote | backslash) & HIGH
 }
 

@@ -6,6 +6,16 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{Direction, Offset, SessionKey};
 use tapewright_schemas::json;
 
+/// How the methods of requests begin that servers never make.
+const CLIENT_REQUESTS: [&str; 6] = [
+    "completion/",
+    "initialize",
+    "logging/",
+    "prompts/",
+    "resources/",
+    "tools/",
+];
+
 /// Which messages a fault meets. A request or notification that fits is *met*, and met
 /// messages are counted; `nth`, `first`, `every`, `after` and `probability` choose among
 /// them.
@@ -85,6 +95,17 @@ impl Selector {
             && self
                 .every
                 .is_none_or(|every| count.is_multiple_of(every.max(1)))
+    }
+
+    /// Whether nothing is met but requests that only clients make.
+    #[must_use]
+    pub fn is_of_client_requests(&self) -> bool {
+        let named = self.tool.is_some() || self.resource.is_some() || self.prompt.is_some();
+        named
+            || self.method.as_deref().is_none_or(|method| {
+                let mut begins = CLIENT_REQUESTS.iter();
+                begins.any(|begin| method.starts_with(begin))
+            })
     }
 
     fn meets_method(&self, subject: &Subject<'_>) -> bool {

@@ -71,7 +71,7 @@ impl Collected {
                 }
             }
         });
-        body
+        Outbound::streaming(body)
     }
 }
 
@@ -102,7 +102,7 @@ impl Player {
                 _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {}
             }
         });
-        body
+        Outbound::streaming(body)
     }
 
     /// Plays moves; none when nobody listens any more, or the connection is cut.
@@ -115,7 +115,7 @@ impl Player {
                 Move::Hold => {
                     let held = Held::new(book, &self.hit, None, Hold::Lasting, Hold::Over);
                     if let Some(held) = held {
-                        wait(book, clock, held.ticket(), None).await;
+                        wait(&self.gateway, held.ticket(), None).await;
                     }
                 }
                 Move::Step(Step::Wait { time, .. }) => {
@@ -123,7 +123,7 @@ impl Player {
                     at = after(at, time);
                     let held = Held::new(book, &self.hit, Some(at), Hold::Passing, Hold::Over);
                     if let Some(held) = held {
-                        wait(book, clock, held.ticket(), Some(at)).await;
+                        wait(&self.gateway, held.ticket(), Some(at)).await;
                     }
                 }
                 Move::Step(Step::Send(bytes)) => {
@@ -145,12 +145,13 @@ impl Player {
 
 pub(crate) type Sender = mpsc::Sender<Result<Frame<Bytes>, BodyError>>;
 
-struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
+/// A body whose frames come from a [`Sender`].
+pub(crate) struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
 
 /// A body, and where its frames come from.
-pub(crate) fn channel() -> (Sender, Outbound) {
+pub(crate) fn channel() -> (Sender, Channel) {
     let (sender, receiver) = mpsc::channel(1);
-    (sender, Outbound::streaming(Channel(receiver)))
+    (sender, Channel(receiver))
 }
 
 impl Body for Channel {
