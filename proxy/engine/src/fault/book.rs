@@ -124,7 +124,8 @@ impl Hit {
 }
 
 impl Book {
-    /// A book without faults, for a server of this label, spoken to in this way.
+    /// A book without faults, for a server of this label, spoken to in this way:
+    /// [`Reach::Any`] where clients speak HTTP and their server lines.
     #[must_use]
     pub fn new(seed: u64, server: &str, reach: Reach) -> Self {
         Self {
@@ -149,6 +150,11 @@ impl Book {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.in_force.load(Ordering::Relaxed)
+    }
+
+    /// Whether clients speak HTTP and their server lines.
+    pub(super) fn serves_http(&self) -> bool {
+        self.reach == Reach::Any
     }
 
     /// Whether a fault in force may act on what clients send over HTTP, and not only on

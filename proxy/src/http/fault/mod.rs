@@ -7,6 +7,7 @@
 
 mod aim;
 mod carried;
+mod cut;
 mod cutter;
 mod expected;
 mod hold;
@@ -29,6 +30,7 @@ use tapewright_schemas::event::{Direction, Effect, EventBody};
 
 pub(crate) use self::aim::Aimed;
 use self::carried::Carried;
+pub(crate) use self::cut::{CutBehind, CutOff, cut_off};
 pub(crate) use self::cutter::Ends;
 pub(crate) use self::expected::Expected;
 use self::hold::{Held, wait};
@@ -41,11 +43,6 @@ pub(crate) use self::wedges::{Wedged, Wedges};
 use crate::http::body::Outbound;
 use crate::http::gateway::{Exchange, Gateway, Ours};
 use crate::http::tap::{Log, is_event_stream};
-
-/// Tells a connection to end without the response that carries this.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("a fault cut the connection")]
-pub(crate) struct CutOff;
 
 /// One response or request, and where it belongs.
 pub(crate) struct Scene {
@@ -227,16 +224,16 @@ fn named(aimed: &Aimed) -> String {
     format!("{} ({})", aimed.hit.name, aimed.hit.kind().name)
 }
 
-/// No response at all: the connection ends.
-fn cut_off() -> Response<Outbound> {
-    let mut response = Response::new(Outbound::empty());
-    response.extensions_mut().insert(CutOff);
-    response
-}
-
-fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
+pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Ours::new(status, "a fault was injected").response();
+    if status == StatusCode::UNAUTHORIZED {
+        // A response 401 has to say how (RFC 9110 §15.5.2).
+        let value = HeaderValue::from_static("Bearer");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, value);
+    }
     if let Some(seconds) = retry_after {
         let value = HeaderValue::from(seconds);
         response.headers_mut().insert(header::RETRY_AFTER, value);

@@ -3,7 +3,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame};
@@ -12,7 +11,7 @@ use tapewright_engine::fault::{Hit, Move, after};
 use tapewright_engine::policy::{Hold, Step};
 use tokio::sync::mpsc;
 
-use super::CutOff;
+use super::cut::{CutOff, LEAVE};
 use super::hold::{Held, wait};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Gateway;
@@ -80,9 +79,6 @@ pub(crate) struct Player {
     gateway: Arc<Gateway>,
     hit: Hit,
 }
-
-/// How long what was sent has to leave us before the connection is cut.
-const LEAVE: Duration = Duration::from_millis(20);
 
 impl Player {
     pub(crate) fn new(gateway: &Arc<Gateway>, hit: Hit) -> Self {
