@@ -144,20 +144,14 @@ fn is_text(source: &[u8], test: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Whether the value at a pointer is the wanted one: a text by its meaning, everything
-/// else by its source.
+/// Whether the value at a pointer is the wanted one, by what it means. A text needs no
+/// quotes.
 fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
     let Some(found) = at(text, pointer) else {
         return false;
     };
-    found == value.as_bytes() || is_text(found, |found| found == unquoted(value))
-}
-
-fn unquoted(value: &str) -> String {
-    match RequestId::of_source(value.as_bytes()) {
-        RequestId::Text(text) if json::is_valid(value.as_bytes()) => text.into_owned(),
-        _ => value.to_owned(),
-    }
+    is_text(found, |found| found == value)
+        || json::is_valid(value.as_bytes()) && json::is_same(found, value.as_bytes())
 }
 
 /// The value that a JSON pointer (RFC 6901) leads to.
@@ -252,6 +246,9 @@ mod tests {
             ("/params/arguments/a~1b/0", "1", true),
             ("/params/arguments/a~1b/1/c", "x", true),
             ("/params/arguments/a~1b/1/c", "\"x\"", true),
+            ("/params/arguments/a~1b/0", "1.0", true),
+            ("/params/arguments/a~1b", "[1e0, {\"c\": \"x\"}]", true),
+            ("/params/arguments/a~1b", "[1]", false),
             ("/params/arguments/a~1b/2", "1", false),
             ("/params/nothing", "1", false),
         ] {

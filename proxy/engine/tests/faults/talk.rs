@@ -25,7 +25,7 @@ impl Talk {
     }
 
     pub(crate) fn seeded(seed: u64, faults: &[&str]) -> Self {
-        let book = Arc::new(Book::new(seed, "fs", Reach::Any));
+        let book = Arc::new(Book::new(seed, "fs", Reach::Stdio));
         for fault in faults {
             book.add(Fault::parse(fault).expect("a fault"))
                 .expect("a free name");
