@@ -6,7 +6,8 @@ printed, and the worst answer of the median round. Over stdio `burst` is told as
 burst was answered than without a fault, which is also the price of choosing who is delayed.
 
 HTTP at 1,000 at once is measured in another way, since so many requests in one burst would measure the gateway: a call
-leaves every millisecond until 1,000 are held, and each answer says when the server wrote it.
+leaves every millisecond until 1,000 are held, and each answer says when the server wrote it. `events` are notifications on
+one event stream, all of them written at once.
 """
 import asyncio
 import json
@@ -131,6 +132,49 @@ async def over_http(count, delay, pace=0.0):
     return sorted(came) if pace else sorted(at - began for at in came), 0.0
 
 
+async def over_stream(count, delay):
+    """How long each event of a stream was on its way, in seconds, when the server writes all of them at once."""
+    async def serve(reader, writer):
+        await read_head(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n: open\n\n")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        said = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": time.monotonic()}})
+        writer.write((f"data: {said}\n\n" * count).encode())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    asked = [] if delay is None else ["--fault", f"slow method=notifications/message dir=to_client delay_ms={delay}"]
+    gateway = subprocess.Popen(
+        [binary, "record", "-o", f"{work}/run.tape.jsonl", "--listen", "127.0.0.1:0", "--upstream", f"http://127.0.0.1:{port}/mcp", *asked],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, "TAPEWRIGHT_HOME": work},
+    )
+    ours = json.loads(gateway.stdout.readline())["listening"].split("/")[2]
+    host, ours = ours.rsplit(":", 1)
+    reader, writer = await asyncio.open_connection(host, int(ours), limit=1 << 22)
+    writer.write(b"GET /mcp HTTP/1.1\r\nHost: %s:%s\r\nAccept: text/event-stream\r\nMcp-Session-Id: s\r\n\r\n" % (host.encode(), ours.encode()))
+    came, text = [], b""
+    while len(came) < count:
+        chunk = await reader.read(1 << 20)
+        now = time.monotonic()
+        if not chunk:
+            sys.exit("the stream ended too soon")
+        text += chunk
+        # An event is there with its blank line; one that was cut comes with the next chunk.
+        came += [now] * (text.count(b"}\n\n") - len(came))
+    made = [json.loads(line[6:])["params"]["data"] for line in text.splitlines() if line.startswith(b"data: ")]
+    writer.close()
+    gateway.terminate()
+    await asyncio.to_thread(gateway.wait, 60)
+    server.close()
+    for name in os.listdir(work):
+        if name.startswith("run"):
+            os.remove(f"{work}/{name}")
+    return sorted(at - then for at, then in zip(came, made)), 0.0
+
+
 def late(run, count, delay):
     """How late the answers of one round are beyond what was asked, beside a round without a fault, and the last of all."""
     (plain, end), (delayed, late_end) = run(count, None), run(count, delay)
@@ -144,7 +188,7 @@ def report(title, count, delay, found):
     burst = statistics.median(burst for _one, burst in found)
     limit = 2 + delay * 0.05
     also = f"  burst {burst:.2f}" if title == "stdio" else ""
-    print(f"{title:5}  {count:5} at once, {delay:5} ms: late {middle:7.2f} ms, the worst {worst:7.2f}  (at most {limit:.1f}){also}")
+    print(f"{title:6}  {count:5} at once, {delay:5} ms: late {middle:7.2f} ms, the worst {worst:7.2f}  (at most {limit:.1f}){also}")
 
 
 for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.run(over_http(count, delay)))):
@@ -155,3 +199,6 @@ for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.
         report(title, count, delay, found)
 held = lambda count, delay: asyncio.run(over_http(count, delay, 0.001))
 report("held", HELD, HELD_MS, [late(held, HELD, HELD_MS) for _round in range(rounds)])
+streamed = lambda count, delay: asyncio.run(over_stream(count, delay))
+for count, delay in [(50, 50)] if small else [(1000, 10), (1000, 100), (1000, 1000)]:
+    report("events", count, delay, [late(streamed, count, delay) for _round in range(rounds)])

@@ -223,7 +223,7 @@ impl Draft {
             Head::Request(head) => &mut head.fields,
             Head::Response(head) => &mut head.fields,
         };
-        fields.0.push((name.to_owned(), value.to_owned()));
+        fields.push(name, value);
         Some(())
     }
 
@@ -236,8 +236,7 @@ impl Draft {
                     "GET" => "text/event-stream",
                     _ => "application/json, text/event-stream",
                 };
-                let field = ("accept".to_owned(), accept.to_owned());
-                head.fields.0.push(field);
+                head.fields.push("accept", accept);
             }
             let dir = match &head {
                 Head::Request(_) => Direction::ToServer,

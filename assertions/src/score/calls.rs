@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Head, Offset, Payload, Scope, SessionKey,
+    ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, Scope, SessionKey,
 };
 
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
@@ -19,7 +19,7 @@ pub(super) struct Calls {
     waiting: HashMap<(Scope, Vec<u8>), VecDeque<u64>>,
     // The last exchange of a conduit that is over: a fault behind it is about it.
     held: HashMap<ConduitId, Vec<Exchange>>,
-    heads: HashMap<ConduitId, Vec<(String, String)>>,
+    heads: HashMap<ConduitId, Fields>,
     over: VecDeque<Exchange>,
     asked: u64,
     // The number of the last request of a conduit, for a fault behind it.
@@ -92,7 +92,7 @@ impl Calls {
                     if self.heads.len() >= OPEN {
                         self.heads.clear();
                     }
-                    self.heads.insert(event.conduit, head.fields.0.clone());
+                    self.heads.insert(event.conduit, head.fields.clone());
                 }
             }
             EventBody::Closed(_) if event.dir == Direction::ToClient => {
@@ -209,7 +209,9 @@ impl Calls {
         exchange.reply = reply;
         exchange.response = Some(event.seq);
         exchange.took_us = Some(event.at.since(exchange.at).0);
-        exchange.headers = self.heads.get(&event.conduit).cloned();
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let head = self.heads.get(&event.conduit);
+        exchange.headers = head.map(|head| head.iter().map(owned).collect());
         if self.held.len() >= OPEN {
             self.release_all();
         }

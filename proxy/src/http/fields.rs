@@ -58,7 +58,9 @@ pub(crate) fn strip(fields: &mut HeaderMap) {
     if fields.keys().any(ends) {
         // Removing one by one would change the order of the rest.
         let mut name = None;
-        for (next, value) in std::mem::take(fields) {
+        // Room for `Host`, too.
+        let room = HeaderMap::with_capacity(fields.len() + 1);
+        for (next, value) in std::mem::replace(fields, room) {
             name = next.or(name);
             if let Some(name) = name.as_ref().filter(|name| !ends(name)) {
                 fields.append(name, value);
@@ -90,15 +92,12 @@ pub(crate) fn items<'a>(fields: &'a HeaderMap, name: &HeaderName) -> impl Iterat
 
 /// The fields in the words of the tape. Secrets are taken out later, by the encoder.
 pub(crate) fn to_vocabulary(fields: &HeaderMap) -> Fields {
-    Fields(
-        fields
-            .iter()
-            .map(|(name, value)| {
-                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                (name.as_str().to_owned(), value)
-            })
-            .collect(),
-    )
+    let bytes = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
+    let mut all = Fields::with_capacity(fields.len(), fields.iter().map(bytes).sum());
+    for (name, value) in fields {
+        all.push(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
+    }
+    all
 }
 
 #[cfg(test)]
@@ -111,7 +110,8 @@ mod tests {
             map.append(*name, HeaderValue::from_static(value));
         }
         strip(&mut map);
-        to_vocabulary(&map).0
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        to_vocabulary(&map).iter().map(owned).collect()
     }
 
     fn owned(fields: &[(&str, &str)]) -> Vec<(String, String)> {

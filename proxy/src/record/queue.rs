@@ -319,12 +319,11 @@ pub(crate) fn payload_bytes(event: &Event) -> usize {
 
 /// Names, values, and what it costs to hold them.
 fn fields_bytes(fields: &Fields) -> usize {
-    let field = |(name, value): &(String, String)| name.len() + value.len() + FIELD_OVERHEAD;
-    fields.0.iter().map(field).sum()
+    fields.bytes() + fields.len() * FIELD_OVERHEAD
 }
 
 /// What a field costs beside its text, in bytes.
-const FIELD_OVERHEAD: usize = 48;
+const FIELD_OVERHEAD: usize = 16;
 
 #[cfg(test)]
 mod tests;

@@ -129,7 +129,7 @@ fn read_fields(fields: &Element<'_>) -> Fields {
         Some((name.string()?, value.string()?))
     };
     let fields = elements(fields).unwrap_or_default();
-    Fields(fields.iter().filter_map(pair).collect())
+    fields.iter().filter_map(pair).collect()
 }
 
 fn read_edit(edit: &Element<'_>) -> Edit {

@@ -136,7 +136,7 @@ impl Object<'_> {
     fn fields(&mut self, name: &str, fields: &Fields) {
         self.name(name);
         self.out.push(b'[');
-        let kept = fields.0.iter().filter(|(name, _)| !is_passing(name));
+        let kept = fields.iter().filter(|(name, _)| !is_passing(name));
         for (place, (name, value)) in kept.enumerate() {
             self.out
                 .extend_from_slice(if place == 0 { b"[" } else { b", [" });

@@ -1,5 +1,6 @@
 //! What happens over HTTP beside the messages: heads, bodies, events of a stream, edits.
 
+use super::Fields;
 use serde::{Deserialize, Serialize};
 
 /// The head of an HTTP request or response.
@@ -41,30 +42,6 @@ pub struct ResponseHead {
     /// Why we answered in the server's place, when we did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ours: Option<String>,
-}
-
-/// Header or trailer fields, in order: name and value. A value that is no text stands
-/// with replacement characters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Fields(pub Vec<(String, String)>);
-
-impl Fields {
-    /// The first value under a name, in any case.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&str> {
-        let mut named = self.0.iter();
-        let (_, value) = named.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-        Some(value)
-    }
-
-    /// All values under a name, in any case.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0
-            .iter()
-            .filter(move |(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
-    }
 }
 
 /// What an event of an SSE stream says beside its data. The message that its data is, if

@@ -9,6 +9,7 @@
 //! conduit.
 
 mod effect;
+mod fields;
 mod finding;
 mod http;
 mod scope;
@@ -18,8 +19,9 @@ use bytes::Bytes;
 use crate::era::Era;
 
 pub use self::effect::Effect;
+pub use self::fields::Fields;
 pub use self::finding::{Finding, Judge, Place, Process, Seen};
-pub use self::http::{Added, Edit, Fields, Head, RequestHead, ResponseHead, SessionMark, SseNote};
+pub use self::http::{Added, Edit, Head, RequestHead, ResponseHead, SessionMark, SseNote};
 pub use self::scope::Scope;
 
 /// Microseconds since the tape began, on a clock that never goes back.

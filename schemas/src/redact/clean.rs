@@ -87,7 +87,13 @@ mod tests {
         let mut redactor = Redactor::new(Arc::new(rules));
         let mut one = |name: &str| {
             let field = (name.to_owned(), "blue-42-heron".to_owned());
-            redactor.fields(&Fields(vec![field])).0.remove(0).1
+            redactor
+                .fields(&Fields::from_iter([field]))
+                .iter()
+                .next()
+                .unwrap()
+                .1
+                .to_owned()
         };
         assert_eq!(one("x-place"), "blue-42-heron");
         assert_eq!(one("x-place"), "blue-42-heron");

@@ -20,18 +20,20 @@ impl Redactor {
     /// Redacts header or trailer fields. The values of fields that carry credentials are
     /// replaced even when the rules say that nothing shall be.
     pub fn fields(&mut self, fields: &Fields) -> Fields {
-        let field = |(name, value): &(String, String)| {
+        let mut all = Fields::with_capacity(fields.len(), fields.bytes());
+        for (name, value) in fields.iter() {
             let known = self.table.len();
             if self.clean.holds(known, name, value) {
-                return (name.clone(), value.clone());
+                all.push(name, value);
+                continue;
             }
             let redacted = (self.word(name), self.field(name, value));
-            if redacted.0 == *name && redacted.1 == *value {
+            if redacted.0 == name && redacted.1 == value {
                 self.clean.admit(known, name, value);
             }
-            redacted
-        };
-        Fields(fields.0.iter().map(field).collect())
+            all.push(&redacted.0, &redacted.1);
+        }
+        all
     }
 
     /// As [`url`](Self::url), for the target of a request: the same with most of them.

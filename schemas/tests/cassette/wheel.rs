@@ -50,8 +50,8 @@ fn fields() -> impl Strategy<Value = Fields> {
         "ETag",
         "",
     ]);
-    let field = (name, text()).prop_map(|(name, value)| (name.to_owned(), value));
-    prop::collection::vec(field, 0..4).prop_map(Fields)
+    let fields = prop::collection::vec((name, text()), 0..4);
+    fields.prop_map(|fields| fields.into_iter().collect())
 }
 
 fn head() -> impl Strategy<Value = Head> {

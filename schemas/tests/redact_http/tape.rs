@@ -79,6 +79,5 @@ impl Tape {
 }
 
 pub(super) fn own(fields: &[(&str, &str)]) -> Fields {
-    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    Fields(fields.iter().map(owned).collect())
+    fields.iter().copied().collect()
 }

@@ -224,9 +224,10 @@ impl Recorded {
 
     pub(crate) fn trailers(&self, dir: Direction) -> Vec<(String, String)> {
         let events = self.events.iter().filter(|event| event.dir == dir);
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         events
             .filter_map(|event| match &event.body {
-                EventBody::Trailers(fields) => Some(fields.0.clone()),
+                EventBody::Trailers(fields) => Some(fields.iter().map(owned)),
                 _ => None,
             })
             .flatten()

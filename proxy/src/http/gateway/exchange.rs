@@ -21,7 +21,7 @@ use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
-use crate::http::origin::{Answer, Origin, OriginUrl, SendError};
+use crate::http::origin::{Answer, Origin, SendError};
 use crate::http::sessions::{LANE, Place};
 use crate::http::tap::{Log, Tap};
 
@@ -62,7 +62,7 @@ impl Gateway {
         let url = goal.origin.url();
         let target = target_of(request.uri()).to_owned();
         let method = request.method().clone();
-        let exchange = self.begin(client, url, &request, arrived);
+        let exchange = self.begin(client, &goal.origin, &request, arrived);
         let log = Arc::clone(&exchange.log);
         let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
@@ -114,7 +114,7 @@ impl Gateway {
         if !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);
         }
-        let upstream = to_server(parts, body, url, &self.changes, is_reverse);
+        let upstream = to_server(parts, body, &goal.origin, &self.changes, is_reverse);
         let before = self.clock.now();
         let answer = goal.origin.send(upstream).await;
         let came = self.clock.now();
@@ -154,11 +154,11 @@ impl Gateway {
     fn begin(
         self: &Arc<Self>,
         client: Client,
-        url: &OriginUrl,
+        origin: &Origin,
         request: &Request<Incoming>,
         arrived: Offset,
     ) -> Arc<Exchange> {
-        let origin: Arc<str> = url.origin().into();
+        let origin = Arc::clone(origin.name());
         let target = target_of(request.uri());
         let place = self.sessions.place(
             &origin,

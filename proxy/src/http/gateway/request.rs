@@ -9,7 +9,7 @@ use super::Changes;
 use crate::http::body::Outbound;
 use crate::http::edit::ResourceEditor;
 use crate::http::fields;
-use crate::http::origin::OriginUrl;
+use crate::http::origin::Origin;
 
 /// The head of a request as it came, for the tape.
 pub(crate) fn head_of(request: &Request<Incoming>) -> RequestHead {
@@ -37,7 +37,7 @@ pub(crate) fn target_of(uri: &Uri) -> &str {
 pub(crate) fn to_server(
     mut parts: http::request::Parts,
     body: Outbound,
-    origin: &OriginUrl,
+    origin: &Origin,
     changes: &Changes,
     is_reverse: bool,
 ) -> Request<Outbound> {
@@ -55,7 +55,7 @@ pub(crate) fn to_server(
         Some(target) => HeaderValue::try_from(target).ok(),
         None => parts.headers.get(header::HOST).cloned(),
     };
-    let host = kept.or_else(|| HeaderValue::try_from(origin.authority()).ok());
+    let host = kept.or_else(|| origin.host().cloned());
     if let Some(host) = host {
         parts.headers.insert(header::HOST, host);
     }

@@ -95,33 +95,33 @@ impl Guard {
         let Some(host) = host_of(authority) else {
             return false;
         };
-        if host == "localhost" || self.names.contains(&host) {
+        let is_host = |name: &str| name.eq_ignore_ascii_case(host);
+        if is_host("localhost") || self.names.iter().any(|name| is_host(name)) {
             return true;
         }
         // A page cannot make an address point elsewhere: only names can be rebound.
         let address: Option<IpAddr> = host
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'))
-            .unwrap_or(&host)
+            .unwrap_or(host)
             .parse()
             .ok();
         address.is_some_and(|address| self.anywhere || address.is_loopback())
     }
 }
 
-/// The host of `host[:port]`, in lower case; `None` when it is none.
-fn host_of(authority: &str) -> Option<String> {
-    let authority = authority.to_ascii_lowercase();
+/// The host of `host[:port]`; `None` when it is none.
+fn host_of(authority: &str) -> Option<&str> {
     if let Some(end) = authority.find(']') {
         let (host, port) = authority.split_at_checked(end + 1)?;
         let ends = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
-        return (host.starts_with('[') && ends).then(|| host.to_owned());
+        return (host.starts_with('[') && ends).then_some(host);
     }
     let (host, port) = match authority.split_once(':') {
         Some((host, port)) => (host, Some(port)),
-        None => (authority.as_str(), None),
+        None => (authority, None),
     };
-    (!host.is_empty() && port.is_none_or(is_port)).then(|| host.to_owned())
+    (!host.is_empty() && port.is_none_or(is_port)).then_some(host)
 }
 
 fn is_port(text: &str) -> bool {

@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use hyper::body::Incoming;
 
 pub use self::address::{BadUrl, OriginUrl, Scheme};
@@ -30,6 +30,9 @@ use super::fields::items;
 /// One origin, and the connections to it.
 pub struct Origin {
     url: OriginUrl,
+    // Said with every request.
+    name: Arc<str>,
+    host: Option<HeaderValue>,
     connector: Connector,
     pool: Pool,
 }
@@ -108,6 +111,8 @@ impl Origin {
     pub fn new(url: OriginUrl, settings: OriginSettings) -> Arc<Self> {
         Arc::new(Self {
             connector: Connector::new(&url, settings),
+            name: url.origin().into(),
+            host: HeaderValue::try_from(url.authority()).ok(),
             url,
             pool: Pool::default(),
         })
@@ -117,6 +122,16 @@ impl Origin {
     #[must_use]
     pub fn url(&self) -> &OriginUrl {
         &self.url
+    }
+
+    /// `scheme://authority`.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// What `Host` says of it.
+    pub(crate) fn host(&self) -> Option<&HeaderValue> {
+        self.host.as_ref()
     }
 
     /// Sends a request in origin form, once. Its `Host` field stands as the caller set it.
