@@ -82,7 +82,7 @@ impl<T> Default for Seen<T> {
 }
 
 impl<T: std::fmt::Debug> Seen<T> {
-    fn extend(&self, one: &Option<T>)
+    fn extend(&self, one: Option<&T>)
     where
         T: Clone,
     {
@@ -151,12 +151,12 @@ impl Server {
                 let mut input = BufReader::new(stream.try_clone().unwrap());
                 let mut reply = Reply(stream);
                 let mut next = read(&mut input);
-                all.extend(&next);
+                all.extend(next.as_ref());
                 thread::spawn(move || {
                     while let Some(request) = next {
                         answer(&request, &mut reply);
                         next = read(&mut input);
-                        all.extend(&next);
+                        all.extend(next.as_ref());
                     }
                 });
             }
