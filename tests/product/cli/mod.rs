@@ -6,4 +6,5 @@ pub(crate) mod golden;
 mod inspect;
 mod record;
 mod scrub;
+mod scrub_http;
 mod validate;
