@@ -89,6 +89,7 @@ impl FaultArguments {
         let place = Place::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
         let long = hang_after.and_then(|time| u64::try_from(time.as_micros()).ok());
         let view = View::new(clock, long.map(Offset));
+        book.open();
         let serving = control::serve(Arc::clone(book), Arc::clone(&view), &place)
             .with_context(|| mistake("the control could not be served".to_owned()))?;
         let mut line = serde_json::json!({ "control": serving.address });

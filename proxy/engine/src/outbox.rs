@@ -334,7 +334,9 @@ const OVERHEAD: usize = 128;
 
 fn weight(step: &Step) -> usize {
     match step {
-        Step::Send(bytes) => bytes.len() + OVERHEAD,
+        Step::Send(bytes) | Step::Aside(Aside::Answer { line: bytes, .. }) => {
+            bytes.len() + OVERHEAD
+        }
         _ => 0,
     }
 }

@@ -55,7 +55,16 @@ impl<'a> Message<'a> {
     /// Its bytes without the end of its line, and that end.
     #[must_use]
     pub fn parts(&self) -> (&'a [u8], &'a [u8]) {
-        let line = self.line.as_ref();
+        Self::split(self.line)
+    }
+
+    /// A line without its end.
+    #[must_use]
+    pub fn text_of(line: &[u8]) -> &[u8] {
+        Self::split(line).0
+    }
+
+    fn split(line: &[u8]) -> (&[u8], &[u8]) {
         let end = match line {
             [.., b'\r', b'\n'] => 2,
             [.., b'\n'] => 1,
@@ -168,10 +177,35 @@ pub enum Step {
 /// What is done beside the direction of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aside {
+    /// The client gets the answer to its request in a way that no line can tell.
+    Answer {
+        /// The answer, without the end of its line.
+        line: Bytes,
+        /// How it is given.
+        given: Given,
+    },
     /// The server's process ends with this status.
     Exit(u8),
     /// The client gets these bytes on the stream of logs.
     Log(Bytes),
+}
+
+/// How an answer is given to a client that speaks HTTP, where its server speaks lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// So many times more than once.
+    Again(u8),
+    /// Behind a text that is no message.
+    Behind(Bytes),
+    /// So many bytes of it, and then the connection is cut; `None` for no response at all.
+    Cut(Option<usize>),
+    /// An HTTP status in its place.
+    Status {
+        /// The status.
+        status: u16,
+        /// `Retry-After`, in seconds.
+        retry_after: Option<u64>,
+    },
 }
 
 impl Verdict {

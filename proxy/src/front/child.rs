@@ -8,11 +8,13 @@ use std::task::Waker;
 use std::thread;
 
 use bytes::Bytes;
+use tapewright_engine::policy::Given;
 use tapewright_schemas::event::{Direction, EventBody, SessionMark};
 use tokio_util::task::TaskTracker;
 
 use super::carry::Carry;
 use super::output::Output;
+use super::route::Loss;
 use super::stream::Next;
 use super::switchboard::{Manner, Opened, Switchboard};
 use crate::bridge::hose::{Gone, Hose};
@@ -82,13 +84,14 @@ impl Starter {
     }
 
     fn ends(&self, child: &Arc<Child>) -> Result<Ends, StartError> {
-        let owing = Arc::clone(child);
+        let (owing, giving) = (Arc::clone(child), Arc::clone(child));
         Ok(Ends {
             input: Box::new(LineSource::new(child.input.clone())),
             output: Box::new(Output::new(Arc::clone(child), self.limit_bytes)),
             log: crate::stdio::standard_error().map_err(StartError::Thread)?,
             is_gone: Box::new(|| false),
             owed: Box::new(move || owing.owed()),
+            give: Some(Arc::new(move |line, given| giving.give(line, given))),
             place: child.place,
         })
     }
@@ -171,6 +174,32 @@ impl Child {
         self.input.finish();
         self.board().finish(PROCESS_ENDED);
         self.taken.notify_all();
+    }
+
+    /// Gives an answer in another way than as a message on its stream.
+    fn give(&self, line: &Bytes, given: &Given) {
+        let (loss, told) = self.board().give(line, given);
+        if let Some(told) = told {
+            self.faulted(told.to_owned());
+        }
+        self.tell(loss);
+    }
+
+    /// Notes what could not be brought to the client.
+    pub(super) fn tell(&self, loss: Loss) {
+        if let Some(why) = loss.message {
+            self.faulted(format!("not passed on: {why}"));
+        }
+        if loss.earlier > 0 {
+            let count = loss.earlier;
+            self.faulted(format!(
+                "{count} earlier messages were given up: nobody came for them"
+            ));
+        }
+    }
+
+    fn faulted(&self, effect: String) {
+        self.note(Direction::ToClient, EventBody::Faulted { effect });
     }
 
     /// Whether it can take messages.

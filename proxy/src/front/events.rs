@@ -11,8 +11,9 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::exchange::Ended;
 use super::legacy::Ends;
-use super::reading::Reading;
+use super::reading::{Part, Reading};
 use crate::http::body::BodyError;
+use crate::http::fault::CutBehind;
 
 /// A stream of the board as an event stream.
 pub(crate) struct Events {
@@ -26,6 +27,8 @@ pub(crate) struct Events {
     ended: Ended,
     // The session that ends with the stream.
     ends: Option<Ends>,
+    // What comes last, when the connection is to be cut.
+    cut: Option<CutBehind>,
 }
 
 /// Looks at every message of a stream.
@@ -60,6 +63,7 @@ impl Events {
             keep_alive,
             ended,
             ends: None,
+            cut: None,
         }
     }
 
@@ -69,10 +73,10 @@ impl Events {
         self
     }
 
-    fn event(&self, number: u64, line: &Bytes) -> Bytes {
+    fn event(&self, number: Option<u64>, line: &Bytes) -> Bytes {
         let mut event = BytesMut::with_capacity(line.len() + 64);
         event.put_slice(b"event: message\n");
-        if self.numbered {
+        if let Some(number) = number.filter(|_| self.numbered) {
             let id = format!("id: {}-{number}\n", self.reading.opened.stream);
             event.put_slice(id.as_bytes());
         }
@@ -81,6 +85,17 @@ impl Events {
         event.put_slice(b"\n\n");
         event.freeze()
     }
+
+    /// What the client gets of an answer before its connection is cut: no more than a line
+    /// that has no end, unless that is all of it.
+    fn part(&self, part: &Bytes) -> Bytes {
+        if part.is_empty() {
+            return Bytes::new();
+        }
+        let event = self.event(None, part);
+        let end = if is_whole(part) { 0 } else { 2 };
+        event.slice(..event.len() - end)
+    }
 }
 
 /// The first event of a stream: it has an id, so that a client that is cut off before the
@@ -88,6 +103,11 @@ impl Events {
 pub(crate) fn priming(stream: u64, after: u64, retry: Duration) -> Bytes {
     let retry = retry.as_millis();
     Bytes::from(format!("id: {stream}-{after}\nretry: {retry}\ndata:\n\n"))
+}
+
+/// Whether this is all of a message: the beginning of an object is no JSON.
+fn is_whole(part: &[u8]) -> bool {
+    tapewright_schemas::json::is_valid(part)
 }
 
 impl Body for Events {
@@ -101,13 +121,21 @@ impl Body for Events {
         if let Some(prelude) = self.prelude.take() {
             return Poll::Ready(Some(Ok(Frame::data(prelude))));
         }
+        if let Some(cut) = &mut self.cut {
+            return Pin::new(cut).poll_frame(context);
+        }
         match self.reading.poll_next(context) {
-            Poll::Ready(Some((number, line))) => {
+            Poll::Ready(Some(Part::Cut(part))) => {
+                self.ended.cut();
+                self.cut = Some(CutBehind::new(self.part(&part)));
+                return self.poll_frame(context);
+            }
+            Poll::Ready(Some(Part::Event(number, line))) => {
                 self.keep_alive.reset();
                 if let Some(learn) = &self.learn {
                     learn(&line);
                 }
-                return Poll::Ready(Some(Ok(Frame::data(self.event(number, &line)))));
+                return Poll::Ready(Some(Ok(Frame::data(self.event(Some(number), &line)))));
             }
             Poll::Ready(None) => {
                 self.ended.complete();

@@ -104,6 +104,11 @@ impl Ended {
     pub(crate) fn complete(&mut self) {
         self.reason = CloseReason::EndOfInput;
     }
+
+    /// We break it off.
+    pub(crate) fn cut(&mut self) {
+        self.reason = CloseReason::Failed;
+    }
 }
 
 impl Drop for Ended {

@@ -20,6 +20,7 @@ mod child;
 mod endpoint;
 mod events;
 mod exchange;
+mod given;
 mod legacy;
 mod output;
 mod pool;

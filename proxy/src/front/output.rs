@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{Direction, EventBody};
 
 use super::child::Child;
 use super::route::Loss;
@@ -43,24 +42,8 @@ impl Output {
         } else {
             self.child.board().route(&line)
         };
-        self.tell(loss);
+        self.child.tell(loss);
         self.child.wait_for_readers(KEEP_BYTES);
-    }
-
-    fn tell(&self, loss: Loss) {
-        let note = |effect| {
-            let body = EventBody::Faulted { effect };
-            self.child.note(Direction::ToClient, body);
-        };
-        if let Some(why) = loss.message {
-            note(format!("not passed on: {why}"));
-        }
-        if loss.earlier > 0 {
-            let count = loss.earlier;
-            note(format!(
-                "{count} earlier messages were given up: nobody came for them"
-            ));
-        }
     }
 }
 

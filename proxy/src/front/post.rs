@@ -13,6 +13,7 @@ use super::check::{self, Accepts, Refusal, single};
 use super::endpoint::{Asked, Refused, plain};
 use super::events::{Events, Learn, Show, priming};
 use super::exchange::Exchange;
+use super::given::Fate;
 use super::reading::Reading;
 use super::shared::Front;
 use super::switchboard::{Form, Manner, Untaken};
@@ -20,6 +21,7 @@ use crate::bridge::client::SESSION;
 use crate::bridge::line::id_source;
 use crate::bridge::mirror;
 use crate::http::body::Outbound;
+use crate::http::fault::{self, CutBehind};
 
 /// A message of a client, and what the client takes.
 pub(crate) struct Message<'a> {
@@ -110,10 +112,11 @@ impl Front {
         } else {
             match reading.form().await {
                 Form::Events => Form::Whole(reading.array().await),
-                whole @ Form::Whole(_) => whole,
+                other => other,
             }
         };
         let mut response = match form {
+            Form::Fate(fate) => return doomed(exchange, fate),
             Form::Whole(line) => {
                 if let Some(learn) = learn {
                     learn(&line);
@@ -159,6 +162,25 @@ impl Front {
         let body = Events::new(reading, show, exchange.ended());
         events(Outbound::streaming(body))
     }
+}
+
+/// What the client gets for an answer that a fault keeps from it.
+fn doomed(exchange: &Exchange, fate: Fate) -> Response<Outbound> {
+    let response = match fate {
+        Fate::Status(status, retry_after) => {
+            let response = fault::status_of(status, retry_after);
+            return given(exchange, response, Some("a fault was injected".to_owned()));
+        }
+        Fate::Cut(None) => fault::cut_off(),
+        Fate::Cut(Some(part)) => {
+            let mut response = message(StatusCode::OK, Bytes::new());
+            *response.body_mut() = Outbound::streaming(CutBehind::new(part));
+            exchange.answers(&response, None);
+            response
+        }
+    };
+    exchange.ended().cut();
+    response
 }
 
 /// Names the session that begins with an answer.

@@ -10,6 +10,14 @@ use super::child::Child;
 use super::stream::Next;
 use super::switchboard::{Form, Opened};
 
+/// What comes next on a stream.
+pub(crate) enum Part {
+    /// The connection is cut, after these bytes of an answer.
+    Cut(Bytes),
+    /// An event and its number.
+    Event(u64, Bytes),
+}
+
 /// A client that reads a stream. Dropping it is how the client leaves.
 pub(crate) struct Reading {
     pub(crate) child: Arc<Child>,
@@ -26,10 +34,11 @@ impl Reading {
         .await
     }
 
-    /// The next event and its number; `None` at the end.
-    pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<(u64, Bytes)>> {
+    /// What comes next; `None` at the end.
+    pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Part>> {
         match self.child.take(self.opened, context.waker()) {
-            Next::Event(number, line) => Poll::Ready(Some((number, line))),
+            Next::Event(number, line) => Poll::Ready(Some(Part::Event(number, line))),
+            Next::Cut(part) => Poll::Ready(Some(Part::Cut(part))),
             Next::End => Poll::Ready(None),
             Next::Nothing => Poll::Pending,
         }
@@ -38,7 +47,7 @@ impl Reading {
     /// Everything up to the end, as one array.
     pub(crate) async fn array(&self) -> Bytes {
         let mut array = vec![b'['];
-        while let Some((_, line)) = poll_fn(|context| self.poll_next(context)).await {
+        while let Some(Part::Event(_, line)) = poll_fn(|context| self.poll_next(context)).await {
             if array.len() > 1 {
                 array.push(b',');
             }

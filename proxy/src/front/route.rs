@@ -45,7 +45,7 @@ impl Switchboard {
         }
     }
 
-    fn push(&mut self, stream: StreamId, line: Bytes) -> Option<&'static str> {
+    pub(super) fn push(&mut self, stream: StreamId, line: Bytes) -> Option<&'static str> {
         match self.streams.get_mut(&stream) {
             Some(stream) if !stream.void => {
                 stream.push(line);
@@ -56,7 +56,7 @@ impl Switchboard {
     }
 
     /// Notes the answers in a line, after it was pushed: the last one ends its stream.
-    fn answered(&mut self, line: &[u8]) {
+    pub(super) fn answered(&mut self, line: &[u8]) {
         for_each_message(line, |message| {
             let Kind::Response { id, result, .. } = Envelope::parse(message).kind else {
                 return;
@@ -71,7 +71,7 @@ impl Switchboard {
         });
     }
 
-    fn place(&mut self, line: &[u8]) -> Result<StreamId, &'static str> {
+    pub(super) fn place(&mut self, line: &[u8]) -> Result<StreamId, &'static str> {
         let envelope = Envelope::parse(line);
         if self.manner == Manner::Legacy {
             return match envelope.kind {

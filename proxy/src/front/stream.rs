@@ -5,6 +5,8 @@ use std::task::Waker;
 
 use bytes::Bytes;
 
+use super::given::Fate;
+
 /// Names one reader of a stream: a connection that carries it.
 pub(crate) type Reader = u64;
 
@@ -12,7 +14,7 @@ pub(crate) type Reader = u64;
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "five facts that hold in any combination"
+    reason = "six facts that hold in any combination"
 )]
 pub(crate) struct Stream {
     // Events from number `first` on; `bytes` is their length.
@@ -35,6 +37,10 @@ pub(crate) struct Stream {
     pub(crate) owed: Vec<(Vec<u8>, Vec<u8>)>,
     /// Nothing more will come.
     pub(crate) ended: bool,
+    /// The response that carries it has begun.
+    pub(crate) begun: bool,
+    /// How it ends, when that is not its proper end.
+    pub(crate) fate: Option<Fate>,
 }
 
 /// What a reader gets.
@@ -42,6 +48,8 @@ pub(crate) struct Stream {
 pub(crate) enum Next {
     /// An event and its number, from 1 on.
     Event(u64, Bytes),
+    /// The connection is cut, after these bytes of an answer.
+    Cut(Bytes),
     /// Nothing more, or another reader took over.
     End,
     /// Nothing yet.
@@ -112,6 +120,9 @@ impl Stream {
             while !self.numbered && self.first < self.next && self.pop().is_some() {}
             return Next::Event(number, line);
         }
+        if let Some(Fate::Cut(part)) = &self.fate {
+            return Next::Cut(part.clone().unwrap_or_default());
+        }
         if self.ended {
             return Next::End;
         }
@@ -123,6 +134,12 @@ impl Stream {
     pub(crate) fn sole(&self) -> Option<&Bytes> {
         let sole = self.ended && self.log.len() == 1 && self.next == self.first;
         self.log.front().filter(|_| sole)
+    }
+
+    /// How it ends, when that is all that there is to hear.
+    pub(crate) fn fate(&self) -> Option<&Fate> {
+        let heard = self.next == self.first + self.log.len() as u64;
+        self.fate.as_ref().filter(|_| heard)
     }
 
     /// Whether there is anything to hear, or an end.

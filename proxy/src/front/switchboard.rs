@@ -12,6 +12,7 @@ use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::json;
 
+use super::given::Fate;
 use super::stream::{Next, Reader, Stream};
 use crate::bridge::line::{id_key, id_source, text_of};
 use crate::bridge::ours;
@@ -89,6 +90,8 @@ pub(crate) enum Form {
     Whole(Bytes),
     /// It is a stream.
     Events,
+    /// There is no answer, because a fault wants it so.
+    Fate(Fate),
 }
 
 impl Switchboard {
@@ -238,7 +241,21 @@ impl Switchboard {
     pub(crate) fn number(&mut self, stream: StreamId) {
         if let Some(stream) = self.streams.get_mut(&stream) {
             stream.numbered = self.manner == Manner::Session;
+            stream.begun = true;
         }
+    }
+
+    /// Whether the response that a stream stands for has begun.
+    pub(super) fn has_begun(&self, stream: StreamId) -> bool {
+        self.streams.get(&stream).is_some_and(|stream| stream.begun)
+    }
+
+    /// A stream ends in this way, once its reader has heard what came before.
+    pub(super) fn doom(&mut self, stream: StreamId, fate: Fate) {
+        if let Some(found) = self.streams.get_mut(&stream) {
+            found.fate = Some(fate);
+        }
+        self.close(stream);
     }
 
     /// What a reader gets next.
@@ -263,9 +280,10 @@ impl Switchboard {
             stream.watch(waker);
             return None;
         }
-        Some(match stream.sole() {
-            Some(line) => Form::Whole(line.clone()),
-            None => Form::Events,
+        Some(match (stream.fate(), stream.sole()) {
+            (Some(fate), _) => Form::Fate(fate.clone()),
+            (None, Some(line)) => Form::Whole(line.clone()),
+            (None, None) => Form::Events,
         })
     }
 

@@ -23,6 +23,7 @@ fn heard(board: &mut Switchboard, opened: Opened) -> (Vec<Bytes>, bool) {
     let mut events = Vec::new();
     loop {
         match board.take(opened, Waker::noop()) {
+            Next::Cut(part) => panic!("cut after {part:?}"),
             Next::Event(_, line) => events.push(line),
             Next::End => return (events, true),
             Next::Nothing => return (events, false),

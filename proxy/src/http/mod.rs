@@ -12,7 +12,7 @@
 
 pub mod body;
 mod edit;
-mod fault;
+pub(crate) mod fault;
 pub mod fetch;
 pub(crate) mod fields;
 pub mod forward;

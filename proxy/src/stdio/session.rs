@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use bytes::Bytes;
 use rustix::process::Signal;
-use tapewright_engine::policy::{Aside, Policy};
+use tapewright_engine::policy::{Aside, Given, Policy};
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Exit, Offset, SessionKey,
@@ -62,9 +63,14 @@ pub(crate) struct Ends {
     pub(crate) is_gone: Box<dyn Fn() -> bool + Send>,
     /// How many requests of the client await their response.
     pub(crate) owed: Box<dyn Fn() -> usize + Send>,
+    /// Gives the client an answer in a way that no line can tell; `None` where it reads lines.
+    pub(crate) give: Option<Give>,
     /// Where the events belong.
     pub(crate) place: Place,
 }
+
+/// Gives an answer, here without the end of its line, in another way than as a line.
+pub(crate) type Give = Arc<dyn Fn(&Bytes, &Given) + Send + Sync>;
 
 /// Where events belong.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,6 +110,7 @@ pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
         log: Box::new(Pipe::standard_error()?),
         is_gone: Box::new(move || client.is_broken()),
         owed: Box::new(move || owed.owed()),
+        give: None,
         place: Place::default(),
     };
     let link = upstream.open()?;
@@ -142,7 +149,7 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
         lane_to_server,
         ends.input,
         link.to_server,
-        (Arc::clone(&unwatched), log_sink.clone()),
+        (Arc::clone(&unwatched), (log_sink.clone(), None)),
         |reason| match reason {
             CloseReason::ReceiverGone => None,
             _ => Some(Happening::ClientDone),
@@ -152,7 +159,7 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
         lane_to_client,
         link.to_client,
         ends.output,
-        (Arc::clone(&gauge), log_sink.clone()),
+        (Arc::clone(&gauge), (log_sink.clone(), ends.give)),
         |reason| {
             Some(if reason == CloseReason::ReceiverGone {
                 Happening::ClientGone
@@ -198,8 +205,17 @@ struct Client {
 }
 
 /// What a pump does beside its direction.
-fn beside(notify: SyncSender<Notice>, mut log: SharedSink) -> Box<dyn FnMut(Aside) + Send> {
+fn beside(
+    notify: SyncSender<Notice>,
+    (mut log, give): (SharedSink, Option<Give>),
+) -> Box<dyn FnMut(Aside) + Send> {
     Box::new(move |aside| match aside {
+        // Made only where somebody gives it.
+        Aside::Answer { line, given } => {
+            if let Some(give) = &give {
+                give(&line, &given);
+            }
+        }
         // Nobody listens any more once the session has ended.
         Aside::Exit(status) => drop(notify.send(Notice::End(status))),
         // A client that does not read it has lost nothing of the server's.
@@ -221,14 +237,14 @@ impl Session {
         lane: Lane<P>,
         source: Box<dyn ChunkSource>,
         sink: Box<dyn ChunkSink>,
-        (gauge, log): (Arc<Gauge>, SharedSink),
+        (gauge, others): (Arc<Gauge>, (SharedSink, Option<Give>)),
         tell: fn(CloseReason) -> Option<Happening>,
     ) -> io::Result<()> {
         let notify = self.notify.clone();
         self.spawn("pump", move |recorder, clock| {
             tell(
                 Pump {
-                    beside: beside(notify, log),
+                    beside: beside(notify, others),
                     lane,
                     source,
                     sink,

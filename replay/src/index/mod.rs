@@ -230,8 +230,9 @@ impl Index {
             Err(_) => out.extend_from_slice(params),
         }
         // Where both eras are on a recording their answers differ, however alike the
-        // requests are.
-        if self.eras().are_both() && own_version(params).is_some() {
+        // requests are. Asked for last: it takes a look at every request.
+        let handshake = self.script.methods.find("initialize").is_some();
+        if handshake && own_version(params).is_some() && self.eras().are_both() {
             out.push(0xff);
         }
     }

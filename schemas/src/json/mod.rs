@@ -8,11 +8,13 @@
 mod nesting;
 pub mod number;
 mod path;
+mod same;
 mod scanner;
 mod skip;
 mod string;
 
 pub use path::{find, members};
+pub use same::is_same;
 pub(crate) use scanner::is_grammatical;
 pub use scanner::{Invalid, MAX_DEPTH, Scanner, Span, Text, Token, is_valid};
 pub use skip::{valid_elements, valid_members};

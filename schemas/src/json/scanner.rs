@@ -391,32 +391,59 @@ pub(crate) fn is_grammatical(text: &[u8]) -> bool {
 /// How many bytes at the start of `text` are string content without a quote, a
 /// backslash or a control character.
 ///
-/// Whole blocks are tested without a branch per byte, which the compiler turns into
-/// vector code: a megabyte of base64 is one such run.
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "a branch per byte would keep the loop scalar"
-)]
+/// Member names and most values end within a few bytes: these are tested by the word. In
+/// longer runs whole blocks are tested without a branch per byte, which the compiler turns
+/// into vector code: a megabyte of base64 is one such run.
 fn plain_run(text: &[u8]) -> usize {
-    let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    // Member names and most values end within a few bytes.
     let head = text.get(..BLOCK).unwrap_or(text);
-    if let Some(found) = head.iter().position(|byte| special(*byte)) {
-        return found;
+    let mut run = plain_words(head);
+    if run < head.len() || head.len() < BLOCK {
+        return run;
     }
-    let mut run = head.len();
     let mut rest = text.get(run..).unwrap_or_default();
     while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
-        if block.iter().fold(false, |hit, byte| hit | special(*byte)) {
+        if has_special(block) {
             break;
         }
         run += BLOCK;
         rest = tail;
     }
-    run + rest
-        .iter()
-        .position(|byte| special(*byte))
-        .unwrap_or(rest.len())
+    run + plain_words(rest)
+}
+
+/// The same, eight bytes at a time.
+fn plain_words(text: &[u8]) -> usize {
+    let (words, tail) = text.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let found = special_bytes(u64::from_le_bytes(*word));
+        if found != 0 {
+            return number * 8 + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let found = tail.iter().position(special);
+    words.len() * 8 + found.unwrap_or(tail.len())
+}
+
+/// A set bit in every byte of `word` that is a quote, a backslash or a control character.
+/// Borrows may set bits of bytes above the lowest of these, never below.
+fn special_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGH: u64 = ONES << 7;
+    let is_zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    let quote = is_zero(word ^ (ONES * u64::from(b'"')));
+    let backslash = is_zero(word ^ (ONES * u64::from(b'\\')));
+    (control | quote | backslash) & HIGH
+}
+
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch per byte would keep the loop scalar"
+)]
+fn has_special(block: &[u8; BLOCK]) -> bool {
+    let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
+    block.iter().fold(false, |hit, byte| hit | special(*byte))
 }
 
 const BLOCK: usize = 32;

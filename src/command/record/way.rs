@@ -112,7 +112,9 @@ impl<'a> Way<'a> {
     /// Which faults can be injected.
     pub(super) fn reach(&self) -> Reach {
         match self {
-            Self::Process(_) | Self::Remote(_) | Self::Front { .. } => Reach::Stdio,
+            Self::Process(_) | Self::Remote(_) => Reach::Stdio,
+            // Clients speak HTTP there, and their server lines.
+            Self::Front { .. } => Reach::Any,
             Self::Gateway { .. } | Self::ForwardProxy { .. } => Reach::Http,
         }
     }

@@ -81,7 +81,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
     let label = label(arguments, &script);
-    let book = arguments.faults.book(&label, Reach::Stdio, clock)?;
+    let reach = match arguments.listening.listen {
+        Some(_) => Reach::Any,
+        None => Reach::Stdio,
+    };
+    let book = arguments.faults.book(&label, reach, clock)?;
     let control = arguments.faults.control(&book, clock, None)?;
     faults::begin(&book, control.as_ref(), arguments.verbose);
     let recorder = recorder(arguments, (&label, &book, control.as_ref()), rules, clock)?;

@@ -2,7 +2,7 @@
 
 use super::{PATIENCE, call, effects};
 use crate::support::eventually;
-use crate::support::http::{Gateway, Upstream, json, pair, post};
+use crate::support::http::{Gateway, Upstream, chunk, json, pair, post, request};
 use tapewright_schemas::event::Direction;
 
 const CANCELLED: &str =
@@ -89,5 +89,23 @@ fn a_request_that_is_too_long_to_be_held_passes() {
     let (upstream, gateway) = pair(&options);
     let long = call(2, &"x".repeat(100_000));
     passes(&upstream, &gateway, &long);
+    gateway.stop();
+}
+
+#[test]
+fn a_request_streams_while_only_answers_are_at_fault() {
+    let (upstream, gateway) = pair(&["--fault", "hang tool=search"]);
+    let mut client = gateway.connect();
+    let fields = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+    client.send(request("POST /mcp", gateway.address, fields));
+    let body = call(2, "find");
+    let (begin, end) = body.split_at(20);
+    client.send(chunk(begin));
+    let mut server = upstream.accept();
+    server.head();
+    assert_eq!(server.chunks(begin.len()), begin.as_bytes());
+    client.send([chunk(end), chunk("")].concat());
+    assert_eq!(server.chunks(end.len()), end.as_bytes());
+    drop((client, server));
     gateway.stop();
 }

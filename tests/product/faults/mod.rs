@@ -3,6 +3,8 @@
 mod control;
 mod ends;
 mod http;
+mod http_live;
+mod http_replay;
 mod http_requests;
 mod http_streams;
 mod http_wedges;

@@ -181,8 +181,8 @@ fn what_cannot_be_done_over_http_is_refused() {
             "`wedged` cannot be done to a request over HTTP",
         ),
         (
-            "drop method=notifications/progress dir=to_client",
-            "`dir=to_client` is for standard streams",
+            "error method=sampling/createMessage dir=to_client",
+            "leave out `dir=to_client` to do it to the answers of the server",
         ),
     ] {
         let upstream = "http://127.0.0.1:9/mcp";

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tapewright_schemas::event::{
@@ -51,12 +51,16 @@ impl Gateway {
     }
 
     pub(crate) fn start_in(folder: tempfile::TempDir, options: &[&str]) -> Self {
+        let tape = folder.path().join("run.tape.jsonl");
+        let mut command = tapewright();
+        command.arg("record").arg("-o").arg(tape).args(options);
+        Self::of(folder, &mut command)
+    }
+
+    /// Any command that serves HTTP.
+    pub(crate) fn of(folder: tempfile::TempDir, command: &mut Command) -> Self {
         let errors = File::create(folder.path().join("stderr")).expect("a file");
-        let mut child = tapewright()
-            .arg("record")
-            .arg("-o")
-            .arg(folder.path().join("run.tape.jsonl"))
-            .args(options)
+        let mut child = command
             .env("TAPEWRIGHT_HOME", folder.path().join("home"))
             .env("TEST_SECRET", "Bearer from-the-environment-4711")
             .stdin(Stdio::null())

@@ -25,6 +25,10 @@ const MOST_HELD: usize = 65_536;
 pub struct Book {
     // Whether any fault is in force: all that is looked at while there is none.
     in_force: AtomicBool,
+    // Whether any of them may act on what clients send over HTTP.
+    meets_posts: AtomicBool,
+    // Whether faults may come into force while messages flow, or are in force.
+    open: AtomicBool,
     // Grows whenever what is held may be let go before its time.
     changes: AtomicU64,
     seed: u64,
@@ -120,11 +124,14 @@ impl Hit {
 }
 
 impl Book {
-    /// A book without faults, for a server of this label, spoken to in this way.
+    /// A book without faults, for a server of this label, spoken to in this way:
+    /// [`Reach::Any`] where clients speak HTTP and their server lines.
     #[must_use]
     pub fn new(seed: u64, server: &str, reach: Reach) -> Self {
         Self {
             in_force: AtomicBool::new(false),
+            meets_posts: AtomicBool::new(false),
+            open: AtomicBool::new(false),
             changes: AtomicU64::new(0),
             seed,
             server: server.to_owned(),
@@ -143,6 +150,29 @@ impl Book {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.in_force.load(Ordering::Relaxed)
+    }
+
+    /// Whether clients speak HTTP and their server lines.
+    pub(super) fn serves_http(&self) -> bool {
+        self.reach == Reach::Any
+    }
+
+    /// Whether a fault in force may act on what clients send over HTTP, and not only on
+    /// what they get.
+    #[must_use]
+    pub fn meets_posts(&self) -> bool {
+        self.meets_posts.load(Ordering::Relaxed)
+    }
+
+    /// Whether a fault may be in force some time: there is or was one, or somebody said so.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Says that faults may come while messages flow.
+    pub fn open(&self) {
+        self.open.store(true, Ordering::Relaxed);
     }
 
     /// Puts a fault in force; its name.
@@ -169,7 +199,8 @@ impl Book {
             fired: 0,
             beyond: 0,
         });
-        self.in_force.store(true, Ordering::Relaxed);
+        self.take_stock(&state);
+        self.open();
         Ok(name)
     }
 
@@ -185,6 +216,7 @@ impl Book {
         (line.met, line.fired, line.beyond) = (0, 0, 0);
         state.last_number = number;
         state.let_go(old);
+        self.take_stock(&state);
         drop(state);
         self.changed();
         Ok(())
@@ -196,8 +228,7 @@ impl Book {
         let number = state.find(name)?.number;
         state.lines.retain(|line| line.number != number);
         state.let_go(number);
-        let in_force = !state.lines.is_empty();
-        self.in_force.store(in_force, Ordering::Relaxed);
+        self.take_stock(&state);
         drop(state);
         self.changed();
         Ok(())
@@ -336,6 +367,14 @@ impl Book {
     /// A ticket is not needed any more.
     pub fn give_back(&self, ticket: Ticket) {
         self.lock().tickets.remove(&ticket);
+    }
+
+    /// What messages look at before they ask for more.
+    fn take_stock(&self, state: &State) {
+        let lines = &state.lines;
+        let meets_posts = lines.iter().any(|line| line.fault.meets_posts());
+        self.meets_posts.store(meets_posts, Ordering::Relaxed);
+        self.in_force.store(!lines.is_empty(), Ordering::Relaxed);
     }
 
     fn changed(&self) {

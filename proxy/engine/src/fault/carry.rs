@@ -26,6 +26,9 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     /// The verdict of an act, and what the tape says of it.
     pub(super) fn carry_out(&self, talk: &mut Conversation, act: Act) -> (Verdict, String) {
+        if let Some(given) = self.give(&act) {
+            return given;
+        }
         match act {
             Act::Delay { time, in_order } => self.delay(talk, time, in_order),
             Act::Drop => (Verdict::Drop, "dropped".to_owned()),

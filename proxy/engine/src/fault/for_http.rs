@@ -1,4 +1,4 @@
-//! What cannot be done where HTTP is spoken.
+//! What can be done where HTTP is spoken, and what cannot.
 
 use tapewright_schemas::event::Direction;
 
@@ -11,10 +11,28 @@ use super::spec::Fault;
 impl Fault {
     /// Refuses what would never happen to an exchange over HTTP.
     pub(super) fn check_for_http(&self) -> Result<(), Rejected> {
-        if self.selector.dir == Some(Direction::ToClient) {
-            return Err(Rejected::ToClient);
+        if self.leaves_content() {
+            return Ok(());
         }
-        // What it does to a message tells what it would do to a request.
+        let kind = self.kind.name;
+        if self.on == On::Request {
+            return Err(Rejected::OnRequest { kind });
+        }
+        if self.selector.dir == Some(Direction::ToClient) && self.kind.is_about_answers() {
+            return Err(Rejected::ToClient { kind });
+        }
+        Ok(())
+    }
+
+    /// Whether it may act on what clients send: then that is passed on when it is whole.
+    pub(super) fn meets_posts(&self) -> bool {
+        let to_server = self.on == On::Request || !self.selector.is_of_client_requests();
+        to_server && self.leaves_content()
+    }
+
+    /// Whether what a message says stays as it is: it comes later, or never.
+    fn leaves_content(&self) -> bool {
+        // What it does to one message tells what it does to any.
         let act = (self.kind.act)(&Call {
             kind: self.kind,
             values: &self.values,
@@ -23,11 +41,6 @@ impl Fault {
             end: b"",
             id: None,
         });
-        if self.on == On::Request && !act.leaves_content() {
-            return Err(Rejected::OnRequest {
-                kind: self.kind.name,
-            });
-        }
-        Ok(())
+        act.leaves_content()
     }
 }

@@ -28,6 +28,7 @@ mod dice;
 mod display;
 mod explain;
 mod for_http;
+mod give;
 pub mod kinds;
 mod policy;
 mod rejected;

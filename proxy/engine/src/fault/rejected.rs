@@ -26,11 +26,14 @@ pub enum Rejected {
         /// The kind.
         kind: &'static str,
     },
-    /// What a server sends of its own accord is not met over HTTP.
+    /// Over HTTP the answers of clients can only come later, or never.
     #[error(
-        "`dir=to_client` is for standard streams: over HTTP a fault meets what clients send, and the answers to it"
+        "`{kind}` cannot be done to the answers of clients over HTTP: there they can come later, or never; leave out `dir=to_client` to do it to the answers of the server"
     )]
-    ToClient,
+    ToClient {
+        /// The kind.
+        kind: &'static str,
+    },
     /// Something is missing.
     #[error(transparent)]
     Spec(#[from] SpecError),

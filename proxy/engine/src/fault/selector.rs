@@ -6,6 +6,16 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{Direction, Offset, SessionKey};
 use tapewright_schemas::json;
 
+/// How the methods of requests begin that servers never make.
+const CLIENT_REQUESTS: [&str; 6] = [
+    "completion/",
+    "initialize",
+    "logging/",
+    "prompts/",
+    "resources/",
+    "tools/",
+];
+
 /// Which messages a fault meets. A request or notification that fits is *met*, and met
 /// messages are counted; `nth`, `first`, `every`, `after` and `probability` choose among
 /// them.
@@ -87,6 +97,17 @@ impl Selector {
                 .is_none_or(|every| count.is_multiple_of(every.max(1)))
     }
 
+    /// Whether nothing is met but requests that only clients make.
+    #[must_use]
+    pub fn is_of_client_requests(&self) -> bool {
+        let named = self.tool.is_some() || self.resource.is_some() || self.prompt.is_some();
+        named
+            || self.method.as_deref().is_none_or(|method| {
+                let mut begins = CLIENT_REQUESTS.iter();
+                begins.any(|begin| method.starts_with(begin))
+            })
+    }
+
     fn meets_method(&self, subject: &Subject<'_>) -> bool {
         let is_named = |wanted: &Option<String>, method: &str, member: &str| {
             let Some(wanted) = wanted else { return true };
@@ -123,20 +144,14 @@ fn is_text(source: &[u8], test: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Whether the value at a pointer is the wanted one: a text by its meaning, everything
-/// else by its source.
+/// Whether the value at a pointer is the wanted one, by what it means. A text needs no
+/// quotes.
 fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
     let Some(found) = at(text, pointer) else {
         return false;
     };
-    found == value.as_bytes() || is_text(found, |found| found == unquoted(value))
-}
-
-fn unquoted(value: &str) -> String {
-    match RequestId::of_source(value.as_bytes()) {
-        RequestId::Text(text) if json::is_valid(value.as_bytes()) => text.into_owned(),
-        _ => value.to_owned(),
-    }
+    is_text(found, |found| found == value)
+        || json::is_valid(value.as_bytes()) && json::is_same(found, value.as_bytes())
 }
 
 /// The value that a JSON pointer (RFC 6901) leads to.
@@ -231,6 +246,9 @@ mod tests {
             ("/params/arguments/a~1b/0", "1", true),
             ("/params/arguments/a~1b/1/c", "x", true),
             ("/params/arguments/a~1b/1/c", "\"x\"", true),
+            ("/params/arguments/a~1b/0", "1.0", true),
+            ("/params/arguments/a~1b", "[1e0, {\"c\": \"x\"}]", true),
+            ("/params/arguments/a~1b", "[1]", false),
             ("/params/arguments/a~1b/2", "1", false),
             ("/params/nothing", "1", false),
         ] {

@@ -294,7 +294,7 @@ fn a_batch_is_acted_on_whole() {
 
 #[test]
 fn one_conversation_does_not_touch_another() {
-    let book = Arc::new(Book::new(1, "fs", Reach::Any));
+    let book = Arc::new(Book::new(1, "fs", Reach::Stdio));
     book.add(Fault::parse("wedged nth=1").unwrap()).unwrap();
     let mut first = Talk::on(&book);
     let mut second = Talk::on(&book);

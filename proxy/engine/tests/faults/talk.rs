@@ -25,7 +25,7 @@ impl Talk {
     }
 
     pub(crate) fn seeded(seed: u64, faults: &[&str]) -> Self {
-        let book = Arc::new(Book::new(seed, "fs", Reach::Any));
+        let book = Arc::new(Book::new(seed, "fs", Reach::Stdio));
         for fault in faults {
             book.add(Fault::parse(fault).expect("a fault"))
                 .expect("a free name");
@@ -164,7 +164,7 @@ impl Talk {
     pub(crate) fn logged(&self) -> usize {
         let length = |aside: &Aside| match aside {
             Aside::Log(bytes) => bytes.len(),
-            Aside::Exit(_) => 0,
+            Aside::Exit(_) | Aside::Answer { .. } => 0,
         };
         self.asides.iter().map(length).sum()
     }
@@ -172,7 +172,7 @@ impl Talk {
     pub(crate) fn exit(&self) -> Option<u8> {
         self.asides.iter().find_map(|aside| match aside {
             Aside::Exit(status) => Some(*status),
-            Aside::Log(_) => None,
+            Aside::Log(_) | Aside::Answer { .. } => None,
         })
     }
 }

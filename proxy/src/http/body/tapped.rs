@@ -8,10 +8,12 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use tapewright_engine::fault::Book;
 use tapewright_schemas::event::CloseReason;
 
 use super::{BodyError, Gate};
 use crate::http::edit::Editor;
+use crate::http::fault::Ends;
 use crate::http::listen::Flushed;
 use crate::http::origin::Lease;
 use crate::http::tap::Tap;
@@ -27,6 +29,10 @@ pub(crate) struct Tapped {
     // been sent whole.
     lease: Option<(Lease, Arc<AtomicBool>)>,
     editor: Option<Editor>,
+    // While a fault is in force events are passed on one by one, each recorded before what
+    // is done to it; what came with one waits here.
+    apart: Option<(Arc<Book>, Ends)>,
+    came: Option<Bytes>,
     // Bytes that stand before whatever comes next.
     after: Option<Frame<Bytes>>,
     // Opens when the receiver wants the body.
@@ -45,6 +51,8 @@ impl Tapped {
             tap,
             lease: None,
             editor: None,
+            apart: None,
+            came: None,
             after: None,
             gate: None,
             flushed: None,
@@ -96,6 +104,25 @@ impl Tapped {
     pub(crate) fn with_editor(mut self, editor: Option<Editor>) -> Self {
         self.editor = editor;
         self
+    }
+
+    /// Passes the events of a stream on one by one while faults of this book are in force.
+    #[must_use]
+    pub(crate) fn with_events_apart(mut self, faults: Option<Arc<Book>>) -> Self {
+        self.apart = faults.map(|faults| (faults, Ends::new(true)));
+        self
+    }
+
+    /// What is passed on now of what came.
+    fn next_event(&mut self, mut data: Bytes) -> Bytes {
+        if let Some((faults, ends)) = &mut self.apart
+            && !faults.is_idle()
+            && let Some(end) = ends.find(&data)
+            && end < data.len()
+        {
+            self.came = Some(data.split_off(end));
+        }
+        data
     }
 
     fn finish(&mut self, reason: CloseReason) {
@@ -155,13 +182,17 @@ impl Body for Tapped {
         }
         ready!(self.tap.poll_pace(context));
         loop {
-            let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
+            let frame = match self.came.take() {
+                Some(data) => Some(Ok(Frame::data(data))),
+                None => ready!(Pin::new(&mut self.inner).poll_frame(context)),
+            };
             match frame {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
+                        let data = self.next_event(data);
                         self.tap.data(&data);
                         let edited = self.edited(data);
-                        if self.inner.is_end_stream() {
+                        if self.inner.is_end_stream() && self.came.is_none() {
                             let rest = self.rest();
                             self.finish(CloseReason::EndOfInput);
                             let both = [edited, rest].into_iter().flatten();
@@ -212,7 +243,7 @@ impl Body for Tapped {
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.editor.is_some() || self.after.is_some() {
+        if self.editor.is_some() || self.came.is_some() || self.after.is_some() {
             return SizeHint::default();
         }
         self.inner.size_hint()
@@ -223,6 +254,9 @@ impl Drop for Tapped {
     fn drop(&mut self) {
         if self.done {
             return;
+        }
+        if let Some(came) = self.came.take() {
+            self.tap.data(&came);
         }
         // The receiver is often told first of a sender that left.
         let context = &mut Context::from_waker(Waker::noop());

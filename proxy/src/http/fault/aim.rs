@@ -1,38 +1,59 @@
-//! Which part of a response answers the request that a fault has met.
+//! Which fault acts on what: on the answer to a request, on what a client sends, or on what
+//! a server says of its own accord.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use tapewright_engine::fault::{Book, Hit, On, Subject};
-use tapewright_engine::{SseFramer, SseItem};
+use tapewright_engine::fault::{Hit, On, Subject};
+use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
-use tapewright_schemas::event::{Direction, Offset, Payload, SessionKey};
+use tapewright_schemas::event::{Direction, Payload, SessionKey};
 use tapewright_schemas::json;
 
+use super::Scene;
 use super::carried::Carried;
+use crate::http::gateway::{Exchange, Gateway};
+use crate::http::sessions::LANE;
 
-/// A fault, and the request that it has met.
-#[derive(Debug)]
+/// A fault, and what it has met.
+#[derive(Clone, Debug)]
 pub(crate) struct Aimed {
     pub(crate) hit: Hit,
-    /// Source text of the request's id.
+    /// Source text of the request's id; `null` for a notification.
     pub(crate) id: Vec<u8>,
-    /// It has met a notification.
-    of_notification: bool,
+    /// It acts on the message that it has met, not on the answer to it.
+    on_itself: bool,
     /// What was sent with it asks for an answer.
     pub(super) is_awaited: bool,
+    // It has acted. Shared: the answer may come in more than one place.
+    spent: Arc<AtomicBool>,
 }
 
 impl Aimed {
-    /// The fault that acts on the response to a message, if any.
-    pub(crate) fn of(
-        book: &Book,
-        now: Offset,
-        session: SessionKey,
-        payload: &[u8],
-    ) -> Option<Self> {
+    fn new(hit: Hit, id: &[u8], on_itself: bool) -> Self {
+        Self {
+            hit,
+            id: id.to_vec(),
+            on_itself,
+            is_awaited: false,
+            spent: Arc::default(),
+        }
+    }
+
+    /// The fault that acts on a message of a client, or on the response to it, if any.
+    pub(crate) fn of(gateway: &Gateway, session: SessionKey, payload: &[u8]) -> Option<Self> {
         let mut aimed = None;
         let mut is_awaited = false;
         for_each_message(payload, |text| {
             let envelope = Envelope::parse(text);
+            if let Kind::Response { id, .. } = &envelope.kind {
+                let expected = &gateway.expected;
+                aimed = aimed
+                    .take()
+                    .or_else(|| expected.take(session, Direction::ToClient, id));
+                return;
+            }
             let is_request = matches!(envelope.kind, Kind::Request { .. });
             is_awaited |= is_request;
             let Some(method) = envelope.method() else {
@@ -44,50 +65,139 @@ impl Aimed {
                 dir: Direction::ToServer,
                 session,
             };
-            let Some(hit) = book.choose(now, &subject) else {
+            let Some(hit) = gateway.faults.choose(gateway.clock.now(), &subject) else {
                 return;
             };
-            let id = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
-            aimed.get_or_insert(Self {
-                hit,
-                id,
-                of_notification: !is_request,
-                is_awaited: false,
-            });
+            let on_itself = !is_request || hit.on() == On::Request;
+            aimed.get_or_insert(Self::new(hit, id_of(text), on_itself));
         });
-        aimed.map(|aimed| Self {
+        let aimed = aimed.map(|aimed| Self {
             is_awaited,
             ..aimed
-        })
+        })?;
+        if !aimed.on_itself {
+            gateway.expected.add(session, Direction::ToServer, &aimed);
+        }
+        Some(aimed)
     }
 
     /// Whether it acts on what the client sends, not on the response.
     pub(crate) fn meets_request(&self) -> bool {
-        let meant = self.of_notification || self.hit.on() == On::Request;
-        meant && self.act(b"").leaves_content()
+        self.on_itself && self.act(b"").leaves_content()
     }
 
-    /// The answer in an event of a stream, if it is there.
-    pub(super) fn find(&self, event: &Bytes) -> Option<Carried> {
-        let mut framer = SseFramer::new(event.len());
-        framer.feed(event);
-        let found = std::iter::from_fn(|| framer.poll()).find_map(|item| match item {
-            SseItem::Event(event) => event.is_message().then_some(event),
-            SseItem::Comment(_) => None,
-        })?;
-        let Some(Payload::Whole(data)) = &found.data else {
-            return None;
+    /// Lets it act; false when it has acted before.
+    pub(super) fn spend(&self) -> bool {
+        !self.spent.swap(true, Ordering::AcqRel)
+    }
+
+    /// Whether an event of a stream is the answer to the request that it has met.
+    pub(super) fn is_answered_by(&self, event: &Bytes) -> bool {
+        let fields = message_event(event);
+        let Some(Payload::Whole(data)) = fields.and_then(|fields| fields.data) else {
+            return false;
         };
-        let text = data.trim_ascii();
-        self.is_answer(text)
-            .then(|| Carried::in_event(event, &found, text))
-    }
-
-    fn is_answer(&self, text: &[u8]) -> bool {
-        match Envelope::parse(text).kind {
-            Kind::Response { id, .. } => id == RequestId::of_source(&self.id),
+        match Envelope::parse(data.trim_ascii()).kind {
+            Kind::Response { id, .. } => self.is_of(&id),
             Kind::Batch { .. } => true,
             _ => false,
         }
     }
+
+    fn is_of(&self, id: &RequestId<'_>) -> bool {
+        RequestId::of_source(&self.id) == *id
+    }
+}
+
+fn id_of(text: &[u8]) -> &[u8] {
+    json::find(text, &["id"]).unwrap_or(b"null")
+}
+
+impl Scene {
+    /// Lets a fault act that was aimed at the answer to the request of this exchange; false
+    /// when it has acted before.
+    pub(super) fn claim(&self, aimed: &Aimed) -> bool {
+        let id = RequestId::of_source(&aimed.id);
+        let expected = &self.gateway.expected;
+        let found = expected.take(self.session(), Direction::ToServer, &id);
+        found.is_some() || aimed.spend()
+    }
+
+    /// The fault that acts on an event of a stream, if any, and what it acts on.
+    pub(super) fn met(&self, exchange: &Exchange, event: &Bytes) -> Option<(Aimed, Carried)> {
+        if self.is_calm() {
+            return None;
+        }
+        let fields = message_event(event)?;
+        let Some(Payload::Whole(data)) = &fields.data else {
+            return None;
+        };
+        let text = data.trim_ascii();
+        let aimed = self.aimed_at(exchange, text)?;
+        // It may have been taken away while this was on its way.
+        let carried = || Carried::in_event(event, &fields, text);
+        let in_force = self.book().is_in_force(&aimed.hit);
+        in_force.then(|| (aimed, carried()))
+    }
+
+    fn aimed_at(&self, exchange: &Exchange, text: &[u8]) -> Option<Aimed> {
+        let own = exchange.aimed();
+        match Envelope::parse(text).kind {
+            Kind::Response { id, .. } => own
+                .filter(|own| own.is_of(&id) && self.claim(own))
+                .or_else(|| {
+                    let expected = &self.gateway.expected;
+                    expected.take(self.session(), Direction::ToServer, &id)
+                }),
+            Kind::Batch { .. } => own.filter(|own| self.claim(own)),
+            Kind::Notification { method, .. } => {
+                let hit = self.choose(&method, text)?;
+                // Nobody waits for an answer to a notification.
+                let acts = !hit.kind().is_about_answers();
+                acts.then(|| Aimed::new(hit, b"null", true))
+            }
+            Kind::Request { method, .. } => {
+                let aimed = Aimed::new(self.choose(&method, text)?, id_of(text), true);
+                if aimed.hit.on() == On::Request {
+                    return Some(aimed);
+                }
+                // What the client answers comes with a POST of its own.
+                if aimed.act(b"").leaves_content() {
+                    let expected = &self.gateway.expected;
+                    expected.add(self.session(), Direction::ToClient, &aimed);
+                } else {
+                    self.tell(
+                        &aimed,
+                        "passed on: over HTTP the answer of a client can only come later, or never",
+                    );
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn choose(&self, method: &str, text: &[u8]) -> Option<Hit> {
+        let subject = Subject {
+            method,
+            text,
+            dir: Direction::ToClient,
+            session: self.session(),
+        };
+        self.book().choose(self.now(), &subject)
+    }
+
+    fn session(&self) -> SessionKey {
+        self.log.session().unwrap_or(LANE)
+    }
+}
+
+/// An event whose data is a message.
+fn message_event(event: &Bytes) -> Option<SseEvent> {
+    let mut framer = SseFramer::new(event.len());
+    framer.feed(event);
+    std::iter::from_fn(|| framer.poll()).find_map(|item| match item {
+        SseItem::Event(event) => event.is_message().then_some(event),
+        SseItem::Comment(_) => None,
+    })
 }

@@ -7,7 +7,7 @@ use tapewright_engine::fault::{Book, Hit};
 use tapewright_engine::policy::{Hold, Ticket};
 use tapewright_schemas::event::Offset;
 
-use crate::clock::Clock;
+use crate::http::gateway::Gateway;
 
 /// How soon a fault that was taken away is noticed.
 const LOOK: Duration = Duration::from_millis(10);
@@ -47,20 +47,35 @@ impl Drop for Held {
 }
 
 /// Waits until a ticket is over; what becomes of what it held.
-pub(crate) async fn wait(book: &Book, clock: Clock, ticket: Ticket, due: Option<Offset>) -> Hold {
+pub(crate) async fn wait(gateway: &Gateway, ticket: Ticket, due: Option<Offset>) -> Hold {
     let mut seen = None;
     loop {
-        let now = clock.now();
-        let changes = Some(book.changes());
+        let changes = Some(gateway.faults.changes());
+        let is_due = due.is_some_and(|due| due <= gateway.clock.now());
         // The book is asked only when its answer may be another one.
-        if seen != changes || due.is_some_and(|due| due <= now) {
+        if seen != changes || is_due || gateway.is_ending() {
             seen = changes;
-            match book.hold(now, ticket) {
-                Hold::Lasting | Hold::Passing => {}
-                over => return over,
+            if let Some(over) = over(gateway, ticket) {
+                return over;
             }
         }
-        let left = due.map_or(LOOK, |due| Duration::from_micros(due.since(now).0));
-        tokio::time::sleep(left.min(LOOK)).await;
+        pause(gateway, due).await;
     }
+}
+
+/// What becomes of what a ticket held; none as long as it is held. What is only to come
+/// later comes at once when we are about to end.
+pub(super) fn over(gateway: &Gateway, ticket: Ticket) -> Option<Hold> {
+    match gateway.faults.hold(gateway.clock.now(), ticket) {
+        Hold::Passing if gateway.is_ending() => Some(Hold::Over),
+        Hold::Lasting | Hold::Passing => None,
+        over => Some(over),
+    }
+}
+
+/// Waits until something may be over that is due then.
+pub(super) async fn pause(gateway: &Gateway, due: Option<Offset>) {
+    let now = gateway.clock.now();
+    let left = due.map_or(LOOK, |due| Duration::from_micros(due.since(now).0));
+    tokio::time::sleep(left.min(LOOK)).await;
 }

@@ -1,43 +1,48 @@
 //! Faults on exchanges: what the client gets in place of a response, or later.
 //!
-//! Over HTTP every fault acts on the response to a matched request. The server's answer
-//! has been recorded by then, so that the tape has what would have passed. A body is held
-//! until it is whole, up to the message limit; of an event stream the answer alone is.
+//! What a server answers has been recorded before a fault acts on it, so that the tape has
+//! what would have passed. A body is held until it is whole, up to the message limit; event
+//! streams are looked at event by event, wherever in a session the answer comes. What a
+//! client sends can come later, or never.
 
 mod aim;
 mod carried;
+mod cut;
+mod cutter;
+mod expected;
 mod hold;
+mod late;
 mod leaving;
 mod outcome;
 mod play;
 mod request;
 mod stream;
+mod watched;
 mod wedges;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use tapewright_engine::fault::{Act, Book};
-use tapewright_engine::policy::Hold;
+use tapewright_engine::fault::{Act, Book, Move};
+use tapewright_engine::policy::{Hold, Step};
 use tapewright_schemas::event::{Direction, Effect, EventBody};
 
 pub(crate) use self::aim::Aimed;
 use self::carried::Carried;
-use self::hold::wait;
+pub(crate) use self::cut::{CutBehind, CutOff, cut_off};
+pub(crate) use self::cutter::Ends;
+pub(crate) use self::expected::Expected;
+use self::hold::{Held, wait};
 use self::leaving::Leaving;
 use self::outcome::Outcome;
 use self::play::{Collected, Player, collect};
 pub(crate) use self::request::accepted;
+use self::watched::Watched;
 pub(crate) use self::wedges::{Wedged, Wedges};
 use crate::http::body::Outbound;
-use crate::http::gateway::{Gateway, Ours};
-use crate::http::tap::Log;
-
-/// Tells a connection to end without the response that carries this.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("a fault cut the connection")]
-pub(crate) struct CutOff;
+use crate::http::gateway::{Exchange, Gateway, Ours};
+use crate::http::tap::{Log, is_event_stream};
 
 /// One response or request, and where it belongs.
 pub(crate) struct Scene {
@@ -53,54 +58,112 @@ impl Scene {
     /// What the client gets.
     pub(crate) async fn apply(
         self,
-        aimed: Option<Aimed>,
+        exchange: &Arc<Exchange>,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
-        let wedge = self
-            .gateway
-            .wedges
-            .held(&self.talk, self.book(), self.now());
-        if let Some(held) = wedge {
-            self.note("waits behind an earlier answer that a fault holds");
-            let (parts, body) = response.into_parts();
-            // A stream may have no end.
-            let whole = if is_event_stream(&parts) {
-                Collected::Long(Bytes::new(), body)
-            } else {
-                collect(body, self.log.limit_bytes()).await
-            };
-            let leaving = self.leaving(None);
-            let due = self.book().due_at(held.ticket());
-            let over = wait(self.book(), self.gateway.clock, held.ticket(), due).await;
-            return if over == Hold::Cut {
-                leaving.cut();
-                cut_off()
-            } else {
-                leaving.passed();
-                Response::from_parts(parts, whole.into_body(&self.gateway))
-            };
-        }
-        match aimed {
-            // It may have been taken away while the answer was on its way.
-            Some(aimed) if self.book().is_in_force(&aimed.hit) => {
-                self.inject(aimed, response).await
+        let is_stream = is_event_stream(response.headers());
+        let mut response = response;
+        if !self.is_calm() {
+            if let Some(held) = self.wedge() {
+                match self.wait_behind(&held, response, is_stream).await {
+                    Some(passed) if is_stream => response = passed,
+                    Some(passed) => return passed,
+                    None => return cut_off(),
+                }
             }
-            _ => response,
+            // It may have been taken away while the answer was on its way.
+            let aimed = exchange.aimed();
+            if let Some(aimed) = aimed.filter(|aimed| self.book().is_in_force(&aimed.hit)) {
+                // What it does to a message tells what it does to a response.
+                let act = aimed.act(b"");
+                // On 2024-11-05 the answer comes on the stream of the session.
+                let comes_elsewhere = response.status() == StatusCode::ACCEPTED && aimed.is_awaited;
+                let here = matches!(act, Act::Status { .. }) || !is_stream && !comes_elsewhere;
+                if here && self.claim(&aimed) {
+                    return self.inject(aimed, act, response).await;
+                }
+            }
+        }
+        if is_stream {
+            self.watch(exchange, response)
+        } else {
+            response
         }
     }
 
-    async fn inject(self, aimed: Aimed, response: Response<Outbound>) -> Response<Outbound> {
-        // What it does to a message tells what it does to a response.
-        let act = aimed.act(b"");
-        let (mut parts, body) = response.into_parts();
-        if is_event_stream(&parts) && !matches!(act, Act::Status { .. }) {
-            // Whatever comes before the answer passes as it comes.
-            parts.headers.remove(header::CONTENT_LENGTH);
-            return Response::from_parts(parts, self.stream(aimed, body));
+    /// Passes a response on when the session speaks again; none when it is cut then.
+    async fn wait_behind(
+        &self,
+        held: &Held,
+        response: Response<Outbound>,
+        is_stream: bool,
+    ) -> Option<Response<Outbound>> {
+        self.note("waits behind an earlier answer that a fault holds");
+        let (parts, body) = response.into_parts();
+        // A stream may have no end.
+        let whole = if is_stream {
+            Collected::Long(Bytes::new(), body)
+        } else {
+            collect(body, self.log.limit_bytes()).await
+        };
+        let leaving = self.leaving(None);
+        let due = self.book().due_at(held.ticket());
+        if wait(&self.gateway, held.ticket(), due).await == Hold::Cut {
+            leaving.cut();
+            return None;
         }
+        leaving.passed();
+        Some(Response::from_parts(parts, whole.into_body(&self.gateway)))
+    }
+
+    /// Lets faults act on the events of a stream, as soon as any is in force.
+    fn watch(self, exchange: &Arc<Exchange>, response: Response<Outbound>) -> Response<Outbound> {
+        let (mut parts, body) = response.into_parts();
+        // Nobody can read it on its way, or it is there already.
+        let is_coded = parts.headers.contains_key(header::CONTENT_ENCODING);
+        let is_short = self.is_calm() && parts.headers.contains_key(header::CONTENT_LENGTH);
+        if is_coded || is_short {
+            return Response::from_parts(parts, body);
+        }
+        parts.headers.remove(header::CONTENT_LENGTH);
+        let watched = Watched::new(body, self, Arc::clone(exchange));
+        Response::from_parts(parts, Outbound::streaming(watched))
+    }
+
+    /// What the session is silent for, if it is.
+    fn wedge(&self) -> Option<Arc<Held>> {
+        let wedges = &self.gateway.wedges;
+        wedges.held(&self.talk, self.book(), self.now())
+    }
+
+    async fn inject(
+        self,
+        aimed: Aimed,
+        act: Act,
+        response: Response<Outbound>,
+    ) -> Response<Outbound> {
+        let (mut parts, body) = response.into_parts();
         if let Act::Delay { time, .. } = act {
             self.delay(&aimed, time).await;
             return Response::from_parts(parts, body);
+        }
+        let in_its_place = match act {
+            Act::Status {
+                status,
+                retry_after,
+            } => Some((status, retry_after)),
+            _ => None,
+        };
+        if let Some((status, retry_after)) = in_its_place {
+            let what = format!("HTTP status {status} in its place");
+            if is_event_stream(&parts.headers) {
+                self.drain(aimed, what, body);
+            } else {
+                // The true answer comes first on the tape.
+                collect(body, self.log.limit_bytes()).await;
+                self.tell(&aimed, &what);
+            }
+            return status_of(status, retry_after);
         }
         let whole = match collect(body, self.log.limit_bytes()).await {
             Collected::Whole(whole) => whole,
@@ -112,6 +175,10 @@ impl Scene {
                 return Response::from_parts(parts, other.into_body(&self.gateway));
             }
         };
+        if whole.is_empty() && changes_text(&act) {
+            self.tell(&aimed, "passed on: there is no answer in it");
+            return Response::from_parts(parts, Outbound::empty());
+        }
         match self.act(&aimed, &Carried::body(&whole)).await {
             Outcome::Cut => cut_off(),
             Outcome::Nothing => {
@@ -124,14 +191,12 @@ impl Scene {
                 let player = Player::new(&self.gateway, aimed.hit.clone());
                 Response::from_parts(parts, player.start(moves))
             }
-            Outcome::Status(status, retry_after) => status_of(status, retry_after),
         }
     }
 
     /// From here on the client waits for what is held.
     fn leaving(&self, aimed: Option<&Aimed>) -> Leaving {
-        let fault = aimed.map(named);
-        Leaving::new(&self.log, &self.gateway, fault)
+        Leaving::new(&self.log, &self.gateway, aimed)
     }
 
     fn book(&self) -> &Arc<Book> {
@@ -159,16 +224,16 @@ fn named(aimed: &Aimed) -> String {
     format!("{} ({})", aimed.hit.name, aimed.hit.kind().name)
 }
 
-/// No response at all: the connection ends.
-fn cut_off() -> Response<Outbound> {
-    let mut response = Response::new(Outbound::empty());
-    response.extensions_mut().insert(CutOff);
-    response
-}
-
-fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
+pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Ours::new(status, "a fault was injected").response();
+    if status == StatusCode::UNAUTHORIZED {
+        // A response 401 has to say how (RFC 9110 §15.5.2).
+        let value = HeaderValue::from_static("Bearer");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, value);
+    }
     if let Some(seconds) = retry_after {
         let value = HeaderValue::from(seconds);
         response.headers_mut().insert(header::RETRY_AFTER, value);
@@ -176,6 +241,11 @@ fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
     response
 }
 
-fn is_event_stream(parts: &http::response::Parts) -> bool {
-    crate::http::tap::is_event_stream(&parts.headers)
+/// Whether what is done needs a text to be done to.
+fn changes_text(act: &Act) -> bool {
+    match act {
+        Act::Precede(_) | Act::Repeat(_) => true,
+        Act::Play(moves) => !moves.contains(&Move::Step(Step::Cut)),
+        _ => false,
+    }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tapewright_engine::fault::{Act, Call, Move, Until, after};
-use tapewright_engine::policy::{Hold, Step};
-use tapewright_schemas::event::Effect;
+use tapewright_engine::policy::{Hold, Step, Ticket};
+use tapewright_schemas::event::{Effect, Offset};
 
 use super::carried::Carried;
 use super::hold::{Held, wait};
+use super::leaving::Leaving;
 use super::{Aimed, Scene};
 
 /// What the client gets in place of an answer, or later.
@@ -21,8 +22,27 @@ pub(super) enum Outcome {
     Pass,
     /// These moves.
     Play(Vec<Move>),
-    /// This HTTP status, and `Retry-After`.
-    Status(u16, Option<u64>),
+}
+
+/// Something that is held, and what the tape is told when that ends.
+pub(super) struct Kept {
+    held: Held,
+    leaving: Leaving,
+}
+
+impl Kept {
+    pub(super) fn ticket(&self) -> Ticket {
+        self.held.ticket()
+    }
+
+    /// It is passed on; the tape is told where it could not know when.
+    pub(super) fn passed(self, is_told: bool) {
+        if is_told {
+            self.leaving.passed();
+        } else {
+            self.leaving.in_time();
+        }
+    }
 }
 
 impl Aimed {
@@ -52,7 +72,9 @@ impl Scene {
                 Outcome::Pass
             }
             Act::Hold(Until::Removed) => {
-                self.hold(aimed).await;
+                if let Some(held) = self.held(aimed) {
+                    self.hold(held).await;
+                }
                 Outcome::Pass
             }
             Act::HoldAll { cut_after } => {
@@ -65,13 +87,6 @@ impl Scene {
             Act::Drop => {
                 self.tell(aimed, Effect::DROPPED);
                 Outcome::Nothing
-            }
-            Act::Status {
-                status,
-                retry_after,
-            } => {
-                self.tell(aimed, &format!("HTTP status {status} in its place"));
-                Outcome::Status(status, retry_after)
             }
             Act::Repeat(times) => {
                 self.tell(aimed, &format!("repeated {times} times"));
@@ -99,6 +114,10 @@ impl Scene {
                 all.insert(0, Move::send(answer.before()));
                 Outcome::Play(all)
             }
+            Act::Status { .. } => {
+                self.tell(aimed, "passed on: the response has begun already");
+                Outcome::Pass
+            }
             // Refused by the book.
             Act::Hold(_) | Act::Stall(_) => Outcome::Pass,
         }
@@ -106,22 +125,38 @@ impl Scene {
 
     /// Waits for a time, or until the fault is taken away.
     pub(super) async fn delay(&self, aimed: &Aimed, time: Duration) {
-        self.tell(aimed, &format!("delayed {} ms", time.as_millis()));
-        let due = Some(after(self.now(), time));
-        if let Some(held) = Held::new(self.book(), &aimed.hit, due, Hold::Passing, Hold::Over) {
-            wait(self.book(), self.gateway.clock, held.ticket(), due).await;
+        let due = after(self.now(), time);
+        if let Some(held) = self.delayed(aimed, time, due) {
+            wait(&self.gateway, held.ticket(), Some(due)).await;
+            held.passed(self.now() < due);
         }
     }
 
+    /// What is held for a time.
+    pub(super) fn delayed(&self, aimed: &Aimed, time: Duration, due: Offset) -> Option<Kept> {
+        self.tell(aimed, &format!("delayed {} ms", time.as_millis()));
+        let (book, hit) = (self.book(), &aimed.hit);
+        let held = Held::new(book, hit, Some(due), Hold::Passing, Hold::Over)?;
+        Some(Kept {
+            held,
+            leaving: self.leaving(Some(aimed)),
+        })
+    }
+
+    /// What is held until the fault is taken away.
+    pub(super) fn held(&self, aimed: &Aimed) -> Option<Kept> {
+        let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, Hold::Over)?;
+        self.tell(aimed, Effect::HELD);
+        Some(Kept {
+            held,
+            leaving: self.leaving(Some(aimed)),
+        })
+    }
+
     /// Waits until the fault is taken away.
-    pub(super) async fn hold(&self, aimed: &Aimed) {
-        let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, Hold::Over);
-        if let Some(held) = held {
-            self.tell(aimed, Effect::HELD);
-            let leaving = self.leaving(Some(aimed));
-            wait(self.book(), self.gateway.clock, held.ticket(), None).await;
-            leaving.passed();
-        }
+    pub(super) async fn hold(&self, kept: Kept) {
+        wait(&self.gateway, kept.ticket(), None).await;
+        kept.passed(true);
     }
 
     /// Waits, and lets all that follows in the session wait; whether the response passes.
@@ -137,7 +172,7 @@ impl Scene {
             self.note("too many sessions are wedged: what follows in this one is not held");
         }
         let leaving = self.leaving(Some(aimed));
-        if wait(self.book(), self.gateway.clock, held.ticket(), due).await != Hold::Cut {
+        if wait(&self.gateway, held.ticket(), due).await != Hold::Cut {
             leaving.passed();
             return true;
         }

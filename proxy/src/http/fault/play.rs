@@ -3,7 +3,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame};
@@ -12,7 +11,7 @@ use tapewright_engine::fault::{Hit, Move, after};
 use tapewright_engine::policy::{Hold, Step};
 use tokio::sync::mpsc;
 
-use super::CutOff;
+use super::cut::{CutOff, LEAVE};
 use super::hold::{Held, wait};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Gateway;
@@ -71,7 +70,7 @@ impl Collected {
                 }
             }
         });
-        body
+        Outbound::streaming(body)
     }
 }
 
@@ -80,9 +79,6 @@ pub(crate) struct Player {
     gateway: Arc<Gateway>,
     hit: Hit,
 }
-
-/// How long what was sent has to leave us before the connection is cut.
-const LEAVE: Duration = Duration::from_millis(20);
 
 impl Player {
     pub(crate) fn new(gateway: &Arc<Gateway>, hit: Hit) -> Self {
@@ -102,7 +98,7 @@ impl Player {
                 _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {}
             }
         });
-        body
+        Outbound::streaming(body)
     }
 
     /// Plays moves; none when nobody listens any more, or the connection is cut.
@@ -115,7 +111,7 @@ impl Player {
                 Move::Hold => {
                     let held = Held::new(book, &self.hit, None, Hold::Lasting, Hold::Over);
                     if let Some(held) = held {
-                        wait(book, clock, held.ticket(), None).await;
+                        wait(&self.gateway, held.ticket(), None).await;
                     }
                 }
                 Move::Step(Step::Wait { time, .. }) => {
@@ -123,7 +119,7 @@ impl Player {
                     at = after(at, time);
                     let held = Held::new(book, &self.hit, Some(at), Hold::Passing, Hold::Over);
                     if let Some(held) = held {
-                        wait(book, clock, held.ticket(), Some(at)).await;
+                        wait(&self.gateway, held.ticket(), Some(at)).await;
                     }
                 }
                 Move::Step(Step::Send(bytes)) => {
@@ -145,12 +141,13 @@ impl Player {
 
 pub(crate) type Sender = mpsc::Sender<Result<Frame<Bytes>, BodyError>>;
 
-struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
+/// A body whose frames come from a [`Sender`].
+pub(crate) struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
 
 /// A body, and where its frames come from.
-pub(crate) fn channel() -> (Sender, Outbound) {
+pub(crate) fn channel() -> (Sender, Channel) {
     let (sender, receiver) = mpsc::channel(1);
-    (sender, Outbound::streaming(Channel(receiver)))
+    (sender, Channel(receiver))
 }
 
 impl Body for Channel {

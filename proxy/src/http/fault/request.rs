@@ -27,7 +27,11 @@ impl Scene {
     async fn lets_pass(&self, aimed: &Aimed) -> bool {
         match aimed.act(b"") {
             Act::Delay { time, .. } => self.delay(aimed, time).await,
-            Act::Hold(_) => self.hold(aimed).await,
+            Act::Hold(_) => {
+                if let Some(held) = self.held(aimed) {
+                    self.hold(held).await;
+                }
+            }
             Act::Drop => {
                 self.tell(aimed, Effect::DROPPED);
                 if aimed.is_awaited {

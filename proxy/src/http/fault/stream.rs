@@ -1,192 +1,240 @@
-//! An event stream of which a fault acts on the answer alone.
+//! An event stream in which faults are in force: each event is passed on, or acted on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body::Frame;
 use http_body_util::BodyExt as _;
+use tapewright_engine::fault::{Act, Until, after};
+use tapewright_engine::policy::Hold;
+use tapewright_schemas::event::Offset;
 
+use super::cutter::{Cutter, Piece};
+use super::hold::wait;
+use super::late::Late;
 use super::outcome::Outcome;
-use super::play::{Player, Sender, channel};
+use super::play::{Channel, Player, Sender, channel};
 use super::{Aimed, CutOff, Scene};
 use crate::http::body::Outbound;
+use crate::http::gateway::Exchange;
 use crate::http::listen::Phase;
 
-/// Cuts a stream into its events, byte for byte.
-#[derive(Debug, Default)]
-struct Cutter {
-    buffer: BytesMut,
-    // How far it was looked at, and whether a line begins there.
-    looked: usize,
-    begins: bool,
-    after_return: bool,
-}
-
-impl Cutter {
-    /// The next event, with the blank line that ends it (HTML standard, §9.2.6).
-    fn next(&mut self) -> Option<Bytes> {
-        while let Some(byte) = self.buffer.get(self.looked).copied() {
-            self.looked += 1;
-            // The line feed of a line end that began with a carriage return.
-            let second = byte == b'\n' && std::mem::take(&mut self.after_return);
-            self.after_return = byte == b'\r';
-            if second {
-                continue;
-            }
-            let ends = matches!(byte, b'\n' | b'\r');
-            if ends && std::mem::replace(&mut self.begins, ends) {
-                if byte == b'\r' && self.is_after_line_feed() {
-                    // Where lines end in both, the line feed is part of the event.
-                    match self.buffer.get(self.looked) {
-                        Some(b'\n') => self.looked += 1,
-                        Some(_) => {}
-                        None => {
-                            self.looked -= 1;
-                            self.after_return = false;
-                            return None;
-                        }
-                    }
-                    self.after_return = false;
-                }
-                let end = std::mem::take(&mut self.looked);
-                return Some(self.buffer.split_to(end).freeze());
-            }
-            self.begins = ends;
-        }
-        None
-    }
-
-    /// Whether the byte before the one that was looked at last is a line feed.
-    fn is_after_line_feed(&self) -> bool {
-        let before = self.looked.checked_sub(2);
-        before.is_some_and(|at| self.buffer.get(at) == Some(&b'\n'))
-    }
-
-    /// All that is left.
-    fn rest(&mut self) -> Bytes {
-        self.looked = 0;
-        self.buffer.split().freeze()
-    }
-}
-
 impl Scene {
-    /// The body that the client gets of an event stream; it is made on a task of its own,
-    /// until the client leaves.
-    pub(super) fn stream(self, aimed: Aimed, body: Outbound) -> Outbound {
-        let (sender, out) = channel();
+    /// Whether no fault is in force.
+    pub(super) fn is_calm(&self) -> bool {
+        self.book().is_idle()
+    }
+
+    /// What the client gets of an event stream from its piece `first` on; it is made on a
+    /// task of its own, until the client leaves.
+    pub(super) fn stream(
+        self,
+        exchange: Arc<Exchange>,
+        amid: bool,
+        first: Bytes,
+        body: Outbound,
+    ) -> Channel {
+        let (out, channel) = channel();
         let gateway = Arc::clone(&self.gateway);
         gateway.tasks.clone().spawn(async move {
             let mut phase = gateway.phase.clone();
+            let leaving = out.clone();
+            let stage = Stage {
+                scene: self,
+                exchange,
+                cutter: Cutter::new(amid),
+                out,
+                late: Late::default(),
+                last_due: Offset::default(),
+            };
             tokio::select! {
-                _ = self.pass_events(&aimed, body, &sender) => {}
-                () = sender.closed() => {}
+                _ = stage.run(first, body) => {}
+                () = leaving.closed() => {}
                 _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {}
             }
         });
-        out
+        channel
     }
 
-    /// Passes events on until the answer comes, acts on it, and passes on the rest. None
-    /// when nobody listens any more, or the stream was cut.
-    async fn pass_events(&self, aimed: &Aimed, mut body: Outbound, out: &Sender) -> Option<()> {
-        let limit_bytes = self.log.limit_bytes();
-        let mut cutter = Cutter {
-            begins: true,
-            ..Cutter::default()
-        };
-        let mut acted = false;
-        while let Some(frame) = body.frame().await {
-            let data = match frame {
-                Ok(frame) => frame.into_data(),
-                Err(error) => {
-                    send(out, cutter.rest()).await?;
-                    out.send(Err(error)).await.ok()?;
-                    return None;
+    /// Reads a stream to its end, so that it is recorded, for as long as we run. The client
+    /// has got something else in its place, and the tape is told so behind the answer.
+    pub(super) fn drain(self, aimed: Aimed, what: String, mut body: Outbound) {
+        let gateway = Arc::clone(&self.gateway);
+        let mut phase = gateway.phase.clone();
+        let read = async move {
+            let mut cutter = Cutter::new(false);
+            let mut answered = false;
+            while let Some(Ok(frame)) = body.frame().await {
+                let Ok(data) = frame.into_data() else {
+                    continue;
+                };
+                if answered {
+                    continue;
                 }
-            };
-            // Trailers of a stream that a fault met are lost; they are on the tape.
-            let Ok(data) = data else { continue };
-            if acted {
-                send(out, data).await?;
-                continue;
+                cutter.push(&data);
+                while let Some(piece) = cutter.next() {
+                    answered |=
+                        matches!(&piece, Piece::Event(event) if aimed.is_answered_by(event));
+                }
+                if answered || cutter.held_bytes() > self.log.limit_bytes() {
+                    answered = true;
+                    self.tell(&aimed, &what);
+                }
             }
-            cutter.buffer.extend_from_slice(&data);
-            while !acted && let Some(event) = cutter.next() {
-                acted = self.pass_event(aimed, event, out).await?;
+            if !answered {
+                self.tell(&aimed, &what);
             }
-            if !acted && cutter.buffer.len() > limit_bytes {
-                acted = true;
-                self.tell(aimed, "passed on: an event is too long to be changed");
+        };
+        gateway.tasks.spawn(async move {
+            tokio::select! {
+                () = read => {}
+                _ = phase.wait_for(|phase| *phase != Phase::Serving) => {}
             }
-            if acted {
-                send(out, cutter.rest()).await?;
+        });
+    }
+}
+
+/// One stream, and what of it is held.
+struct Stage {
+    scene: Scene,
+    exchange: Arc<Exchange>,
+    cutter: Cutter,
+    out: Sender,
+    late: Late,
+    // When the last event is due that must not be overtaken.
+    last_due: Offset,
+}
+
+impl Stage {
+    /// Passes the stream on. None when nobody listens any more, or it was cut.
+    async fn run(mut self, first: Bytes, mut body: Outbound) -> Option<()> {
+        let gateway = Arc::clone(&self.scene.gateway);
+        self.data(&first).await?;
+        let mut open = true;
+        while open || !self.late.is_empty() {
+            tokio::select! {
+                event = self.late.next(&gateway), if !self.late.is_empty() => {
+                    self.pass(event).await?;
+                }
+                frame = body.frame(), if open => match frame {
+                    // Trailers of a stream in which faults act are lost; they are on the tape.
+                    Some(Ok(frame)) => {
+                        if let Ok(data) = frame.into_data() {
+                            self.data(&data).await?;
+                        }
+                    }
+                    Some(Err(error)) => {
+                        let rest = self.cutter.give_up();
+                        self.pass(rest).await?;
+                        self.out.send(Err(error)).await.ok()?;
+                        return None;
+                    }
+                    None => {
+                        open = false;
+                        let rest = self.cutter.give_up();
+                        self.pass(rest).await?;
+                    }
+                },
             }
         }
-        send(out, cutter.rest()).await
+        Some(())
     }
 
-    /// Passes one event on, or acts on it; whether it was the answer.
-    async fn pass_event(&self, aimed: &Aimed, event: Bytes, out: &Sender) -> Option<bool> {
-        let Some(answer) = aimed.find(&event) else {
-            send(out, event).await?;
-            return Some(false);
+    async fn data(&mut self, data: &[u8]) -> Option<()> {
+        self.cutter.push(data);
+        while let Some(piece) = self.cutter.next() {
+            match piece {
+                Piece::Event(event) => self.event(event).await?,
+                Piece::Rest(rest) => self.pass(rest).await?,
+            }
+        }
+        if self.cutter.held_bytes() > self.scene.log.limit_bytes() {
+            self.scene
+                .note("passed on: an event is too long to be looked at");
+            let begin = self.cutter.give_up();
+            self.pass(begin).await?;
+        }
+        Some(())
+    }
+
+    /// Passes one event on, or acts on it.
+    async fn event(&mut self, event: Bytes) -> Option<()> {
+        let met = self.scene.met(&self.exchange, &event);
+        let Some((aimed, carried)) = met else {
+            return self.pass(event).await;
         };
-        match self.act(aimed, &answer).await {
-            Outcome::Cut => {
-                drop(out.send(Err(Box::new(CutOff))).await);
+        match aimed.act(carried.text()) {
+            Act::Delay { time, in_order } => self.delay(&aimed, event, time, in_order).await?,
+            Act::Hold(Until::Removed) => match self.scene.held(&aimed) {
+                Some(held) => self.late.add(event, held, None),
+                None => self.pass(event).await?,
+            },
+            _ => {
+                self.wait_for_wedge().await?;
+                match self.scene.act(&aimed, &carried).await {
+                    Outcome::Cut => {
+                        drop(self.out.send(Err(Box::new(CutOff))).await);
+                        return None;
+                    }
+                    Outcome::Nothing => {}
+                    Outcome::Pass => self.pass(event).await?,
+                    Outcome::Play(moves) => {
+                        let player = Player::new(&self.scene.gateway, aimed.hit.clone());
+                        player.play(moves, &self.out).await?;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Passes an event on later; what comes behind it may overtake it.
+    async fn delay(
+        &mut self,
+        aimed: &Aimed,
+        event: Bytes,
+        time: Duration,
+        in_order: bool,
+    ) -> Option<()> {
+        let now = self.scene.now();
+        let mut due = after(now, time);
+        if in_order {
+            due = due.max(self.last_due);
+            self.last_due = due;
+        }
+        let time = Duration::from_micros(due.since(now).0);
+        match self.scene.delayed(aimed, time, due) {
+            Some(delayed) => self.late.add(event, delayed, Some(due)),
+            None => self.pass(event).await?,
+        }
+        Some(())
+    }
+
+    /// Passes bytes on, unless the session is to be silent.
+    async fn pass(&mut self, bytes: Bytes) -> Option<()> {
+        if bytes.is_empty() {
+            return Some(());
+        }
+        self.wait_for_wedge().await?;
+        self.out.send(Ok(Frame::data(bytes))).await.ok()
+    }
+
+    /// Waits for as long as a fault wants the session to be silent; None when the stream is
+    /// cut then.
+    async fn wait_for_wedge(&self) -> Option<()> {
+        let scene = &self.scene;
+        while let Some(held) = scene.wedge() {
+            scene.note("waits behind an earlier answer that a fault holds");
+            let leaving = scene.leaving(None);
+            let due = scene.book().due_at(held.ticket());
+            if wait(&scene.gateway, held.ticket(), due).await == Hold::Cut {
+                leaving.cut();
+                drop(self.out.send(Err(Box::new(CutOff))).await);
                 return None;
             }
-            Outcome::Nothing => {}
-            Outcome::Pass | Outcome::Status(..) => send(out, event).await?,
-            Outcome::Play(moves) => {
-                let player = Player::new(&self.gateway, aimed.hit.clone());
-                player.play(moves, out).await?;
-            }
+            leaving.passed();
         }
-        Some(true)
-    }
-}
-
-async fn send(out: &Sender, bytes: Bytes) -> Option<()> {
-    if bytes.is_empty() {
-        return Some(());
-    }
-    out.send(Ok(Frame::data(bytes))).await.ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The events of a stream that comes in pieces of this size.
-    fn cut(text: &str, size: usize) -> (Vec<String>, String) {
-        let mut cutter = Cutter {
-            begins: true,
-            ..Cutter::default()
-        };
-        let mut events = Vec::new();
-        let shown = |bytes: Bytes| String::from_utf8(bytes.to_vec()).unwrap();
-        for piece in text.as_bytes().chunks(size) {
-            cutter.buffer.extend_from_slice(piece);
-            events.extend(std::iter::from_fn(|| cutter.next().map(shown)));
-        }
-        (events, shown(cutter.rest()))
-    }
-
-    #[test]
-    fn events_end_with_a_blank_line_however_lines_end() {
-        for (text, wanted, rest) in [
-            ("data: a\n\ndata: b\n\n: c\n", 2, ": c\n"),
-            ("data: a\r\n\r\ndata: b\r\rid: 1\n\n", 3, ""),
-            ("data: a\r\n\r\n\r\n", 1, ""),
-        ] {
-            for size in 1..=text.len() {
-                let (events, left) = cut(text, size);
-                assert_eq!(events.concat() + &left, text);
-                let whole = events.iter().filter(|one| one.trim() != "").count();
-                assert_eq!(whole, wanted, "{events:?}");
-                assert_eq!(left.trim_start_matches('\n'), rest.trim_start_matches('\n'));
-            }
-        }
+        Some(())
     }
 }

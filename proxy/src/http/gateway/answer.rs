@@ -79,10 +79,15 @@ pub(crate) fn pass(
         // The length may change.
         parts.headers.remove(header::CONTENT_LENGTH);
     }
+    let is_readable = !parts.headers.contains_key(header::CONTENT_ENCODING);
+    let faults = &exchange.gateway.faults;
+    let events_apart = (faults.is_open() && is_readable && is_event_stream(&parts.headers))
+        .then(|| Arc::clone(faults));
     let body = Tapped::new(body, tap)
         .with_lease(lease, Arc::clone(&exchange.sent))
         .with_flushed(asked.flushed)
-        .with_editor(editor);
+        .with_editor(editor)
+        .with_events_apart(events_apart);
     Response::from_parts(parts, Outbound::passing(body))
 }
 

@@ -70,7 +70,7 @@ impl Gateway {
         let (mut parts, body) = request.into_parts();
         let flushed = parts.extensions.remove();
         // What a fault may keep back is passed on when it is whole.
-        let is_held = !self.faults.is_idle() && !body.is_end_stream();
+        let is_held = self.faults.meets_posts() && !body.is_end_stream();
         let gate = Gate::of(&parts.headers).filter(|_| !is_held && !body.is_end_stream());
         let tap = Tap::new(
             Arc::clone(&log),
@@ -133,11 +133,11 @@ impl Gateway {
         };
         self.metrics.add_latency(added);
         log.note(Direction::ToClient, EventBody::Added(added));
-        if self.faults.is_idle() {
+        if !self.faults.is_open() {
             return response;
         }
         let scene = self.scene(&log, connection, Direction::ToClient);
-        scene.apply(exchange.aimed(), response).await
+        scene.apply(&exchange, response).await
     }
 
     /// One side of an exchange, for the faults that may act on it.

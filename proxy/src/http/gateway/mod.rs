@@ -20,7 +20,7 @@ use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
-use super::fault::Wedges;
+use super::fault::{Expected, Wedges};
 use super::forward::Forward;
 use super::listen::{Guard, Limits, Phase};
 use super::metrics::Metrics;
@@ -103,6 +103,7 @@ pub(crate) struct Gateway {
     pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
     pub(crate) faults: Arc<Book>,
+    pub(crate) expected: Expected,
     pub(crate) wedges: Wedges,
     pub(crate) phase: watch::Receiver<Phase>,
     /// What goes on beside the connections: tunnels.
@@ -130,6 +131,7 @@ impl Gateway {
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,
             faults: settings.faults,
+            expected: Expected::default(),
             wedges: Wedges::default(),
             phase,
             tasks: TaskTracker::new(),
@@ -150,6 +152,11 @@ impl Gateway {
             return CloseReason::Failed;
         }
         reason
+    }
+
+    /// Whether nothing new is served any more.
+    pub(crate) fn is_ending(&self) -> bool {
+        *self.phase.borrow() != Phase::Serving
     }
 
     /// The number of the next exchange, from 1 on.

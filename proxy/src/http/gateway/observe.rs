@@ -39,12 +39,11 @@ impl Exchange {
 
     /// Lets a message of the request meet the faults in force.
     fn aim(&self, payload: &[u8]) {
-        let book = &self.gateway.faults;
-        if book.is_idle() {
+        if self.gateway.faults.is_idle() {
             return;
         }
         let session = self.log.session().unwrap_or(LANE);
-        let aimed = Aimed::of(book, self.gateway.clock.now(), session, payload);
+        let aimed = Aimed::of(&self.gateway, session, payload);
         let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
         *aim = aim.take().or(aimed);
     }
@@ -55,10 +54,10 @@ impl Exchange {
         aim.take_if(|aimed| aimed.meets_request())
     }
 
-    /// The fault that acts on the response.
+    /// The fault that acts on the response, if it has not acted elsewhere.
     pub(crate) fn aimed(&self) -> Option<Aimed> {
-        let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
-        aim.take()
+        let aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
+        aim.clone()
     }
 
     /// Says that the session of this exchange began or ended.
@@ -157,6 +156,7 @@ impl Watch for ResponseWatch {
         {
             exchange.mark(SessionMark::Ended(why.to_owned()));
             exchange.gateway.sessions.ended(session);
+            exchange.gateway.expected.forget(session);
         }
         self.in_flight.end();
     }

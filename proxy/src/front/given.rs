@@ -1,0 +1,74 @@
+//! Answers that a fault gives in another way than as a message on their stream.
+
+use bytes::Bytes;
+use tapewright_engine::policy::Given;
+
+use super::route::Loss;
+use super::switchboard::{GENERAL, Switchboard};
+use crate::bridge::line::one_line;
+
+/// How a stream ends that does not come to its proper end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The connection is cut, after these bytes of the answer; without them there is no
+    /// response at all.
+    Cut(Option<Bytes>),
+    /// The response is this status, with `Retry-After` in seconds.
+    Status(u16, Option<u64>),
+}
+
+/// What the tape is told when a status comes too late.
+pub(crate) const BEGUN: &str = "passed on: the response has begun already";
+
+impl Switchboard {
+    /// Takes an answer of the server that is given in another way; what was lost, and what
+    /// else there is to tell.
+    pub(crate) fn give(&mut self, line: &Bytes, given: &Given) -> (Loss, Option<&'static str>) {
+        let Some(line) = one_line(line) else {
+            return (Loss::default(), None);
+        };
+        let (mut message, mut told) = (None, None);
+        match self.place(&line) {
+            Err(why) => message = Some(why),
+            Ok(stream) => {
+                let times = match given {
+                    Given::Again(times) => usize::from(*times) + 1,
+                    Given::Behind(noise) => {
+                        for noise in noise.split(|byte| matches!(byte, b'\n' | b'\r')) {
+                            self.push(stream, Bytes::copy_from_slice(noise));
+                        }
+                        1
+                    }
+                    Given::Status { .. } if stream == GENERAL || self.has_begun(stream) => {
+                        told = Some(BEGUN);
+                        1
+                    }
+                    Given::Cut(_) | Given::Status { .. } => 0,
+                };
+                for _ in 0..times {
+                    message = message.or(self.push(stream, line.clone()));
+                }
+                let fate = match given {
+                    Given::Cut(length) => {
+                        let part = length.map(|length| line.slice(..line.len().min(length)));
+                        Some(Fate::Cut(part))
+                    }
+                    Given::Status {
+                        status,
+                        retry_after,
+                    } => Some(Fate::Status(*status, *retry_after)),
+                    Given::Again(_) | Given::Behind(_) => None,
+                };
+                if let Some(fate) = fate.filter(|_| times == 0) {
+                    self.doom(stream, fate);
+                }
+            }
+        }
+        self.answered(&line);
+        let loss = Loss {
+            message,
+            earlier: self.tidy(),
+        };
+        (loss, told)
+    }
+}

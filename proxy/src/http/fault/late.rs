@@ -1,0 +1,69 @@
+//! Events of a stream that come later than they came.
+
+use bytes::Bytes;
+use tapewright_schemas::event::Offset;
+
+use super::hold::{over, pause};
+use super::outcome::Kept;
+use crate::http::gateway::Gateway;
+
+/// What is held of one stream, in the order in which it is due; what has no time comes last.
+#[derive(Default)]
+pub(super) struct Late {
+    held: Vec<Entry>,
+    // The changes of the book that were seen.
+    seen: u64,
+}
+
+struct Entry {
+    event: Bytes,
+    kept: Kept,
+    due: Option<Offset>,
+}
+
+impl Late {
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Holds an event, behind those that are due no later.
+    pub(super) fn add(&mut self, event: Bytes, kept: Kept, due: Option<Offset>) {
+        let order = |due: Option<Offset>| due.unwrap_or(Offset(u64::MAX));
+        let place = self
+            .held
+            .partition_point(|entry| order(entry.due) <= order(due));
+        self.held.insert(place, Entry { event, kept, due });
+    }
+
+    /// The next event that is to be passed on; waits for it. Nothing is lost when it is not
+    /// waited for to the end.
+    pub(super) async fn next(&mut self, gateway: &Gateway) -> Bytes {
+        loop {
+            if let Some(event) = self.ready(gateway) {
+                return event;
+            }
+            let due = self.held.first().and_then(|first| first.due);
+            pause(gateway, due).await;
+        }
+    }
+
+    fn ready(&mut self, gateway: &Gateway) -> Option<Bytes> {
+        // Counted from 1 here, so that nothing is seen at first.
+        let changes = gateway.faults.changes() + 1;
+        let all = self.seen != changes || gateway.is_ending();
+        let looked = if all { self.held.len() } else { 1 };
+        let now = gateway.clock.now();
+        let is_over = |entry: &Entry| {
+            let due = entry.due.is_some_and(|due| due <= now);
+            (all || due) && over(gateway, entry.kept.ticket()).is_some()
+        };
+        let found = self.held.iter().take(looked).position(is_over);
+        let Some(found) = found else {
+            self.seen = changes;
+            return None;
+        };
+        let Entry { event, kept, due } = self.held.remove(found);
+        kept.passed(due.is_none_or(|due| now < due));
+        Some(event)
+    }
+}
