@@ -14,8 +14,9 @@ use crate::report;
 
 /// Show what is on a tape, a cassette or a capture
 ///
-/// Who spoke, which requests were made and how they were answered, which hung and because of
-/// what, what was no message at all, and how the recording ends.
+/// Who spoke, in which sessions, which requests were made and how they were answered, which
+/// hung and because of what; over HTTP how exchanges ended, which failed and what latency we
+/// added; what was no message at all, and how the recording ends.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tapewright_schemas::summary::{Hang, Method, Peer, Report, Totals};
 
 use super::figures::{duration, plural, size};
-use super::safe;
+use super::{inspect_http, safe};
 
 /// The report as text, aligned and without colour.
 pub(crate) fn text(file: &str, report: &Report) -> String {
@@ -27,6 +27,8 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     ));
     out.line("");
     facts(report, &mut out);
+    inspect_http::sessions(report, &mut out);
+    inspect_http::exchanges(report, &mut out);
     methods(report, &mut out);
     notifications(report, &mut out);
     injected(report, &mut out);
@@ -36,15 +38,24 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     out.text
 }
 
+/// Lines of a report.
 #[derive(Default)]
-struct Page {
+pub(super) struct Page {
     text: String,
 }
 
 impl Page {
-    fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
+    }
+
+    /// Says how many of a list that has so many were not shown.
+    pub(super) fn rest(&mut self, all: u64) {
+        let rest = all.saturating_sub(SHOWN as u64);
+        if rest > 0 {
+            self.line(&format!("    and {rest} more, see `--json`"));
+        }
     }
 
     fn fact(&mut self, name: &str, value: &str) {
@@ -230,10 +241,7 @@ fn hangs(report: &Report, out: &mut Page) {
     for one in report.hangs.iter().take(SHOWN) {
         out.line(&format!("    {}", hang(one)));
     }
-    let rest = count.saturating_sub(SHOWN as u64);
-    if rest > 0 {
-        out.line(&format!("    and {rest} more, see `--json`"));
-    }
+    out.rest(count);
 }
 
 fn hang(one: &Hang) -> String {
@@ -268,10 +276,7 @@ fn found(report: &Report, out: &mut Page) {
             out.line(&format!("    {line}"));
         }
     }
-    let rest = report.findings.saturating_sub(SHOWN as u64);
-    if rest > 0 {
-        out.line(&format!("    and {rest} more, see `--json`"));
-    }
+    out.rest(report.findings);
 }
 
 fn noise(report: &Report, out: &mut Page) {
@@ -301,5 +306,6 @@ fn noise(report: &Report, out: &mut Page) {
     }
 }
 
-const SHOWN: usize = 20;
+/// How much of a list is shown.
+pub(super) const SHOWN: usize = 20;
 const NOISE_CHARS: usize = 100;

@@ -12,6 +12,7 @@ pub(crate) mod explain;
 mod figures;
 pub(crate) mod finding;
 pub(crate) mod inspect;
+mod inspect_http;
 pub(crate) mod issues;
 pub(crate) mod live;
 pub(crate) mod replay;

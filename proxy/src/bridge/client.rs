@@ -60,6 +60,9 @@ pub(crate) enum PostKind {
     Request,
     /// Another notification: nothing may follow before it was taken.
     Notification,
+    /// A notification that cancels the request of this exchange: it must not reach the
+    /// server before the request, and nothing may follow before it was taken.
+    Cancellation(ExchangeId),
     /// A response to the server.
     Response,
     /// Something that is no message.
@@ -113,16 +116,17 @@ impl Client {
                 })
             }
             Kind::Notification { method, params } => {
-                if method == "notifications/cancelled"
-                    && let Some(exchange) = self.cancelled(*params)
-                {
-                    return Step::Abort(exchange);
-                }
                 let era = self.era_of(method, *params);
-                let kind = if method == "notifications/initialized" {
-                    PostKind::Initialized
-                } else {
-                    PostKind::Notification
+                let kind = match method.as_ref() {
+                    "notifications/initialized" => PostKind::Initialized,
+                    "notifications/cancelled" => match self.cancelled(*params) {
+                        Some(request) if request.era == Era::Stateless => {
+                            return Step::Abort(request.exchange);
+                        }
+                        Some(request) => PostKind::Cancellation(request.exchange),
+                        None => PostKind::Notification,
+                    },
+                    _ => PostKind::Notification,
                 };
                 let mut headers = self.head(era, *params);
                 if era == Era::Stateless {
@@ -339,13 +343,11 @@ impl Client {
         }
     }
 
-    /// The exchange that a cancellation of the stateless era breaks off. In the handshake
-    /// era nobody is owed an answer any more, and the message goes its way.
-    fn cancelled(&mut self, params: Option<&[u8]>) -> Option<ExchangeId> {
+    /// The request that a cancellation names, if it awaits its answer. Nobody is owed that
+    /// any more.
+    fn cancelled(&mut self, params: Option<&[u8]>) -> Option<Waiting> {
         let source = json::find(params?, &["requestId"])?;
-        let key = id_key(&RequestId::of_source(source));
-        let waiting = self.waiting.remove(&key)?;
-        (waiting.era == Era::Stateless).then_some(waiting.exchange)
+        self.waiting.remove(&id_key(&RequestId::of_source(source)))
     }
 }
 

@@ -111,7 +111,14 @@ fn cancelling_breaks_a_stateless_exchange_off_and_is_sent_in_a_session() {
 
     let mut client = begun();
     let call = post(&mut client, r#"{"id":7,"method":"tools/call"}"#);
-    assert!(matches!(client.line(&cancel(7)), Step::Post(_)));
+    let told = post(&mut client, std::str::from_utf8(&cancel(7)).unwrap());
+    assert_eq!(told.kind, PostKind::Cancellation(call.exchange));
+    let again = post(&mut client, std::str::from_utf8(&cancel(7)).unwrap());
+    assert_eq!(
+        again.kind,
+        PostKind::Notification,
+        "there is nothing left to follow"
+    );
     assert!(
         client.ended(call.exchange).is_empty(),
         "nobody waits for it"

@@ -28,6 +28,10 @@ pub(crate) enum Urge {
 
 /// How long the server may take to accept a notification before what follows it is sent.
 const ACCEPTED: Duration = Duration::from_secs(5);
+/// How long a cancellation waits for the head of the answer to its request, which proves that
+/// the server has the request. A server that answers with plain JSON sends its head with the
+/// answer, and nobody may wait for that.
+const REACHED: Duration = Duration::from_millis(200);
 /// How long the first stream of a session is waited for, so that the server can speak
 /// before it is asked.
 const LISTENING: Duration = Duration::from_millis(500);
@@ -69,9 +73,18 @@ pub(crate) async fn run(shared: Arc<Shared>, lines: Hose, mut urge: watch::Recei
 struct Driver {
     shared: Arc<Shared>,
     tasks: JoinSet<()>,
-    exchanges: HashMap<ExchangeId, AbortHandle>,
+    exchanges: HashMap<ExchangeId, UnderWay>,
     listener: Option<AbortHandle>,
 }
+
+struct UnderWay {
+    task: AbortHandle,
+    // Dropped by the exchange when the server has taken the message.
+    is_accepted: Option<Opened>,
+}
+
+/// Where somebody waits for a gate, which opens by being dropped.
+type Opened = oneshot::Receiver<()>;
 
 impl Driver {
     /// Takes lines until there are no more, and waits for what is under way.
@@ -88,8 +101,8 @@ impl Driver {
         match step {
             Step::Skip => {}
             Step::Abort(exchange) => {
-                if let Some(task) = self.exchanges.remove(&exchange) {
-                    task.abort();
+                if let Some(under_way) = self.exchanges.remove(&exchange) {
+                    under_way.task.abort();
                 }
             }
             Step::Refuse(lines) => {
@@ -103,7 +116,12 @@ impl Driver {
     }
 
     /// Sends a message, and waits as long as nothing may overtake it.
-    async fn post(&mut self, post: Post) {
+    async fn post(&mut self, mut post: Post) {
+        if let PostKind::Cancellation(request) = post.kind
+            && self.has_reached(request).await
+        {
+            post.kind = PostKind::Notification;
+        }
         let kind = post.kind;
         if kind == PostKind::Initialize {
             self.stop_listening();
@@ -125,22 +143,39 @@ impl Driver {
                 tell.send(posted).ok();
             }
         });
-        self.exchanges.retain(|_, task| !task.is_finished());
-        self.exchanges.insert(exchange, task);
+        let mut under_way = UnderWay {
+            task,
+            is_accepted: None,
+        };
         match kind {
-            // A gate opens by being dropped.
             PostKind::Initialize => drop(is_ended.await),
             PostKind::Initialized => {
-                drop(timeout(ACCEPTED, is_accepted).await);
+                taken(is_written, is_accepted).await;
                 let posted = timeout(ACCEPTED, told).await;
                 if matches!(posted, Ok(Ok(Posted::Accepted))) {
                     self.start_listening().await;
                 }
             }
-            PostKind::Notification => drop(timeout(ACCEPTED, is_accepted).await),
+            PostKind::Notification | PostKind::Cancellation(_) => {
+                taken(is_written, is_accepted).await;
+            }
             PostKind::Request | PostKind::Response | PostKind::Malformed => {
                 drop(is_written.await);
+                under_way.is_accepted = Some(is_accepted);
             }
+        }
+        self.exchanges
+            .retain(|_, under_way| !under_way.task.is_finished());
+        self.exchanges.insert(exchange, under_way);
+    }
+
+    /// Waits until the server has taken a request, if not for long; whether it has.
+    async fn has_reached(&mut self, request: ExchangeId) -> bool {
+        let under_way = self.exchanges.get_mut(&request);
+        match under_way.and_then(|under_way| under_way.is_accepted.take()) {
+            Some(is_accepted) => timeout(REACHED, is_accepted).await.is_ok(),
+            // It is over, or is cancelled for a second time.
+            None => true,
         }
     }
 
@@ -164,4 +199,10 @@ impl Driver {
             task.abort();
         }
     }
+}
+
+/// Waits until the connection has taken a notification, and the server too, if not for long.
+async fn taken(is_written: Opened, is_accepted: Opened) {
+    drop(is_written.await);
+    drop(timeout(ACCEPTED, is_accepted).await);
 }

@@ -46,6 +46,7 @@ impl Shared {
             url: self.post_url(),
             head: post.headers.clone(),
             body: Some(post.line.clone()),
+            behind: matches!(post.kind, PostKind::Cancellation(_)),
             written: gates.written.take(),
         });
         let answer = match asked.await {

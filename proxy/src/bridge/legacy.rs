@@ -31,6 +31,7 @@ pub(crate) async fn carry(shared: &Shared, post: &Post, gates: Gates) -> Result<
         url: shared.url(),
         head: http::HeaderMap::new(),
         body: None,
+        behind: false,
         written: None,
     });
     let Ok(Ok(answer)) = timeout(PATIENCE, asked).await else {
@@ -72,6 +73,7 @@ async fn first(shared: &Shared, post: &Post, gates: Gates) -> Result<(), Gone> {
         url: shared.post_url(),
         head: post.headers.clone(),
         body: Some(post.line.clone()),
+        behind: false,
         written: None,
     });
     let asked = asked.await;

@@ -43,6 +43,8 @@ pub(crate) struct Ask {
     pub(crate) head: HeaderMap,
     /// The message, for a POST.
     pub(crate) body: Option<Bytes>,
+    /// Must not overtake what was sent before it.
+    pub(crate) behind: bool,
     /// Dropped when the connection has taken the body.
     pub(crate) written: Option<Gate>,
 }
@@ -62,7 +64,11 @@ impl Shared {
             *request.method_mut() = ask.method.clone();
             *request.uri_mut() = ask.url.path.parse().unwrap_or(Uri::from_static("/"));
             *request.headers_mut() = self.head(&ask);
-            let answer = self.origin.send(request).await?;
+            let answer = if ask.behind {
+                self.origin.send_behind(request).await?
+            } else {
+                self.origin.send(request).await?
+            };
             if let Some(tap) = &self.heads
                 && ask.method == Method::POST
                 && answer.response.status() != StatusCode::ACCEPTED

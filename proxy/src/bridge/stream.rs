@@ -120,6 +120,7 @@ impl Shared {
             url: self.url(),
             head,
             body: None,
+            behind: false,
             written: None,
         });
         answer.await.ok()
@@ -140,6 +141,7 @@ impl Shared {
             url: self.url(),
             head,
             body: None,
+            behind: false,
             written: None,
         };
         // Whatever the server says to it, we leave.

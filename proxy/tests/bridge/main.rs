@@ -5,6 +5,7 @@
 mod endings;
 mod errors;
 mod legacy;
+mod order;
 mod server;
 mod session;
 mod stateless;

@@ -82,6 +82,15 @@ impl<T> Default for Seen<T> {
 }
 
 impl<T: std::fmt::Debug> Seen<T> {
+    fn extend(&self, one: Option<&T>)
+    where
+        T: Clone,
+    {
+        if let Some(one) = one {
+            self.push(one.clone());
+        }
+    }
+
     pub(crate) fn push(&self, one: T) {
         self.0.lock().unwrap().push_back(one);
         self.1.notify_all();
@@ -95,6 +104,16 @@ impl<T: std::fmt::Debug> Seen<T> {
             .wait_timeout_while(queue, LIMIT, |queue| queue.is_empty())
             .unwrap();
         queue.pop_front().expect("something comes in time")
+    }
+
+    /// Waits for so long that there is one, and leaves it.
+    pub(crate) fn has_one_within(&self, time: Duration) -> bool {
+        let queue = self.0.lock().unwrap();
+        let (queue, _) = self
+            .1
+            .wait_timeout_while(queue, time, |queue| queue.is_empty())
+            .unwrap();
+        !queue.is_empty()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -112,19 +131,32 @@ pub(crate) struct Server {
 impl Server {
     /// Answers every request with `answer`, each connection on a thread of its own.
     pub(crate) fn start(answer: impl Fn(&Request, &mut Reply) + Send + Sync + 'static) -> Self {
+        Self::start_slow(|| {}, answer)
+    }
+
+    /// The same, but each connection is accepted only when `accepts` returns, and the next one
+    /// after its first request has been read.
+    pub(crate) fn start_slow(
+        accepts: impl Fn() + Send + 'static,
+        answer: impl Fn(&Request, &mut Reply) + Send + Sync + 'static,
+    ) -> Self {
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
         let (answer, all) = (Arc::new(answer), Arc::clone(&seen));
         thread::spawn(move || {
             for stream in socket.incoming().map_while(Result::ok) {
+                accepts();
                 let (answer, all) = (Arc::clone(&answer), Arc::clone(&all));
+                let mut input = BufReader::new(stream.try_clone().unwrap());
+                let mut reply = Reply(stream);
+                let mut next = read(&mut input);
+                all.extend(next.as_ref());
                 thread::spawn(move || {
-                    let mut input = BufReader::new(stream.try_clone().unwrap());
-                    let mut reply = Reply(stream);
-                    while let Some(request) = read(&mut input) {
-                        all.push(request.clone());
+                    while let Some(request) = next {
                         answer(&request, &mut reply);
+                        next = read(&mut input);
+                        all.extend(next.as_ref());
                     }
                 });
             }

@@ -139,9 +139,16 @@ impl Redactor {
             let at = error.valid_up_to();
             return Err(Invalid::Syntax { at });
         }
-        let Self { finder, rules, .. } = self;
+        let Self {
+            finder,
+            table,
+            rules,
+            ..
+        } = self;
         finder.edits.clear();
         finder.walk(rules, text, 0)?;
+        // Documents of authorization servers hold URLs that hold codes (RFC 8628 §3.2).
+        finder.urls(Search::new(rules, table, text));
         finder.oauth_members(text);
         Ok(())
     }

@@ -338,6 +338,7 @@ const OAUTH_MARKS: &[&str] = &[
     "response_type",
     "subject_token",
     "token_type",
+    "user_code",
 ];
 
 /// Parameters of OAuth that hold a secret under a name that elsewhere means nothing.

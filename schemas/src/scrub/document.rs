@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::splice::{Edits, decoded, encoded};
+use super::cassette;
 use crate::json::{self, Invalid, Scanner, Token};
-use crate::recording::{Element, elements};
 use crate::redact::Redactor;
 
 /// Where a secret stands, and what it is; never the secret.
@@ -21,11 +20,12 @@ pub fn document<'t>(
     redactor: &mut Redactor,
     text: &'t [u8],
 ) -> Result<(Cow<'t, [u8]>, Vec<Place>), Invalid> {
-    let mut places = found(redactor, text);
-    let base64 = base64(redactor, text, &mut places);
-    let scrubbed = match redactor.json(&base64)? {
+    let mut places = Vec::new();
+    let beside = cassette::beside_messages(redactor, text, &mut places);
+    places.extend(found(redactor, &beside));
+    let scrubbed = match redactor.json(&beside)? {
         Cow::Owned(new) => Cow::Owned(new),
-        Cow::Borrowed(_) => base64,
+        Cow::Borrowed(_) => beside,
     };
     if scrubbed != text && places.is_empty() {
         let kinds = redactor.counts().iter().filter(|(_, count)| **count > 0);
@@ -35,37 +35,6 @@ pub fn document<'t>(
         }));
     }
     Ok((scrubbed, places))
-}
-
-/// Scrubs the lines that a cassette keeps as base64.
-fn base64<'t>(redactor: &mut Redactor, text: &'t [u8], places: &mut Vec<Place>) -> Cow<'t, [u8]> {
-    let mut edits = Edits::default();
-    let messages = Element::root(text).member("messages");
-    for message in messages
-        .and_then(|array| elements(&array).ok())
-        .unwrap_or_default()
-    {
-        let Some(value) = message.member("base64") else {
-            continue;
-        };
-        let Some(bytes) = decoded(value.text) else {
-            continue;
-        };
-        let before = redactor.counts().clone();
-        let redacted = redactor.text(&bytes).into_owned();
-        if redacted != bytes {
-            let risen = redactor
-                .counts()
-                .iter()
-                .filter(|(kind, count)| before.get(*kind).is_none_or(|before| before < count));
-            places.extend(risen.map(|(kind, _)| Place {
-                pointer: value.pointer.clone(),
-                kind: kind.clone(),
-            }));
-            edits.replace(text, value.text, encoded(&redacted));
-        }
-    }
-    edits.apply(text)
 }
 
 /// Where secrets stand in a JSON text.

@@ -4,6 +4,7 @@
 //! same value gets the same placeholder across one file, and placeholders that already
 //! stand in it keep their meaning, so that scrubbing twice changes nothing more.
 
+mod cassette;
 mod document;
 mod http;
 mod splice;

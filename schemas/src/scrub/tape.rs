@@ -1,6 +1,7 @@
 //! Scrubbing a tape, line by line.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
@@ -15,8 +16,8 @@ pub struct TapeScrubber {
     redactor: Redactor,
     // Secrets that span lines: to the server, to the client, standard error.
     streams: [LineState; 3],
-    // The conduit whose next data is the URL of an endpoint.
-    endpoint: Option<Vec<u8>>,
+    // The conduits whose next data is the URL of an endpoint.
+    endpoints: HashSet<Vec<u8>>,
 }
 
 impl TapeScrubber {
@@ -27,7 +28,7 @@ impl TapeScrubber {
         Self {
             redactor,
             streams: Default::default(),
-            endpoint: None,
+            endpoints: HashSet::new(),
         }
     }
 
@@ -67,8 +68,9 @@ impl TapeScrubber {
             if let Some(change) = http::member(&mut self.redactor, name, value) {
                 if name == b"sse" {
                     let event = json::find(value, &["event"]).and_then(meaning);
-                    let endpoint = event.as_deref() == Some(b"endpoint");
-                    self.endpoint = conduit.clone().filter(|_| endpoint);
+                    if event.as_deref() == Some(b"endpoint") && self.endpoints.len() < LIMIT {
+                        self.endpoints.extend(conduit.clone());
+                    }
                 }
                 if let Some(new) = change {
                     edits.replace(line, value, new);
@@ -77,7 +79,8 @@ impl TapeScrubber {
             }
             let new = match name.as_slice() {
                 b"body" => {
-                    let endpoint = conduit.is_some() && self.endpoint == conduit;
+                    let conduit = conduit.as_ref().filter(|_| dir == Direction::ToClient);
+                    let endpoint = conduit.is_some_and(|one| self.endpoints.remove(one));
                     for (old, new) in http::body(&mut self.redactor, value, endpoint) {
                         edits.replace(line, old, new);
                     }
@@ -149,3 +152,5 @@ impl TapeScrubber {
 }
 
 const STDERR: usize = 2;
+/// How many streams may await the data of their first event at once.
+const LIMIT: usize = 65_536;

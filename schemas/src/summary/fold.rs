@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::value::RawValue;
 
 use super::hangs::Hangs;
+use super::http::HttpFold;
 use super::injected::Injected;
 use super::introduction::Introduction;
 use super::latency::Latencies;
 use super::report::{Delays, Ended, Gaps, Method, Noise, Notification, Report, Totals, Unanswered};
+use super::sessions::SessionsFold;
 use crate::cassette::ends::Ends;
 use crate::cassette::{Answer, Open, Pairing, incomplete};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, Scope};
+use crate::exchange::Exchange;
 use crate::json;
 use crate::recording::FileKind;
 use crate::tape::{Ending, GapTotal, Header};
@@ -34,6 +37,8 @@ pub struct Fold {
     eras: BTreeMap<Scope, EraTracker>,
     seen_eras: Vec<Era>,
     sessions: BTreeSet<u32>,
+    by_session: SessionsFold,
+    http: HttpFold,
     introduction: Introduction,
     unanswered: u64,
     stray: u64,
@@ -100,6 +105,9 @@ impl Fold {
     pub fn observe(&mut self, event: &Event) {
         self.last = self.last.max(event.at);
         self.ends.observe(event);
+        let [client, _] = &mut self.pairing;
+        self.http.observe(event, |exchange| learn(client, exchange));
+        self.by_session.observe(event);
         if !matches!(event.body, EventBody::Message { .. }) {
             self.hangs.observe(event, None);
         }
@@ -151,6 +159,9 @@ impl Fold {
     /// The report of a recording that ends so.
     #[must_use]
     pub fn finish(mut self, kind: FileKind, header: &Header, ending: &Ending) -> Report {
+        let [client, _] = &mut self.pairing;
+        let http = std::mem::take(&mut self.http);
+        let http = http.finish(self.timed, |exchange| learn(client, exchange));
         let unanswered = self.unanswered();
         let (hangs_count, hangs) = self.hangs.finish(self.timed);
         let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -177,6 +188,8 @@ impl Fold {
             server: self.introduction.server,
             eras: self.seen_eras.iter().map(|era| era.name()).collect(),
             sessions: self.sessions.len(),
+            by_session: self.by_session.finish(timed),
+            http,
             duration_ms: timed.then(|| self.last.millis()),
             to_server,
             to_client,
@@ -309,6 +322,9 @@ impl Fold {
                 id: id_text.to_vec(),
             },
         );
+        if event.dir == Direction::ToServer {
+            self.http.carries(event, ordinal);
+        }
         if let Some(pairing) = self.pairing.get_mut(event.dir as usize) {
             pairing.ask(ordinal, open, id, None);
             if let Some((oldest, _)) = pairing.pop_excess() {
@@ -406,10 +422,20 @@ impl Fold {
                 .or_default()
                 .observe(event.dir, envelope)
         });
-        if let Some(era) = era
-            && !self.seen_eras.contains(&era)
-        {
+        let Some(era) = era else { return };
+        self.by_session.era(event.session.0, era);
+        if !self.seen_eras.contains(&era) {
             self.seen_eras.push(era);
+        }
+    }
+}
+
+/// The requests of an exchange that is over learn how it ended.
+fn learn(pairing: &mut Pairing, exchange: &Exchange) {
+    let reason = exchange.ended.map(|(_, reason)| reason);
+    for ordinal in &exchange.requests {
+        if let Some(open) = pairing.get_mut(*ordinal) {
+            open.over = reason.map(|reason| (reason, exchange.status()));
         }
     }
 }

@@ -5,14 +5,18 @@
 
 mod fold;
 mod hangs;
+mod http;
 mod injected;
 mod introduction;
 mod latency;
 mod report;
+mod sessions;
 
 pub use fold::Fold;
+pub use http::{AddedTimes, Http, HttpCount, HttpError, Streams};
 pub use introduction::Introduction;
 pub use report::{
     Delays, Ended, Gaps, Hang, InjectedFault, Method, Noise, Notification, Peer, Report, Totals,
     Unanswered,
 };
+pub use sessions::Session;

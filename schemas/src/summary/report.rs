@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::http::Http;
+use super::sessions::Session;
 use crate::event::Finding;
 
 /// What is on a recording.
@@ -28,6 +30,9 @@ pub struct Report {
     pub eras: Vec<&'static str>,
     /// How many sessions.
     pub sessions: usize,
+    /// The first of them, by their numbers; empty for a single one over stdio.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_session: Vec<Session>,
     /// From the first to the last event; `None` when the file has no times.
     pub duration_ms: Option<f64>,
     /// What went to the server.
@@ -38,6 +43,9 @@ pub struct Report {
     pub methods: Vec<Method>,
     /// Notifications by method, in the same order.
     pub notifications: Vec<Notification>,
+    /// What crossed over HTTP beside the messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<Http>,
     /// How many requests never got an answer.
     pub unanswered_count: u64,
     /// The first of them.
@@ -152,7 +160,8 @@ pub struct Unanswered {
     pub sent_ms: Option<f64>,
     /// How long it had been waiting when the recording ended.
     pub waited_ms: Option<f64>,
-    /// `cancelled`, `peer gone` or `still pending`.
+    /// `cancelled`, `peer gone` or `still pending`, and over HTTP `client gone`, `failed`,
+    /// `http error` or `no response`.
     pub why: &'static str,
 }
 

@@ -4,6 +4,8 @@ mod captures;
 mod export;
 pub(crate) mod golden;
 mod inspect;
+mod inspect_http;
 mod record;
 mod scrub;
+mod scrub_http;
 mod validate;

@@ -138,8 +138,25 @@ impl Origin {
     ///
     /// Dropping the future before it is done closes the connection, and so tells the server.
     pub async fn send(self: &Arc<Self>, request: Request<Outbound>) -> Result<Answer, SendError> {
-        let mut request = request;
-        while let Some(connection) = self.pool.take() {
+        self.send_over(request, Pool::take).await
+    }
+
+    /// The same, on HTTP/1.1 by a connection made for it. A server takes connections in the
+    /// order in which they came about, so that the request does not overtake one that waits
+    /// in a new connection, as it could on a kept one.
+    pub(crate) async fn send_behind(
+        self: &Arc<Self>,
+        request: Request<Outbound>,
+    ) -> Result<Answer, SendError> {
+        self.send_over(request, Pool::take_shared).await
+    }
+
+    async fn send_over(
+        self: &Arc<Self>,
+        mut request: Request<Outbound>,
+        kept: fn(&Pool) -> Option<Connection>,
+    ) -> Result<Answer, SendError> {
+        while let Some(connection) = kept(&self.pool) {
             match self.exchange(connection, request).await {
                 Ok(answer) => return Ok(answer),
                 // The server closed the connection before the request could be sent.

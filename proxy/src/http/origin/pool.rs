@@ -44,6 +44,14 @@ impl Pool {
         None
     }
 
+    /// The connection that requests share, when there is one: HTTP/2.
+    pub(super) fn take_shared(&self) -> Option<Connection> {
+        let mut idle = self.lock();
+        idle.retain(|idle| !idle.connection.is_shared() || idle.connection.is_open());
+        let shared = idle.iter().find(|idle| idle.connection.is_shared())?;
+        Some(shared.connection.clone_shared())
+    }
+
     /// Keeps a connection for the next exchange, for so long.
     pub(super) fn put(&self, connection: Connection, time: Duration) {
         if !connection.is_open() || time.is_zero() {

@@ -1,0 +1,183 @@
+//! Scrubbing what a cassette keeps beside its messages: heads, events of streams, bodies,
+//! and lines as base64. Names that say what is a secret stand there as values, and what is
+//! hidden in base64 no reader of the text sees.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::document::Place;
+use super::http;
+use super::splice::{Edits, decoded, encoded, meaning, quoted};
+use crate::event::{Edit, Fields};
+use crate::recording::{Element, elements};
+use crate::redact::Redactor;
+use crate::tape::redacted_edit;
+
+/// Scrubs them, and notes where secrets stood. A text that is no cassette stays.
+pub(super) fn beside_messages<'t>(
+    redactor: &mut Redactor,
+    text: &'t [u8],
+    places: &mut Vec<Place>,
+) -> Cow<'t, [u8]> {
+    let mut scrubber = Scrubber {
+        text,
+        edits: Edits::default(),
+        counted: redactor.counts().clone(),
+        places,
+        redactor,
+    };
+    let root = Element::root(text);
+    for list in ["exchanges", "unanswered", "probes", "http"] {
+        for exchange in list_of(&root, list) {
+            scrubber.exchange(&exchange);
+        }
+    }
+    for entry in list_of(&root, "messages") {
+        scrubber.entry(&entry);
+    }
+    for session in list_of(&root, "sessions") {
+        scrubber.strings(&session, &["began", "ended"], Redactor::url);
+    }
+    scrubber.edits.apply(text)
+}
+
+struct Scrubber<'a, 't> {
+    redactor: &'a mut Redactor,
+    text: &'t [u8],
+    edits: Edits,
+    // How often each kind had been replaced when last looked at.
+    counted: BTreeMap<String, u64>,
+    places: &'a mut Vec<Place>,
+}
+
+impl<'t> Scrubber<'_, 't> {
+    fn exchange(&mut self, exchange: &Element<'t>) {
+        self.strings(exchange, &["fault"], Redactor::url);
+        if let Some(http) = exchange.member("http") {
+            self.http(&http);
+        }
+        if let Some(sse) = exchange.member("via").and_then(|via| via.member("sse")) {
+            self.sse(&sse);
+        }
+        for entry in list_of(exchange, "stream") {
+            self.entry(&entry);
+        }
+    }
+
+    fn http(&mut self, http: &Element<'t>) {
+        self.strings(http, &["path"], Redactor::target);
+        self.strings(http, &["ours", "ended", "request_ended"], Redactor::url);
+        for name in ["request", "request_trailers", "response", "trailers"] {
+            for field in list_of(http, name) {
+                self.field(&field);
+            }
+        }
+        for edit in list_of(http, "edits") {
+            let text = |name| edit.member(name).and_then(|value| value.string());
+            let what = text("what").unwrap_or_default();
+            for name in ["before", "after"] {
+                let Some(value) = edit.member(name) else {
+                    continue;
+                };
+                self.string(&value, |redactor, text| {
+                    let edit = Edit {
+                        what: what.clone(),
+                        before: text.to_owned(),
+                        after: String::new(),
+                    };
+                    redacted_edit(redactor, &edit).before
+                });
+            }
+        }
+    }
+
+    /// A name and its value.
+    fn field(&mut self, field: &Element<'t>) {
+        let pair = elements(field).unwrap_or_default();
+        let [name, value] = pair.as_slice() else {
+            return;
+        };
+        let Some(called) = name.string() else { return };
+        self.string(value, |redactor, text| {
+            let field = Fields(vec![(called, text.to_owned())]);
+            let redacted = redactor.fields(&field).0.pop();
+            redacted.map_or_else(String::new, |(_, value)| value)
+        });
+    }
+
+    fn sse(&mut self, sse: &Element<'t>) {
+        self.strings(sse, &["id", "event", "comment"], Redactor::url);
+    }
+
+    fn entry(&mut self, entry: &Element<'t>) {
+        let sse = entry.member("sse");
+        let event = sse.as_ref().and_then(|sse| sse.member("event")?.string());
+        if let Some(sse) = &sse {
+            self.sse(sse);
+        }
+        if let Some(body) = entry.member("body") {
+            let endpoint = event.as_deref() == Some("endpoint");
+            for (old, new) in http::body(self.redactor, body.text, endpoint) {
+                self.replace(&body, old, new);
+            }
+        }
+        self.strings(entry, &["why"], Redactor::url);
+        if let Some(line) = entry.member("base64")
+            && let Some(bytes) = decoded(line.text)
+        {
+            let redacted = self.redactor.text(&bytes).into_owned();
+            if redacted != bytes {
+                self.replace(&line, line.text, encoded(&redacted));
+            }
+        }
+        if let Some(head) = entry.member("clipped").and_then(|it| it.member("head"))
+            && let Some(bytes) = meaning(head.text)
+        {
+            let redacted = self.redactor.head(&bytes);
+            if redacted != bytes {
+                self.replace(&head, head.text, quoted(&redacted));
+            }
+        }
+    }
+
+    fn strings(
+        &mut self,
+        object: &Element<'t>,
+        names: &[&str],
+        redact: fn(&mut Redactor, &str) -> String,
+    ) {
+        for value in names.iter().filter_map(|name| object.member(name)) {
+            self.string(&value, redact);
+        }
+    }
+
+    fn string(&mut self, value: &Element<'t>, redact: impl FnOnce(&mut Redactor, &str) -> String) {
+        let Some(text) = value.string() else { return };
+        let redacted = redact(self.redactor, &text);
+        if redacted != text {
+            self.replace(value, value.text, quoted(redacted.as_bytes()));
+        }
+    }
+
+    /// Replaces a part of a value, and notes the kinds of which there are more than before.
+    fn replace(&mut self, value: &Element<'t>, old: &[u8], new: Vec<u8>) {
+        self.edits.replace(self.text, old, new);
+        let counts = self.redactor.counts();
+        let risen = counts
+            .iter()
+            .filter(|(kind, count)| self.counted.get(*kind) != Some(count));
+        self.places.extend(risen.map(|(kind, _)| Place {
+            pointer: value.pointer.clone(),
+            kind: kind.clone(),
+        }));
+        self.counted.clone_from(counts);
+    }
+}
+
+/// The elements of a member that is an array; none of anything else.
+fn list_of<'t>(object: &Element<'t>, name: &str) -> Vec<Element<'t>> {
+    let array = object.member(name);
+    array
+        .and_then(|array| elements(&array).ok())
+        .unwrap_or_default()
+}

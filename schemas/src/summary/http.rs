@@ -1,0 +1,252 @@
+//! What is on a recording of HTTP beside its messages: exchanges, their ends, streams.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::latency::Latencies;
+use crate::event::{CloseReason, Event, EventBody};
+use crate::exchange::{Exchange, Exchanges};
+
+/// The HTTP exchanges of a recording.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Http {
+    /// How many.
+    pub exchanges: u64,
+    /// By method and status, in their order.
+    pub by_status: Vec<HttpCount>,
+    /// How they ended: `complete`, `server broke off`, `client left`, `failed`, `fault`, or
+    /// `not over` when the recording ended first.
+    pub ends: BTreeMap<&'static str, u64>,
+    /// How many had a status from 400 on, or no response at all although they are over.
+    pub errors_count: u64,
+    /// The first of them, in the order in which they were over.
+    pub errors: Vec<HttpError>,
+    /// Event streams.
+    pub streams: Streams,
+    /// What was changed on its way, by what it was.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub edits: BTreeMap<String, u64>,
+    /// How long exchanges were in the recorder's hands; `None` when no exchange says.
+    pub added: Option<AddedTimes>,
+}
+
+/// Exchanges of one method and status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HttpCount {
+    /// `POST`, `GET`, …
+    pub method: String,
+    /// The status; `None` for no response.
+    pub status: Option<u16>,
+    /// How many.
+    pub count: u64,
+}
+
+/// An exchange that failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HttpError {
+    /// `POST`, `GET`, …
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// The status; `None` for no response.
+    pub status: Option<u16>,
+    /// Its session; 0 for none.
+    pub session: u32,
+    /// When its request came; `None` when the file has no times.
+    pub at_ms: Option<f64>,
+    /// How it ended, as in [`Http::ends`].
+    pub ended: &'static str,
+    /// Why we answered in the server's place, when we did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ours: Option<String>,
+}
+
+/// Event streams, as responses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Streams {
+    /// How many.
+    pub count: u64,
+    /// Their events.
+    pub events: u64,
+    /// Their comments.
+    pub comments: u64,
+    /// How many were asked for with `Last-Event-ID`.
+    pub resumed: u64,
+}
+
+/// How long exchanges were in the recorder's hands, both ways together, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AddedTimes {
+    /// Half of them no longer.
+    pub p50_us: u64,
+    /// Ninety-nine of a hundred no longer.
+    pub p99_us: u64,
+    /// The longest.
+    pub max_us: u64,
+}
+
+/// Folds events into [`Http`].
+#[derive(Debug, Default)]
+pub(super) struct HttpFold {
+    exchanges: Exchanges,
+    count: u64,
+    by_status: BTreeMap<(String, Option<u16>), u64>,
+    ends: BTreeMap<&'static str, u64>,
+    errors_count: u64,
+    errors: Vec<HttpError>,
+    streams: Streams,
+    edits: BTreeMap<String, u64>,
+    added: Latencies,
+}
+
+/// How many methods and statuses, and how many kinds of edits, are told apart.
+const KINDS_LIMIT: usize = 256;
+const OTHERS: &str = "(others)";
+/// How many failed exchanges are listed.
+const ERRORS_LIMIT: usize = 1_000;
+
+impl HttpFold {
+    /// Takes the next event; `over` is shown every exchange that is over with it.
+    pub(super) fn observe(&mut self, event: &Event, mut over: impl FnMut(&Exchange)) {
+        self.exchanges.observe(event);
+        match &event.body {
+            EventBody::Sse(note) => {
+                let says = note.message || note.id.is_some() || note.event.is_some();
+                if note.comment.is_some() && !says {
+                    self.streams.comments += 1;
+                } else {
+                    self.streams.events += 1;
+                }
+            }
+            EventBody::Edited(edit) => count(&mut self.edits, edit.what.clone(), OTHERS.to_owned()),
+            _ => {}
+        }
+        while let Some((_, exchange)) = self.exchanges.poll_over() {
+            over(&exchange);
+            self.over(&exchange);
+        }
+    }
+
+    /// Notes that the exchange of an event carries this request.
+    pub(super) fn carries(&mut self, event: &Event, request: u64) {
+        if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
+            exchange.requests.push(request);
+        }
+    }
+
+    /// What was seen; `None` when there was no exchange. Without times when the file has none.
+    pub(super) fn finish(mut self, timed: bool, mut over: impl FnMut(&Exchange)) -> Option<Http> {
+        self.exchanges.finish();
+        while let Some((_, exchange)) = self.exchanges.poll_over() {
+            over(&exchange);
+            self.over(&exchange);
+        }
+        if self.count == 0 {
+            return None;
+        }
+        let mut errors = self.errors;
+        if !timed {
+            for error in &mut errors {
+                error.at_ms = None;
+            }
+        }
+        let added = || {
+            Some(AddedTimes {
+                p50_us: self.added.percentile(50)?,
+                p99_us: self.added.percentile(99)?,
+                max_us: self.added.longest()?,
+            })
+        };
+        Some(Http {
+            exchanges: self.count,
+            added: added(),
+            by_status: self
+                .by_status
+                .into_iter()
+                .map(|((method, status), count)| HttpCount {
+                    method,
+                    status,
+                    count,
+                })
+                .collect(),
+            ends: self.ends,
+            errors_count: self.errors_count,
+            errors,
+            streams: self.streams,
+            edits: self.edits,
+        })
+    }
+
+    fn over(&mut self, exchange: &Exchange) {
+        self.count += 1;
+        let status = exchange
+            .response
+            .as_ref()
+            .map(|(_, response)| response.status);
+        let request = &exchange.request;
+        let kind = (request.method.clone(), status);
+        count(&mut self.by_status, kind, (OTHERS.to_owned(), None));
+        let ended = ended(exchange);
+        *self.ends.entry(ended).or_default() += 1;
+        if let Some(added) = exchange.added {
+            self.added
+                .add(added.request_us.saturating_add(added.response_us));
+        }
+        let type_ = exchange
+            .response
+            .as_ref()
+            .and_then(|(_, response)| response.fields.get("content-type"));
+        if type_.is_some_and(is_stream) || exchange.notes > 0 {
+            self.streams.count += 1;
+            let resumes = request.fields.get("last-event-id").is_some();
+            self.streams.resumed += u64::from(resumes);
+        }
+        if status.is_some_and(|status| status < 400) || status.is_none() && ended == NOT_OVER {
+            return;
+        }
+        self.errors_count += 1;
+        if self.errors.len() < ERRORS_LIMIT {
+            let response = exchange.response.as_ref();
+            self.errors.push(HttpError {
+                method: request.method.clone(),
+                target: request.target.clone(),
+                status,
+                session: exchange.session.0,
+                at_ms: Some(exchange.at.millis()),
+                ended,
+                ours: response.and_then(|(_, response)| response.ours.clone()),
+            });
+        }
+    }
+}
+
+const NOT_OVER: &str = "not over";
+
+/// How an exchange ended, as its peers would say it.
+fn ended(exchange: &Exchange) -> &'static str {
+    match exchange.ended.map(|(_, reason)| reason) {
+        Some(CloseReason::EndOfInput) => "complete",
+        Some(CloseReason::Aborted) => "server broke off",
+        Some(CloseReason::ReceiverGone) => "client left",
+        Some(CloseReason::Failed) => "failed",
+        Some(CloseReason::Policy) => "fault",
+        // The request itself never came to its end.
+        None => match exchange.request_ended {
+            Some(CloseReason::Aborted) => "client left",
+            Some(CloseReason::Failed) => "failed",
+            _ => NOT_OVER,
+        },
+    }
+}
+
+fn is_stream(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("text/event-stream")
+}
+
+/// Counts one more of a kind, or of `others` when there are too many kinds.
+fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, kind: K, others: K) {
+    let full = counts.len() >= KINDS_LIMIT && !counts.contains_key(&kind);
+    *counts.entry(if full { others } else { kind }).or_default() += 1;
+}
