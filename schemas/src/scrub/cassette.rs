@@ -99,9 +99,9 @@ impl<'t> Scrubber<'_, 't> {
         };
         let Some(called) = name.string() else { return };
         self.string(value, |redactor, text| {
-            let field = Fields(vec![(called, text.to_owned())]);
-            let redacted = redactor.fields(&field).0.pop();
-            redacted.map_or_else(String::new, |(_, value)| value)
+            let redacted = redactor.fields(&Fields::from_iter([(&called, text)]));
+            let value = redacted.iter().next();
+            value.map_or_else(String::new, |(_, value)| value.to_owned())
         });
     }
 
