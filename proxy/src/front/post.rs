@@ -124,7 +124,10 @@ impl Front {
                 message(status(&line), line)
             }
             Form::Events => {
-                let response = self.stream(reading, exchange, learn);
+                let response = match self.stream(reading, exchange, learn) {
+                    Ok(response) => response,
+                    Err(fate) => return doomed(exchange, fate),
+                };
                 return with_session(response, begins, |response| {
                     exchange.answers(response, None);
                 });
@@ -141,11 +144,13 @@ impl Front {
         reading: Reading,
         exchange: &Exchange,
         learn: Option<Learn>,
-    ) -> Response<Outbound> {
+    ) -> Result<Response<Outbound>, Fate> {
         let stream = reading.opened.stream;
         let (numbered, primed) = {
             let mut board = reading.child.board();
-            board.number(stream);
+            if let Some(fate) = board.begin(stream) {
+                return Err(fate);
+            }
             let numbered = board.manner() == Manner::Session;
             // Clients of older revisions read every event as a message.
             let primed = board
@@ -160,7 +165,7 @@ impl Front {
             keep_alive: self.settings.keep_alive,
         };
         let body = Events::new(reading, show, exchange.ended());
-        events(Outbound::streaming(body))
+        Ok(events(Outbound::streaming(body)))
     }
 }
 

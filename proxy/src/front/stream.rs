@@ -132,7 +132,8 @@ impl Stream {
 
     /// The answer, when it is all that there is to hear: one event, and the end.
     pub(crate) fn sole(&self) -> Option<&Bytes> {
-        let sole = self.ended && self.log.len() == 1 && self.next == self.first;
+        let ends_well = self.ended && self.fate.is_none();
+        let sole = ends_well && self.log.len() == 1 && self.next == self.first;
         self.log.front().filter(|_| sole)
     }
 

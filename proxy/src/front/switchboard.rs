@@ -237,12 +237,16 @@ impl Switchboard {
         Some((self.attach(stream)?, missed))
     }
 
-    /// A stream's events go out with ids from now on.
-    pub(crate) fn number(&mut self, stream: StreamId) {
-        if let Some(stream) = self.streams.get_mut(&stream) {
-            stream.numbered = self.manner == Manner::Session;
-            stream.begun = true;
+    /// The response that carries a stream begins: its events go out with ids from now on.
+    /// What becomes of it instead, when that was decided before.
+    pub(crate) fn begin(&mut self, stream: StreamId) -> Option<Fate> {
+        let stream = self.streams.get_mut(&stream)?;
+        if let Some(fate @ Fate::Status(..)) = &stream.fate {
+            return Some(fate.clone());
         }
+        stream.numbered = self.manner == Manner::Session;
+        stream.begun = true;
+        None
     }
 
     /// Whether the response that a stream stands for has begun.

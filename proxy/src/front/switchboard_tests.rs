@@ -1,5 +1,8 @@
 use std::task::Waker;
 
+use tapewright_engine::policy::Given;
+
+use super::super::given::BEGUN;
 use super::super::route::Loss;
 use super::*;
 
@@ -168,7 +171,7 @@ fn what_a_reader_has_still_to_take_is_never_given_up() {
 fn a_numbered_stream_is_taken_up_where_it_was_left() {
     let mut board = Switchboard::new(Manner::Session);
     let one = board.open(&request("1", ""), false).unwrap();
-    board.number(one.stream);
+    assert_eq!(board.begin(one.stream), None);
     let log = |text: &str| note("notifications/message", &format!("\"data\":\"{text}\""));
     passed(board.route(&log("a")));
     passed(board.route(&log("b")));
@@ -331,4 +334,40 @@ fn the_older_transport_has_one_stream() {
     passed(board.route(&note("notifications/progress", "")));
     assert_eq!(heard(&mut board, general).0.len(), 2);
     assert!(board.route(&Bytes::from_static(b"noise")).message.is_some());
+}
+
+#[test]
+fn a_status_takes_the_place_of_a_response_that_has_not_begun() {
+    let status = Given::Status {
+        status: 503,
+        retry_after: None,
+    };
+    let fate = Fate::Status(503, None);
+    let mut board = Switchboard::new(Manner::Session);
+    let early = board.open(&request("1", ""), false).unwrap();
+    assert_eq!(board.give(&answer("1"), &status), (Loss::default(), None));
+    let form = board.form(early, Waker::noop());
+    assert_eq!(form, Some(Form::Fate(fate.clone())));
+    assert_eq!(board.begin(early.stream), Some(fate));
+    assert_eq!(board.under_way(), 0);
+
+    let late = board.open(&request("2", ""), false).unwrap();
+    assert_eq!(board.begin(late.stream), None);
+    let given = board.give(&answer("2"), &status);
+    assert_eq!(given, (Loss::default(), Some(BEGUN)));
+    assert_eq!(heard(&mut board, late), (vec![answer("2")], true));
+}
+
+#[test]
+fn a_cut_comes_behind_what_came_before() {
+    let mut board = Switchboard::new(Manner::Session);
+    let asked = request("1", r#""_meta":{"progressToken":"a"}"#);
+    let one = board.open(&asked, false).unwrap();
+    let step = note("notifications/progress", r#""progressToken":"a""#);
+    passed(board.route(&step));
+    board.give(&answer("1"), &Given::Cut(Some(5)));
+    assert_eq!(board.form(one, Waker::noop()), Some(Form::Events));
+    assert_eq!(board.take(one, Waker::noop()), Next::Event(1, step));
+    let part = answer("1").slice(..5);
+    assert_eq!(board.take(one, Waker::noop()), Next::Cut(part));
 }

@@ -57,7 +57,7 @@ fn ends_although_it_is_held(house: House, tape: &std::path::Path) {
 #[test]
 fn who_waits_behind_http_for_what_was_cut_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--fault", "reset method=initialize"];
+    let options = ["--fault", "timeout method=initialize timeout_ms=1"];
     let house = House::start(folder.path(), &cassette(&[opening()]), &options);
     let mut wire = house.connect();
     wire.send(post(house.address, ACCEPT, INITIALIZE));

@@ -141,17 +141,3 @@ fn a_hang_leaves_other_calls_alone() {
     assert_eq!(served.call(2), (200, answer(2)));
     assert!(!hung.has_bytes());
 }
-
-#[test]
-fn a_status_that_comes_too_late_is_told_and_the_answer_passes() {
-    let served = Served::with("http-status nth=1 status=503");
-    // A client that takes events alone gets its head at once.
-    let mut client = served.gateway.connect();
-    let fields = format!("Accept: text/event-stream\r\n{}", served.session);
-    let body = call(1, "search");
-    client.send(post(served.gateway.address, &fields, &body));
-    let head = client.head();
-    assert_eq!(head.status(), 200);
-    let text = String::from_utf8(client.body(&head)).unwrap();
-    assert!(text.contains(&answer(1)), "{text}");
-}
