@@ -154,7 +154,8 @@ async def over_stream(count, delay):
     ours = json.loads(gateway.stdout.readline())["listening"].split("/")[2]
     host, ours = ours.rsplit(":", 1)
     reader, writer = await asyncio.open_connection(host, int(ours), limit=1 << 22)
-    writer.write(b"GET /mcp HTTP/1.1\r\nHost: %s:%s\r\nAccept: text/event-stream\r\nMcp-Session-Id: s\r\n\r\n" % (host.encode(), ours.encode()))
+    # HTTP/1.0 has no chunks, which would stand amid the events.
+    writer.write(b"GET /mcp HTTP/1.0\r\nHost: %s:%s\r\nAccept: text/event-stream\r\nMcp-Session-Id: s\r\n\r\n" % (host.encode(), ours.encode()))
     came, text = [], b""
     while len(came) < count:
         chunk = await reader.read(1 << 20)
