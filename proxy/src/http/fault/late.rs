@@ -1,6 +1,8 @@
 //! Events of a stream that come later than they came.
 
-use bytes::Bytes;
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::Offset;
 
 use super::hold::{over, pause};
@@ -10,10 +12,13 @@ use crate::http::gateway::Gateway;
 /// What is held of one stream, in the order in which it is due; what has no time comes last.
 #[derive(Default)]
 pub(super) struct Late {
-    held: Vec<Entry>,
+    held: VecDeque<Entry>,
     // The changes of the book that were seen.
     seen: u64,
 }
+
+/// How much is passed on in one piece, in bytes.
+const MOST_TOGETHER: usize = 256 * 1024;
 
 struct Entry {
     event: Bytes,
@@ -35,16 +40,30 @@ impl Late {
         self.held.insert(place, Entry { event, kept, due });
     }
 
-    /// The next event that is to be passed on; waits for it. Nothing is lost when it is not
-    /// waited for to the end.
+    /// What is to be passed on next: all that is due by now, in one piece, or else what is
+    /// due first. Nothing is lost when it is not waited for to the end.
     pub(super) async fn next(&mut self, gateway: &Gateway) -> Bytes {
         loop {
             if let Some(event) = self.ready(gateway) {
-                return event;
+                return self.together(event, gateway);
             }
-            let due = self.held.first().and_then(|first| first.due);
+            let due = self.held.front().and_then(|first| first.due);
             pause(gateway, due).await;
         }
+    }
+
+    fn together(&mut self, first: Bytes, gateway: &Gateway) -> Bytes {
+        let Some(second) = self.ready(gateway) else {
+            return first;
+        };
+        let mut all = BytesMut::from(&first[..]);
+        all.extend_from_slice(&second);
+        while all.len() < MOST_TOGETHER
+            && let Some(next) = self.ready(gateway)
+        {
+            all.extend_from_slice(&next);
+        }
+        all.freeze()
     }
 
     fn ready(&mut self, gateway: &Gateway) -> Option<Bytes> {
@@ -62,7 +81,7 @@ impl Late {
             self.seen = changes;
             return None;
         };
-        let Entry { event, kept, due } = self.held.remove(found);
+        let Entry { event, kept, due } = self.held.remove(found)?;
         kept.passed(due.is_none_or(|due| now < due));
         Some(event)
     }
