@@ -247,7 +247,7 @@ fn an_answer_that_is_fetched_on_another_stream_is_met() {
 
 #[test]
 fn an_open_stream_is_silent_while_its_session_is_wedged() {
-    let fault = "timeout tool=search timeout_ms=1500";
+    let fault = "timeout tool=search timeout_ms=10000";
     let (upstream, gateway) = pair(&["--fault", fault]);
     let (mut client, mut server) = listening(&upstream, &gateway, "/mcp");
     server.send(chunk(event(NOTE)));
