@@ -13,8 +13,8 @@ const ASK: &str =
     "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"sampling/createMessage\",\"params\":{}}";
 const REPLY: &str = "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":{\"role\":\"assistant\"}}";
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
-const STREAM: &str =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+// Not kept: the next exchange has a connection of its own.
+const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 fn event(message: &str) -> String {
     format!("data: {message}\n\n")
