@@ -91,6 +91,20 @@ def asked(tape, method, text=None):
     return found
 
 
+def resumes(data):
+    """Whether a client took a stream up again that broke. One that the server ended because its session was deleted is
+    none: where something had come on it, a client may ask for it before it hears that the session is gone."""
+    deleted = set()
+    for line in data.splitlines():
+        request = json.loads(line).get("request") if b'"request":{' in line else None
+        session = json.loads(line).get("session") if request else None
+        if request and request["method"] == "DELETE":
+            deleted.add(session)
+        if request and session not in deleted and any(name.lower() == "last-event-id" for name, _value in request["fields"]):
+            return True
+    return False
+
+
 def outcome(ran, tape, sessions):
     """Everything that a cell says of its client."""
     calls = ran.did()
@@ -101,7 +115,7 @@ def outcome(ran, tape, sessions):
         beyond.append("retry")
     if asked(tape, "notifications/cancelled"):
         beyond.append("cancel")
-    if b'"last-event-id"' in tape.data.lower():
+    if resumes(tape.data):
         beyond.append("resume")
     return {"calls": calls, "and": beyond}
 
