@@ -38,12 +38,7 @@ pub(super) fn unnumbered(value: &Json) -> Json {
 }
 
 fn text(text: &str) -> String {
-    if !hidden::is_likely(text.as_bytes()) {
-        return text.to_owned();
-    }
-    let mut out = Vec::with_capacity(text.len());
-    hidden::write_generic(text.as_bytes(), &hidden::find(text.as_bytes()), &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8_lossy(&hidden::generic(text.as_bytes())).into_owned()
 }
 
 /// Whether a recorded question may be `ask`, which a recording shows as `shown`.

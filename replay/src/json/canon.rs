@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use super::ignore::{Ignore, Step, Trail};
+use super::placeholder::generic;
 use super::tree::{Kind, Place, Tree};
 use super::volatile::{self, Volatile};
 use super::{number, placeholder};
@@ -268,16 +269,6 @@ impl Walk<'_, '_> {
             path
         }
     }
-}
-
-/// A text whose redacted parts are all called the same.
-pub(crate) fn generic(text: &[u8]) -> Cow<'_, [u8]> {
-    if !placeholder::is_likely(text) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = Vec::with_capacity(text.len());
-    placeholder::write_generic(text, &placeholder::find(text), &mut out);
-    Cow::Owned(out)
 }
 
 /// Appends bytes with their length, so that nothing can be taken for something else.

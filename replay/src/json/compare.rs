@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::canon::{Aliases, generic, is_incidental};
+use super::canon::{Aliases, is_incidental};
 use super::ignore::{Ignore, Step, Trail};
+use super::placeholder::generic;
 use super::tree::{Kind, Place, Tree};
 use super::volatile::{self, Volatile};
 use super::{compact, number, placeholder};

@@ -4,6 +4,7 @@
 //! and `<OPENAI_API_KEY>`; other tools write `[REDACTED:length=40]` and the like, and
 //! take more for a secret than we do. Theirs therefore stand for any text that fits them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// One placeholder in a text.
@@ -95,16 +96,24 @@ pub fn is_pattern(text: &[u8]) -> bool {
     is_likely(text) && find(text).iter().any(|one| one.style != Style::Ours)
 }
 
-/// Appends `text` with every placeholder of ours and of a provider replaced by one mark,
-/// whatever its number.
-pub fn write_generic(text: &[u8], found: &[Found], out: &mut Vec<u8>) {
+/// A text with every placeholder of ours and of a provider replaced by one mark, whatever its
+/// number.
+#[must_use]
+pub fn generic(text: &[u8]) -> Cow<'_, [u8]> {
+    if !is_likely(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
-    for one in found.iter().filter(|one| one.style != Style::Others) {
-        out.extend_from_slice(text.get(at..one.range.start).unwrap_or_default());
-        out.extend_from_slice(b"<REDACTED>");
-        at = one.range.end;
+    for one in find(text) {
+        if one.style != Style::Others {
+            out.extend_from_slice(text.get(at..one.range.start).unwrap_or_default());
+            out.extend_from_slice(b"<REDACTED>");
+            at = one.range.end;
+        }
     }
     out.extend_from_slice(text.get(at..).unwrap_or_default());
+    Cow::Owned(out)
 }
 
 /// Whether the placeholders of a recorded text can stand for what `live` holds in their

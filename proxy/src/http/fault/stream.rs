@@ -62,34 +62,32 @@ impl Scene {
     pub(super) fn drain(self, aimed: Aimed, what: String, mut body: Outbound) {
         let gateway = Arc::clone(&self.gateway);
         let mut phase = gateway.phase.clone();
-        let read = async move {
-            let mut cutter = Cutter::new(false);
-            let mut answered = false;
-            while let Some(Ok(frame)) = body.frame().await {
-                let Ok(data) = frame.into_data() else {
-                    continue;
-                };
-                if answered {
-                    continue;
-                }
-                cutter.push(&data);
-                while let Some(piece) = cutter.next() {
-                    answered |=
-                        matches!(&piece, Piece::Event(event) if aimed.is_answered_by(event));
-                }
-                if answered || cutter.held_bytes() > self.log.limit_bytes() {
-                    answered = true;
-                    self.tell(&aimed, &what);
-                }
-            }
-            if !answered {
-                self.tell(&aimed, &what);
-            }
-        };
         gateway.tasks.spawn(async move {
+            let mut told = false;
+            let read = async {
+                let mut cutter = Cutter::new(false);
+                while let Some(Ok(frame)) = body.frame().await {
+                    let Some(data) = frame.into_data().ok().filter(|_| !told) else {
+                        continue;
+                    };
+                    cutter.push(&data);
+                    let mut pieces = std::iter::from_fn(|| cutter.next());
+                    let answered = pieces.any(|piece| {
+                        matches!(&piece, Piece::Event(event) if aimed.is_answered_by(event))
+                    });
+                    if answered || cutter.held_bytes() > self.log.limit_bytes() {
+                        told = true;
+                        self.tell(&aimed, &what);
+                    }
+                }
+            };
             tokio::select! {
                 () = read => {}
                 _ = phase.wait_for(|phase| *phase != Phase::Serving) => {}
+            }
+            // The answer may never come: what was done is told all the same.
+            if !told {
+                self.tell(&aimed, &what);
             }
         });
     }
