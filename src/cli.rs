@@ -20,7 +20,9 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+// Deferred: only the options of the command that is run are put together.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Record(Box<record::Arguments>),
     Replay(Box<replay::Arguments>),

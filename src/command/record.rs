@@ -136,6 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(exit) = plan.run(arguments, (&way, &book, control.as_ref()), clock)? {
         return Ok(exit);
     }
+    way.start_ahead();
     let target = arguments.target(&label, clock)?;
     let server = Server {
         label: &label,

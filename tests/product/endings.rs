@@ -28,8 +28,15 @@ impl Scene {
     }
 
     fn start(&self, server: &[&str]) -> Session {
+        self.start_with(&[], server)
+    }
+
+    fn start_with(&self, options: &[&str], server: &[&str]) -> Session {
         let cassette = self.folder.path().join("s.json");
-        let mut command = record(&["-o", cassette.to_str().unwrap()], server);
+        let mut command = record(
+            &[&["-o", cassette.to_str().unwrap()], options].concat(),
+            server,
+        );
         let (name, value) = self.mark.split_once('=').unwrap();
         Session::start({
             command.env(name, value);
@@ -169,6 +176,19 @@ fn a_killed_recorder_leaves_nobody_behind() {
         wait(&mut session.child, LIMIT);
         scene.assert_nobody_left();
     }
+}
+
+#[test]
+fn a_killed_recorder_of_many_threads_leaves_nobody_behind() {
+    // Its guard cannot be a fork of it.
+    let scene = Scene::new("threads");
+    let socket = format!("unix:{}", scene.folder.path().join("control").display());
+    let options = ["--control", &socket];
+    let mut session = scene.start_with(&options, &["sh", "-c", FORKER]);
+    assert_eq!(session.line(), "ready");
+    session.signal("KILL");
+    wait(&mut session.child, LIMIT);
+    scene.assert_nobody_left();
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::Signal;
 use tapewright_schemas::event::{Exit, Peer};
@@ -20,6 +21,28 @@ pub struct ChildProcess {
     arguments: Vec<OsString>,
     // On top of our environment.
     variables: Vec<(String, String)>,
+    ahead: Arc<Ahead>,
+}
+
+/// The group of the next conversation, where its guard was started ahead.
+#[derive(Default)]
+struct Ahead(Mutex<Option<Group>>);
+
+impl Ahead {
+    fn put(&self, group: Option<Group>) -> Option<Group> {
+        std::mem::replace(
+            &mut self.0.lock().unwrap_or_else(PoisonError::into_inner),
+            group,
+        )
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        if let Some(group) = self.put(None) {
+            group.finish();
+        }
+    }
 }
 
 impl ChildProcess {
@@ -30,6 +53,15 @@ impl ChildProcess {
             program,
             arguments,
             variables: Vec::new(),
+            ahead: Arc::default(),
+        }
+    }
+
+    /// Starts the guard of the next conversation now, so that it loads while the rest is
+    /// set up: the client waits for the first byte.
+    pub fn start_guard(&self) {
+        if let Some(unused) = self.ahead.put(Group::fork().ok()) {
+            unused.finish();
         }
     }
 
@@ -61,7 +93,7 @@ impl Upstream for ChildProcess {
     fn open(&self) -> Result<Link, OpenError> {
         // Without a guard a session is still worth having; its child then leads a group
         // of its own, which ends with us in every case but SIGKILL.
-        let group = Group::start().ok();
+        let group = self.ahead.put(None).or_else(|| Group::start().ok());
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))

@@ -23,7 +23,10 @@ use crate::report::Mistake;
 /// Which two sides the recorder stands between.
 pub(super) enum Way<'a> {
     /// A stdio client and a child.
-    Process(&'a [OsString]),
+    Process {
+        command: &'a [OsString],
+        child: ChildProcess,
+    },
     /// A stdio client and an HTTP server.
     Remote(OriginUrl),
     /// HTTP clients and an HTTP server.
@@ -52,7 +55,10 @@ impl<'a> Way<'a> {
             return Ok(Self::ForwardProxy { listen });
         }
         match (&http.listening.listen, http.server.url()?, command) {
-            (None, None, [_, ..]) => Ok(Self::Process(command)),
+            (None, None, [_, ..]) => Ok(Self::Process {
+                command,
+                child: child(command)?,
+            }),
             (None, Some(url), _) => Ok(Self::Remote(url)),
             (Some(listen), Some(url), _) => Ok(Self::Gateway { listen, url }),
             (Some(listen), None, [_, ..]) => Ok(Self::Front { listen, command }),
@@ -67,7 +73,7 @@ impl<'a> Way<'a> {
     /// A name for the server.
     pub(super) fn label(&self) -> String {
         match self {
-            Self::Process(command) | Self::Front { command, .. } => config::label(command),
+            Self::Process { command, .. } | Self::Front { command, .. } => config::label(command),
             Self::Gateway { url, .. } | Self::Remote(url) => url.authority().replace(':', "-"),
             Self::ForwardProxy { .. } => "forward-proxy".to_owned(),
         }
@@ -76,7 +82,7 @@ impl<'a> Way<'a> {
     /// What the client speaks, in the words of the tape.
     pub(super) fn transport(&self) -> &'static str {
         match self {
-            Self::Process(_) | Self::Remote(_) => "stdio",
+            Self::Process { .. } | Self::Remote(_) => "stdio",
             Self::Front { .. } | Self::Gateway { .. } | Self::ForwardProxy { .. } => "http",
         }
     }
@@ -84,7 +90,7 @@ impl<'a> Way<'a> {
     /// Where clients on HTTP are served.
     pub(super) fn listen(&self) -> Option<&'a str> {
         match self {
-            Self::Process(_) | Self::Remote(_) => None,
+            Self::Process { .. } | Self::Remote(_) => None,
             Self::Front { listen, .. }
             | Self::Gateway { listen, .. }
             | Self::ForwardProxy { listen } => Some(listen),
@@ -98,7 +104,8 @@ impl<'a> Way<'a> {
         limit_bytes: usize,
     ) -> anyhow::Result<Arc<dyn Upstream>> {
         match self {
-            Self::Process(command) | Self::Front { command, .. } => Ok(Arc::new(child(command)?)),
+            Self::Process { child, .. } => Ok(Arc::new(child.clone())),
+            Self::Front { command, .. } => Ok(Arc::new(child(command)?)),
             Self::Remote(url) | Self::Gateway { url, .. } => {
                 Ok(Arc::new(remote(url.clone(), http, limit_bytes)?))
             }
@@ -112,7 +119,7 @@ impl<'a> Way<'a> {
     /// Which faults can be injected.
     pub(super) fn reach(&self) -> Reach {
         match self {
-            Self::Process(_) | Self::Remote(_) => Reach::Stdio,
+            Self::Process { .. } | Self::Remote(_) => Reach::Stdio,
             // Clients speak HTTP there, and their server lines.
             Self::Front { .. } => Reach::Any,
             Self::Gateway { .. } | Self::ForwardProxy { .. } => Reach::Http,
@@ -126,7 +133,14 @@ impl<'a> Way<'a> {
 
     /// Whether one client has us for itself, and waits for the tape where it has to.
     pub(super) fn serves_one(&self) -> bool {
-        matches!(self, Self::Process(_) | Self::Remote(_))
+        matches!(self, Self::Process { .. } | Self::Remote(_))
+    }
+
+    /// Starts what can be started before the rest is set up, because a client waits.
+    pub(super) fn start_ahead(&self) {
+        if let Self::Process { child, .. } = self {
+            child.start_guard();
+        }
     }
 
     /// Records until it comes to its end. The recorder is started once everything that
@@ -140,17 +154,10 @@ impl<'a> Way<'a> {
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
         let faults = FaultPolicy::new(Arc::clone(book));
         match self {
-            Self::Process(command) => {
+            Self::Process { child, .. } => {
                 let recorder = start()?;
-                Ok((
-                    End::Server(session(
-                        (&child(command)?, &faults),
-                        COMMAND_HINT,
-                        &recorder,
-                        clock,
-                    )?),
-                    recorder,
-                ))
+                let end = session((&child, &faults), COMMAND_HINT, &recorder, clock)?;
+                Ok((End::Server(end), recorder))
             }
             Self::Remote(url) => {
                 let remote = remote(url, http, limit_bytes)?;

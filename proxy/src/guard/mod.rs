@@ -2,10 +2,14 @@
 //!
 //! Clients end a session with SIGKILL, some after three seconds and without a SIGTERM
 //! before it. Nothing in a killed process can clean up, and `PR_SET_PDEATHSIG` reaches
-//! only the direct child: under `npx` the server is a grandchild. So the recorder starts
-//! itself a second time as a guard, which leads the process group that the child is
-//! then started in, holds one end of a pipe, and waits for the pipe to close. When it
-//! does, the recorder is gone, and the guard ends the whole group.
+//! only the direct child: under `npx` the server is a grandchild. So the recorder has a
+//! guard, which leads the process group that the child is then started in, holds one end
+//! of a pipe, and waits for the pipe to close. When it does, the recorder is gone, and the
+//! guard ends the whole group.
+//!
+//! The guard is a fork of us while we have but one thread, because a client waits for the
+//! first byte and the program takes longer to load than to copy ([`fork`]). Later it is
+//! the program, started a second time.
 //!
 //! That the guard leads the group has two merits. The child joins it in the same call
 //! that starts it, so that there is no instant in which it would be unguarded; and the
@@ -14,45 +18,60 @@
 //! A process that leaves the group (`setsid`) has made itself a daemon on purpose; it
 //! would outlive the session without a recorder too, and is left alone.
 
-use std::io::{self, Read as _};
+mod fork;
+mod watch;
+
+use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{
-    Pid, Signal, getpgrp, getpid, kill_process, kill_process_group, test_kill_process_group,
-};
-use signal_hook::consts::signal::{
-    SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use self::fork::Forked;
+pub use self::watch::run_if_asked;
 
 /// The argument that turns this program into a guard.
 const ARGUMENT: &str = "__guard";
 
-/// How long the group has between SIGTERM and SIGKILL once the recorder is gone.
-const LAST_WORDS: Duration = Duration::from_millis(700);
-
 /// How long what is left of a group after its session has between SIGTERM and SIGKILL.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
-
-/// Signals that are meant for the group and must not stop its guard.
-const IGNORED: [i32; 8] = [
-    SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-];
 
 /// The group that the child of a session lives in, and its guard.
 #[derive(Debug)]
 pub struct Group {
     id: Pid,
-    // Dropping it closes the pipe, which is the guard's call to action.
-    guard: Option<Child>,
+    guard: Option<Guard>,
+}
+
+/// A guard. Dropping it closes the pipe, which is its call to action.
+#[derive(Debug)]
+enum Guard {
+    Program(Child),
+    Forked(Forked),
 }
 
 impl Group {
+    /// Starts a guard as a fork of this process.
+    ///
+    /// # Errors
+    ///
+    /// This process has more than one thread, or it cannot be known, or the system has no
+    /// room for another process.
+    pub fn fork() -> io::Result<Self> {
+        let guard = Forked::start()?;
+        Ok(Self {
+            id: guard.pid(),
+            guard: Some(Guard::Forked(guard)),
+        })
+    }
+
     /// Starts a guard, which leads a new process group.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be started a second time.
     pub fn start() -> io::Result<Self> {
         let guard = Command::new(std::env::current_exe()?)
             .arg(ARGUMENT)
@@ -64,7 +83,7 @@ impl Group {
             .spawn()?;
         Ok(Self {
             id: Pid::from_child(&guard),
-            guard: Some(guard),
+            guard: Some(Guard::Program(guard)),
         })
     }
 
@@ -92,9 +111,13 @@ impl Group {
 
     /// Ends whatever the child of the session left behind, and the guard.
     pub fn finish(mut self) {
-        if let Some(mut guard) = self.guard.take() {
-            drop(guard.kill());
-            drop(guard.wait());
+        match self.guard.take() {
+            Some(Guard::Program(mut guard)) => {
+                drop(guard.kill());
+                drop(guard.wait());
+            }
+            Some(Guard::Forked(guard)) => guard.end(),
+            None => {}
         }
         if test_kill_process_group(self.id).is_err() {
             return;
@@ -108,32 +131,4 @@ impl Group {
         }
         self.signal(Signal::KILL);
     }
-}
-
-/// Runs the guard when this process was started as one; `None` otherwise.
-///
-/// Called first thing in `main`.
-#[must_use]
-pub fn run_if_asked() -> Option<ExitCode> {
-    let mut arguments = std::env::args_os().skip(1);
-    let asked = arguments.next().is_some_and(|first| first == ARGUMENT);
-    // Only the leader of a group may act on the whole of it.
-    (asked && arguments.next().is_none() && getpgrp() == getpid()).then(watch)
-}
-
-fn watch() -> ExitCode {
-    let unheard = Arc::new(AtomicBool::new(false));
-    for signal in IGNORED {
-        // A signal that cannot be caught is one that cannot be ignored either.
-        drop(signal_hook::flag::register(signal, Arc::clone(&unheard)));
-    }
-    let mut byte = [0];
-    while matches!(io::stdin().read(&mut byte), Ok(1..)) {}
-    let group = getpgrp();
-    kill_process_group(group, Signal::TERM).ok();
-    thread::sleep(LAST_WORDS);
-    kill_process_group(group, Signal::KILL).ok();
-    // Only reached when the group could not be signalled.
-    kill_process(getpid(), Signal::KILL).ok();
-    ExitCode::FAILURE
 }
