@@ -1,5 +1,6 @@
 //! Bodies on their way: frame by frame, as they come.
 
+mod ahead;
 mod gate;
 mod tapped;
 

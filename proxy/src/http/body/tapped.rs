@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use tapewright_engine::fault::Book;
 use tapewright_schemas::event::CloseReason;
 
+use super::ahead::Ahead;
 use super::{BodyError, Gate};
 use crate::http::edit::Editor;
 use crate::http::fault::Ends;
@@ -23,16 +24,15 @@ use crate::http::tap::Tap;
 /// What a frame completes is recorded before the frame is passed on. Dropped before its
 /// end, it says that the receiver has left.
 pub(crate) struct Tapped {
-    inner: Incoming,
+    inner: Ahead,
     tap: Tap,
     // The connection that the body comes on, for a response, and whether its request has
     // been sent whole.
     lease: Option<(Lease, Arc<AtomicBool>)>,
     editor: Option<Editor>,
     // While a fault is in force events are passed on one by one, each recorded before what
-    // is done to it; what came with one waits here.
+    // is done to it.
     apart: Option<(Arc<Book>, Ends)>,
-    came: Option<Bytes>,
     // Bytes that stand before whatever comes next.
     after: Option<Frame<Bytes>>,
     // Opens when the receiver wants the body.
@@ -47,12 +47,11 @@ pub(crate) struct Tapped {
 impl Tapped {
     pub(crate) fn new(inner: Incoming, tap: Tap) -> Self {
         let mut body = Self {
-            inner,
+            inner: Ahead::new(inner),
             tap,
             lease: None,
             editor: None,
             apart: None,
-            came: None,
             after: None,
             gate: None,
             flushed: None,
@@ -113,14 +112,20 @@ impl Tapped {
         self
     }
 
+    /// Whether events are passed on one by one.
+    fn is_apart(&self) -> bool {
+        let apart = self.apart.as_ref();
+        apart.is_some_and(|(faults, _)| !faults.is_idle())
+    }
+
     /// What is passed on now of what came.
     fn next_event(&mut self, mut data: Bytes) -> Bytes {
-        if let Some((faults, ends)) = &mut self.apart
-            && !faults.is_idle()
+        if self.is_apart()
+            && let Some((_, ends)) = &mut self.apart
             && let Some(end) = ends.find(&data)
             && end < data.len()
         {
-            self.came = Some(data.split_off(end));
+            self.inner.unread(data.split_off(end));
         }
         data
     }
@@ -182,17 +187,17 @@ impl Body for Tapped {
         }
         ready!(self.tap.poll_pace(context));
         loop {
-            let frame = match self.came.take() {
-                Some(data) => Some(Ok(Frame::data(data))),
-                None => ready!(Pin::new(&mut self.inner).poll_frame(context)),
-            };
-            match frame {
+            let now = self.tap.now();
+            if self.is_apart() {
+                self.inner.read(now, context);
+            }
+            match ready!(self.inner.poll_frame(now, context)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        let data = self.next_event(data);
-                        self.tap.data(&data);
+                        let (data, came) = (self.next_event(data), self.inner.came());
+                        self.tap.data(&data, came);
                         let edited = self.edited(data);
-                        if self.inner.is_end_stream() && self.came.is_none() {
+                        if self.inner.is_end_stream() {
                             let rest = self.rest();
                             self.finish(CloseReason::EndOfInput);
                             let both = [edited, rest].into_iter().flatten();
@@ -243,7 +248,7 @@ impl Body for Tapped {
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.editor.is_some() || self.came.is_some() || self.after.is_some() {
+        if self.editor.is_some() || self.after.is_some() {
             return SizeHint::default();
         }
         self.inner.size_hint()
@@ -255,13 +260,25 @@ impl Drop for Tapped {
         if self.done {
             return;
         }
-        if let Some(came) = self.came.take() {
-            self.tap.data(&came);
-        }
         // The receiver is often told first of a sender that left.
         let context = &mut Context::from_waker(Waker::noop());
-        let last = Pin::new(&mut self.inner).poll_frame(context);
-        let aborted = matches!(last, Poll::Ready(Some(Err(_))));
+        let now = self.tap.now();
+        let mut aborted = false;
+        let mut is_read = true;
+        while is_read {
+            // What was read ahead has come; of what was not, one look tells.
+            is_read = self.inner.has_pieces();
+            match self.inner.poll_frame(now, context) {
+                Poll::Ready(Some(Ok(frame))) if is_read => {
+                    if let Ok(data) = frame.into_data() {
+                        let came = self.inner.came();
+                        self.tap.data(&data, came);
+                    }
+                }
+                Poll::Ready(Some(Err(_))) => aborted = true,
+                _ => {}
+            }
+        }
         self.finish(if aborted {
             CloseReason::Aborted
         } else {

@@ -76,6 +76,17 @@ pub(super) fn over(gateway: &Gateway, ticket: Ticket) -> Option<Hold> {
 /// Waits until something may be over that is due then.
 pub(super) async fn pause(gateway: &Gateway, due: Option<Offset>) {
     let now = gateway.clock.now();
-    let left = due.map_or(LOOK, |due| Duration::from_micros(due.since(now).0));
-    tokio::time::sleep(left.min(LOOK)).await;
+    let left = due.map(|due| Duration::from_micros(due.since(now).0));
+    match due.zip(left) {
+        Some((due, left)) if left <= LOOK => tokio::select! {
+            () = gateway.alarm.at(due) => {}
+            () = tokio::time::sleep(left) => {}
+        },
+        // The runtime's timer comes late; what is left is waited for with the alarm.
+        Some((_, left)) => tokio::time::sleep(LOOK.min(left.saturating_sub(LATE))).await,
+        None => tokio::time::sleep(LOOK).await,
+    }
 }
+
+/// How late the runtime's timers come.
+const LATE: Duration = Duration::from_millis(3);

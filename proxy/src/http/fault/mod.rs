@@ -6,6 +6,7 @@
 //! client sends can come later, or never.
 
 mod aim;
+mod alarm;
 mod carried;
 mod cut;
 mod cutter;
@@ -29,6 +30,7 @@ use tapewright_engine::policy::{Hold, Step};
 use tapewright_schemas::event::{Direction, Effect, EventBody};
 
 pub(crate) use self::aim::Aimed;
+pub(crate) use self::alarm::Alarm;
 use self::carried::Carried;
 pub(crate) use self::cut::{CutBehind, CutOff, cut_off};
 pub(crate) use self::cutter::Ends;

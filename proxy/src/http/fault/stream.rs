@@ -46,6 +46,7 @@ impl Scene {
                 cutter: Cutter::new(amid),
                 out,
                 late: Late::default(),
+                came: Offset::default(),
                 last_due: Offset::default(),
             };
             tokio::select! {
@@ -100,6 +101,8 @@ struct Stage {
     cutter: Cutter,
     out: Sender,
     late: Late,
+    // When the piece came that is looked at.
+    came: Offset,
     // When the last event is due that must not be overtaken.
     last_due: Offset,
 }
@@ -140,6 +143,7 @@ impl Stage {
     }
 
     async fn data(&mut self, data: &[u8]) -> Option<()> {
+        self.came = self.scene.log.came();
         self.cutter.push(data);
         while let Some(piece) = self.cutter.next() {
             match piece {
@@ -195,13 +199,14 @@ impl Stage {
         time: Duration,
         in_order: bool,
     ) -> Option<()> {
-        let now = self.scene.now();
-        let mut due = after(now, time);
+        // Counted from when it came: of a thousand events in one piece the last is not to
+        // wait for longer than the first.
+        let mut due = after(self.came, time);
         if in_order {
             due = due.max(self.last_due);
             self.last_due = due;
         }
-        let time = Duration::from_micros(due.since(now).0);
+        let time = Duration::from_micros(due.since(self.came).0);
         match self.scene.delayed(aimed, time, due) {
             Some(delayed) => self.late.add(event, delayed, Some(due)),
             None => self.pass(event).await?,

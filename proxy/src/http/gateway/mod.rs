@@ -20,7 +20,7 @@ use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
-use super::fault::{Expected, Wedges};
+use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
 use super::listen::{Guard, Limits, Phase};
 use super::metrics::Metrics;
@@ -103,6 +103,7 @@ pub(crate) struct Gateway {
     pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
     pub(crate) faults: Arc<Book>,
+    pub(crate) alarm: Alarm,
     pub(crate) expected: Expected,
     pub(crate) wedges: Wedges,
     pub(crate) phase: watch::Receiver<Phase>,
@@ -131,6 +132,7 @@ impl Gateway {
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,
             faults: settings.faults,
+            alarm: Alarm::new(clock),
             expected: Expected::default(),
             wedges: Wedges::default(),
             phase,

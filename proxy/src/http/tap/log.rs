@@ -1,9 +1,10 @@
 //! What is noted of one exchange, and in which session.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, SessionKey};
+use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Offset, SessionKey};
 
 use super::budget::Budget;
 use crate::clock::Clock;
@@ -17,6 +18,8 @@ pub(crate) struct Log {
     clock: Clock,
     conduit: ConduitId,
     budget: Arc<Budget>,
+    // When the piece of the response came that was passed on last.
+    came: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -39,11 +42,22 @@ impl Log {
             clock,
             conduit,
             budget,
+            came: AtomicU64::default(),
             state: Mutex::new(State {
                 session,
                 held: Vec::new(),
             }),
         }
+    }
+
+    /// The piece of the response that is passed on next came at this time.
+    pub(super) fn set_came(&self, at: Offset) {
+        self.came.store(at.0, Ordering::Relaxed);
+    }
+
+    /// When the piece of the response came that was passed on last.
+    pub(crate) fn came(&self) -> Offset {
+        Offset(self.came.load(Ordering::Relaxed))
     }
 
     /// Notes something that happened now.
@@ -101,6 +115,10 @@ impl Log {
     /// The longest message that is kept whole, in bytes.
     pub(crate) fn limit_bytes(&self) -> usize {
         self.recorder.limit_bytes()
+    }
+
+    pub(super) fn now(&self) -> Offset {
+        self.clock.now()
     }
 
     fn write(&self, next: impl FnMut() -> Option<Event>) {

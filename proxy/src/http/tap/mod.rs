@@ -14,7 +14,7 @@ use http::{HeaderMap, header};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
 use tapewright_schemas::event::{
-    CloseReason, Direction, Edit, EventBody, Gap, LineEnd, Payload, SseNote,
+    CloseReason, Direction, Edit, EventBody, Gap, LineEnd, Offset, Payload, SseNote,
 };
 
 use self::decode::{Decoder, Encoding, SLICE};
@@ -98,8 +98,16 @@ impl Tap {
         }
     }
 
-    /// Bytes pass.
-    pub(crate) fn data(&mut self, bytes: &Bytes) {
+    /// What time it is.
+    pub(crate) fn now(&self) -> Offset {
+        self.log.now()
+    }
+
+    /// Bytes pass that came at this time.
+    pub(crate) fn data(&mut self, bytes: &Bytes, came: Offset) {
+        if self.dir == Direction::ToClient {
+            self.log.set_came(came);
+        }
         self.watch.bytes(bytes.len());
         let Some(mut decoder) = self.decoder.take() else {
             return self.plain(bytes);
