@@ -5,9 +5,9 @@ than an answer is without a fault; what it is beyond that is its lateness. Of al
 printed, and the worst answer of the median round. Over stdio `burst` is told as well: how much later than TIME the whole
 burst was answered than without a fault, which is also the price of choosing who is delayed.
 
-HTTP at 1,000 at once is measured in another way, since so many requests in one burst would measure the gateway: a call
-leaves every millisecond until 1,000 are held, and each answer says when the server wrote it. `events` are notifications on
-one event stream, all of them written at once.
+Over HTTP the server is a process of its own, as a client that answers itself reads late what it has just written. At 1,000
+at once a call leaves every millisecond until 1,000 are held, since so many in one burst would measure the gateway. `events`
+are notifications on one event stream, all of them written at once.
 """
 import asyncio
 import json
@@ -17,7 +17,10 @@ import subprocess
 import sys
 import time
 
-work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
+if sys.argv[1:] == ["serve"]:
+    work, binary, rounds, small = "", "", 0, True
+else:
+    work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
 CASES = [(1, 10), (100, 100)] if small else [(1, 10), (1, 100), (1, 1000), (100, 100), (1000, 10), (1000, 100), (1000, 1000)]
 # More HTTP clients in one burst would measure this program, and not the delays.
 MOST_HTTP = 100
@@ -60,12 +63,16 @@ def over_stdio(count, delay):
     return sorted(at - then for at, then in zip(came, made)), came[-1] - began
 
 
-SERVED = set()
+async def serve():
+    """The server of `over_http`: tells its port, and answers until its input ends."""
+    server = await asyncio.start_server(upstream, "127.0.0.1", 0, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    os._exit(0)
 
 
 async def upstream(reader, writer):
     """Answers every POST on a connection."""
-    SERVED.add(asyncio.current_task())
     while head := await read_head(reader):
         body = await reader.readexactly(length_of(head))
         answer = json.dumps({"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": {"at": time.monotonic()}}).encode()
@@ -87,12 +94,9 @@ def length_of(head):
 
 
 async def over_http(count, delay, pace=0.0):
-    """As `over_stdio`, with each call on a connection of its own that is open already.
-
-    With a pace, how long each answer was on its way, in seconds, when a call leaves every `pace` seconds.
-    """
-    server = await asyncio.start_server(upstream, "127.0.0.1", 0, backlog=4096)
-    port = server.sockets[0].getsockname()[1]
+    """As `over_stdio`, with each call on a connection of its own that is open already, and one every `pace` seconds."""
+    server = subprocess.Popen([sys.executable, __file__, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    port = int(server.stdout.readline())
     gateway = subprocess.Popen(
         [binary, "record", "-o", f"{work}/run.tape.jsonl", "--listen", "127.0.0.1:0", "--upstream", f"http://127.0.0.1:{port}/mcp", *fault(delay)],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, "TAPEWRIGHT_HOME": work},
@@ -109,7 +113,7 @@ async def over_http(count, delay, pace=0.0):
         head = await read_head(reader)
         body = await reader.readexactly(length_of(head))
         now = time.monotonic()
-        return now - json.loads(body)["result"]["at"] if pace else now
+        return now - json.loads(body)["result"]["at"]
 
     # Opens the connections behind as well.
     await asyncio.gather(*(ask(link, number, "ping") for number, link in enumerate(links)))
@@ -123,13 +127,12 @@ async def over_http(count, delay, pace=0.0):
         writer.close()
     gateway.terminate()
     await asyncio.to_thread(gateway.wait, 60)
-    server.close()
-    await asyncio.gather(*SERVED, return_exceptions=True)
-    SERVED.clear()
+    server.stdin.close()
+    server.wait(60)
     for name in os.listdir(work):
         if name.startswith("run"):
             os.remove(f"{work}/{name}")
-    return sorted(came) if pace else sorted(at - began for at in came), 0.0
+    return sorted(came), 0.0
 
 
 async def over_stream(count, delay):
@@ -192,14 +195,21 @@ def report(title, count, delay, found):
     print(f"{title:6}  {count:5} at once, {delay:5} ms: late {middle:7.2f} ms, the worst {worst:7.2f}  (at most {limit:.1f}){also}")
 
 
-for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.run(over_http(count, delay)))):
-    for count, delay in CASES:
-        if title == "http" and count > MOST_HTTP:
-            continue
-        found = [late(run, count, delay) for _round in range(rounds)]
-        report(title, count, delay, found)
-held = lambda count, delay: asyncio.run(over_http(count, delay, 0.001))
-report("held", HELD, HELD_MS, [late(held, HELD, HELD_MS) for _round in range(rounds)])
-streamed = lambda count, delay: asyncio.run(over_stream(count, delay))
-for count, delay in [(50, 50)] if small else [(1000, 10), (1000, 100), (1000, 1000)]:
-    report("events", count, delay, [late(streamed, count, delay) for _round in range(rounds)])
+def measure():
+    for title, run in (("stdio", over_stdio), ("http", lambda count, delay: asyncio.run(over_http(count, delay)))):
+        for count, delay in CASES:
+            if title == "http" and count > MOST_HTTP:
+                continue
+            found = [late(run, count, delay) for _round in range(rounds)]
+            report(title, count, delay, found)
+    held = lambda count, delay: asyncio.run(over_http(count, delay, 0.001))
+    report("held", HELD, HELD_MS, [late(held, HELD, HELD_MS) for _round in range(rounds)])
+    streamed = lambda count, delay: asyncio.run(over_stream(count, delay))
+    for count, delay in [(50, 50)] if small else [(1000, 10), (1000, 100), (1000, 1000)]:
+        report("events", count, delay, [late(streamed, count, delay) for _round in range(rounds)])
+
+
+if sys.argv[1:] == ["serve"]:
+    asyncio.run(serve())
+else:
+    measure()
