@@ -53,6 +53,8 @@ impl CassetteUpstream {
                 state: Mutex::new(State {
                     player,
                     gone: None,
+                    input_over: false,
+                    unheard: false,
                     done: false,
                 }),
                 changed: Condvar::new(),
@@ -112,7 +114,11 @@ struct State {
     player: Player,
     // How the session was ended from outside.
     gone: Option<Exit>,
-    // The last message was handed out.
+    // The client sends no more.
+    input_over: bool,
+    // Nobody takes what the player says.
+    unheard: bool,
+    // The last message was handed out, or there is nobody to hand it to.
     done: bool,
 }
 
@@ -168,7 +174,11 @@ impl Session {
 
     /// The client sends no more.
     pub fn end_input(&self) {
-        self.stage.lock().player.handle_end_of_input();
+        let mut state = self.stage.lock();
+        state.player.handle_end_of_input();
+        state.input_over = true;
+        state.done |= state.unheard;
+        drop(state);
         self.stage.changed.notify_all();
     }
 
@@ -345,6 +355,16 @@ impl ChunkSource for Source {
                 Received::TimedOut => return Ok(ReadResult::TimedOut),
             }
         }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        let mut state = self.session.stage.lock();
+        state.unheard = true;
+        state.done |= state.input_over;
+        drop(state);
+        self.session.stage.changed.notify_all();
     }
 }
 

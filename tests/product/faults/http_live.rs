@@ -330,19 +330,25 @@ fn what_is_delayed_comes_at_once_when_we_are_to_end() {
     );
 }
 
-#[test]
-fn a_status_takes_the_place_of_a_stream_at_once() {
-    let (upstream, gateway) = pair(&["--fault", "http-status status=503"]);
+/// A call that the server answers with a stream, and the client with a status in its place.
+fn refused(upstream: &Upstream, gateway: &Gateway) -> (Wire, Wire) {
     let mut client = gateway.connect();
     client.send(post(gateway.address, SESSION, &call(1, "search")));
     let mut server = upstream.accept();
     let head = server.head();
     server.body(&head);
     server.send(STREAM);
-    // The stream goes on behind it, and is recorded.
     let head = client.head();
     assert_eq!(head.status(), 503);
     client.body(&head);
+    (client, server)
+}
+
+#[test]
+fn a_status_takes_the_place_of_a_stream_at_once() {
+    let (upstream, gateway) = pair(&["--fault", "http-status status=503"]);
+    let (_client, mut server) = refused(&upstream, &gateway);
+    // The stream goes on behind it, and is recorded.
     server.send(chunk(event(NOTE) + &event(ANSWER)));
     assert!(is_told(&gateway, "503 in its place"));
     server.send("0\r\n\r\n");
@@ -351,5 +357,13 @@ fn a_status_takes_the_place_of_a_stream_at_once() {
         ANSWER,
         "http-status-1 (http-status): HTTP status 503 in its place",
     ];
+    assert_eq!(said(&gateway.stop()), told);
+}
+
+#[test]
+fn a_status_in_place_of_an_answer_that_never_came_is_told() {
+    let (upstream, gateway) = pair(&["--fault", "http-status status=503"]);
+    let (_client, _server) = refused(&upstream, &gateway);
+    let told = ["http-status-1 (http-status): HTTP status 503 in its place"];
     assert_eq!(said(&gateway.stop()), told);
 }
