@@ -8,7 +8,7 @@
 //! guard ends the whole group.
 //!
 //! The guard is a fork of us while we have but one thread, because a client waits for the
-//! first byte and the program takes longer to load than to copy ([`fork`]). Later it is
+//! first byte and the program takes longer to load than to copy (`fork.rs`). Later it is
 //! the program, started a second time.
 //!
 //! That the guard leads the group has two merits. The child joins it in the same call
