@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
+use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Event;
 use tapewright_schemas::recording::{self, Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
@@ -27,11 +28,13 @@ pub(crate) struct Recording {
     pub(crate) contents: Contents,
 }
 
+type TapeReader = Reader<BufReader<File>>;
+
 /// What is in a file.
 #[derive(Debug)]
 pub(crate) enum Contents {
     /// A tape, read event by event.
-    Tape(Box<Reader<BufReader<File>>>),
+    Tape(Box<TapeReader>),
     /// A cassette or a capture, read whole, and what it tells as events.
     Document(Document, Box<recording::Recording>),
 }
@@ -84,11 +87,30 @@ impl Recording {
         self,
         mut each: impl FnMut(&Event) -> anyhow::Result<()>,
     ) -> anyhow::Result<Frame> {
+        self.read(|event, _| each(event))
+    }
+
+    /// Hands out every event in order, with its message taken apart where that is known to be
+    /// JSON.
+    pub(crate) fn messages(
+        self,
+        mut each: impl FnMut(&Event, Option<&Envelope<'_>>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Frame> {
+        self.read(|event, reader| {
+            let envelope = reader.and_then(|reader| reader.envelope(event));
+            each(event, envelope.as_ref())
+        })
+    }
+
+    fn read(
+        self,
+        mut each: impl FnMut(&Event, Option<&TapeReader>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Frame> {
         match self.contents {
             Contents::Tape(mut reader) => {
                 let fail = |error: ReadError| tape_error(&self.path, &error);
                 while let Some(event) = reader.next_event().map_err(fail)? {
-                    each(&event)?;
+                    each(&event, Some(&reader))?;
                 }
                 let ending = reader.ending().cloned();
                 let ending = ending.unwrap_or(Ending::CutShort {
@@ -101,7 +123,8 @@ impl Recording {
                 })
             }
             Contents::Document(_, recording) => {
-                recording.events.iter().try_for_each(each)?;
+                let mut events = recording.events.iter();
+                events.try_for_each(|event| each(event, None))?;
                 Ok(Frame {
                     header: recording.header,
                     ending: recording.ending,

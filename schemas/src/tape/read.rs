@@ -5,7 +5,8 @@ use std::io::BufRead;
 use bytes::Bytes;
 
 use super::record::{Record, parse};
-use crate::event::Event;
+use crate::envelope::Envelope;
+use crate::event::{Event, EventBody, Payload};
 use crate::tape::{Footer, Header, VERSION};
 
 /// Reads a tape, event by event.
@@ -15,6 +16,7 @@ pub struct Reader<R> {
     header: Header,
     line: u64,
     last_seq: u64,
+    is_json: bool,
     ending: Option<Ending>,
 }
 
@@ -94,6 +96,7 @@ impl<R: BufRead> Reader<R> {
             header,
             line: 1,
             last_seq: 0,
+            is_json: false,
             ending: None,
         })
     }
@@ -106,6 +109,21 @@ impl<R: BufRead> Reader<R> {
     /// How the tape ends; known once [`next_event`](Self::next_event) has returned `None`.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
+    }
+
+    /// The message of the last event, taken apart, where it stands on its line as JSON: its
+    /// grammar was proved with that of the line, and is not proved again.
+    #[must_use]
+    pub fn envelope<'a>(&self, event: &'a Event) -> Option<Envelope<'a>> {
+        match &event.body {
+            EventBody::Message {
+                payload: Payload::Whole(bytes),
+                ..
+            } if self.is_json && event.seq == self.last_seq => std::str::from_utf8(bytes)
+                .is_ok()
+                .then(|| Envelope::of_json(bytes)),
+            _ => None,
+        }
     }
 
     /// The next event; `None` at the end.
@@ -124,8 +142,9 @@ impl<R: BufRead> Reader<R> {
             }
             let line = Bytes::from(line);
             match parse(&line) {
-                Ok(Record::Event(event)) => {
+                Ok(Record::Event(event, is_json)) => {
                     self.last_seq = event.seq;
+                    self.is_json = is_json;
                     return Ok(Some(event));
                 }
                 Ok(Record::Footer(footer)) => self.ending = Some(Ending::Footer(footer)),

@@ -14,7 +14,8 @@ use crate::json;
 
 /// What a line is.
 pub(super) enum Record {
-    Event(Event),
+    /// An event, and whether it is a message that stands on the line as JSON.
+    Event(Event, bool),
     Footer(Footer),
     Unknown,
 }
@@ -38,6 +39,7 @@ pub(super) fn parse(line: &Bytes) -> Result<Record, String> {
     let (Some(seq), Some(at)) = (fields.seq, fields.at) else {
         return Err("`seq` or `at_us` is missing".to_owned());
     };
+    let is_json = fields.is_json;
     let body = match fields.body {
         Some(Draft::Message(payload)) => EventBody::Message {
             payload,
@@ -53,7 +55,7 @@ pub(super) fn parse(line: &Bytes) -> Result<Record, String> {
         Some(Draft::Done(body)) => body,
         None => return Ok(Record::Unknown),
     };
-    Ok(Record::Event(Event {
+    let event = Event {
         conduit: ConduitId(fields.conduit),
         seq,
         at: Offset(at),
@@ -61,7 +63,8 @@ pub(super) fn parse(line: &Bytes) -> Result<Record, String> {
         dir: fields.dir.unwrap_or(Direction::ToClient),
         era: fields.era,
         body,
-    }))
+    };
+    Ok(Record::Event(event, is_json))
 }
 
 #[derive(Default)]
@@ -75,6 +78,8 @@ struct Fields {
     end: LineEnd,
     aborted: bool,
     body: Option<Draft>,
+    // The body is a message as JSON.
+    is_json: bool,
     footer: Option<Footer>,
 }
 
@@ -98,12 +103,17 @@ impl Fields {
             b"message" => {
                 let bytes = line.slice_ref(value.trim_ascii());
                 self.body = Some(Draft::Message(Payload::Whole(bytes)));
+                self.is_json = true;
             }
             b"text" => {
                 let text: String = of(name, value)?;
                 self.body = Some(Draft::Message(Payload::Whole(text.into())));
+                self.is_json = false;
             }
-            b"base64" => self.body = Some(Draft::Message(Payload::Whole(base64(name, value)?))),
+            b"base64" => {
+                self.body = Some(Draft::Message(Payload::Whole(base64(name, value)?)));
+                self.is_json = false;
+            }
             b"clipped" => {
                 let Clipped { len, head } = of(name, value)?;
                 self.body = Some(Draft::Message(Payload::Clipped {

@@ -90,7 +90,7 @@ impl Watch {
             return;
         };
         // Read back: what a judge sees later is what it sees now.
-        if let Ok(Record::Event(seen)) = parse(&Bytes::copy_from_slice(line)) {
+        if let Ok(Record::Event(seen, _)) = parse(&Bytes::copy_from_slice(line)) {
             judge.observe(&seen, None);
         }
     }

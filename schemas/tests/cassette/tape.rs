@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
     CloseReason, Direction, Event, EventBody, Exit, Gap, LineEnd, Payload, Peer,
 };
@@ -126,4 +127,46 @@ fn every_prefix_is_readable() {
         };
         assert_eq!((*last_seq, *torn), (whole as u64, tape[cut - 1] != b'\n'));
     }
+}
+
+#[test]
+fn a_message_that_stands_as_json_is_taken_apart_as_ever() {
+    let events = Script::default()
+        .c(r#"{"id":1,"method":"a","params":{"s":"\ud83d","n":1e400}}"#)
+        .c(r#"[{"id":1,"method":"a"},{"method":"b"}]"#)
+        .s(r#"{"id":1,"id":2,"result":null}"#)
+        .s("7")
+        .s("Listening")
+        .s("  {\"id\":1,\"result\":{}} ")
+        .events;
+    let mut tape = tape(&events);
+    let footer = tape[..tape.len() - 1]
+        .iter()
+        .rposition(|byte| *byte == b'\n');
+    tape.truncate(footer.unwrap() + 1);
+    // Lines that no recorder writes.
+    let odd = [
+        &br#"{"seq":7,"at_us":1,"dir":"to_client","message":{"a":1},"text":"no JSON"}"#[..],
+        b"{\"seq\":8,\"at_us\":1,\"dir\":\"to_client\",\"message\":{\"method\":\"\xff\"}}",
+    ];
+    let odd = odd.map(|line| [line, b"\n"].concat()).concat();
+    let lines = [tape, odd].concat();
+    let mut reader = Reader::open(lines.as_slice()).unwrap();
+    let mut shown = Vec::new();
+    while let Some(event) = reader.next_event().unwrap() {
+        let EventBody::Message {
+            payload: Payload::Whole(bytes),
+            ..
+        } = &event.body
+        else {
+            panic!("{event:?}");
+        };
+        let envelope = reader.envelope(&event);
+        if let Some(envelope) = &envelope {
+            assert_eq!(envelope, &Envelope::parse(bytes));
+        }
+        shown.push(envelope.is_some());
+    }
+    // What is no JSON, and what white space keeps from standing on a line, is told as text.
+    assert_eq!(shown, [true, true, true, true, false, false, false, false]);
 }

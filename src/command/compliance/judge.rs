@@ -7,7 +7,7 @@ use tapewright_compliance::code::Code;
 use tapewright_compliance::composition::{Composition, Hazard};
 use tapewright_compliance::finding::{Doubt, Status};
 use tapewright_compliance::{Checker, Facts, Keeps, Outcome, Selection, capture};
-use tapewright_schemas::event::{SessionKey, Sink as _};
+use tapewright_schemas::event::SessionKey;
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::tape::Header;
 
@@ -181,8 +181,8 @@ fn one(
         }
         (fallback, ending) = (label(&whole.header), whole.ending.clone());
     } else {
-        let frame = recording.events(|event| {
-            checker.record(event);
+        let frame = recording.messages(|event, envelope| {
+            checker.observe(event, envelope);
             Ok(())
         })?;
         (fallback, ending) = (label(&frame.header), frame.ending);
