@@ -99,8 +99,9 @@ for name, options, limit in (("check", ["--check"], "(at most 5)"), ("all", ["--
         got = {key: spent(wrapper()) for key, wrapper in (pair if number % 2 else reversed(pair))}
         pairs.append((got[0], got[1]))
     plain, judged_too = (sum(1 / one[0] for one in runs) for runs in zip(*pairs))
+    middle = statistics.median(both[0] / one[0] for one, both in pairs)
     processor = statistics.median(both[1] / one[1] for one, both in pairs)
-    print(f"{'pipelined, judged while recorded':34} {name:8} costs {100 * (1 - plain / judged_too):5.1f} % of the speed, {100 * (processor - 1):4.1f} % more processor time, in {len(pairs)} pairs  {limit}")
+    print(f"{'pipelined, judged while recorded':34} {name:8} costs {100 * (1 - plain / judged_too):5.1f} % of the speed (median of pairs {100 * (1 - middle):.1f}), {100 * (processor - 1):4.1f} % more processor time, in {len(pairs)} pairs  {limit}")
 run(200_000, 64, 64, recorder())
 messages = 2 * max(200_000 // scale, 50)
 speed = statistics.median(judged(f"{work}/rec/x.tape.jsonl") for _ in range(rounds))

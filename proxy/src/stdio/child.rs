@@ -57,8 +57,8 @@ impl ChildProcess {
         }
     }
 
-    /// Starts the guard of the next conversation now, so that it loads while the rest is
-    /// set up: the client waits for the first byte.
+    /// Starts the guard of the next conversation now, if there is but one thread yet: it can
+    /// then be a fork, which the client need not wait for as for a program that is loaded.
     pub fn start_guard(&self) {
         if let Some(unused) = self.ahead.put(Group::fork().ok()) {
             unused.finish();

@@ -136,7 +136,7 @@ impl<'a> Way<'a> {
         matches!(self, Self::Process { .. } | Self::Remote(_))
     }
 
-    /// Starts what can be started before the rest is set up, because a client waits.
+    /// Starts what is better started before there are threads.
     pub(super) fn start_ahead(&self) {
         if let Self::Process { child, .. } = self {
             child.start_guard();
