@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::call;
+use super::view::got;
+use super::{PATIENCE, call};
 use crate::support::http::{Gateway, Wire, post};
-use crate::support::tapewright;
+use crate::support::{eventually, tapewright};
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
 const OPENING: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}";
@@ -38,8 +39,16 @@ impl Served {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         std::fs::write(&path, cassette()).unwrap();
+        let control = format!("unix:{}", folder.path().join("control").display());
         let options = ["replay", path.to_str().unwrap(), "--listen", "127.0.0.1:0"];
-        let more = ["--fault", fault, "--exhausted", "last"];
+        let more = [
+            "--fault",
+            fault,
+            "--exhausted",
+            "last",
+            "--control",
+            &control,
+        ];
         let gateway = Gateway::of(folder, tapewright().args(options).args(more));
         let mut served = Self {
             gateway,
@@ -138,6 +147,10 @@ fn what_is_added_to_an_answer_reaches_the_client_that_waits_for_it() {
 fn a_hang_leaves_other_calls_alone() {
     let served = Served::with("hang nth=1");
     let mut hung = served.ask(&call(1, "search"));
+    // Which of two connections is read first is anybody's guess.
+    let control = served.gateway.folder.path().join("control");
+    let hangs = || got(&control, "/hangs")["count"] == 1;
+    assert!(eventually(PATIENCE, hangs));
     assert_eq!(served.call(2), (200, answer(2)));
     assert!(!hung.has_bytes());
 }

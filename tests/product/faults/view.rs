@@ -66,7 +66,7 @@ fn asked(socket: &Path, words: &[&str]) -> Vec<u8> {
 }
 
 /// What the control answers, which has to be what its document says.
-fn got(socket: &Path, path: &str) -> Value {
+pub(super) fn got(socket: &Path, path: &str) -> Value {
     let mut stream = UnixStream::connect(socket).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
     let mut answer = String::new();

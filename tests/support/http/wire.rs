@@ -2,10 +2,13 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long any single step may take before a test has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a connection may last: what keeps a stream alive ends no wait.
+const LIFETIME: Duration = Duration::from_mins(3);
 
 /// What carries bytes: a socket, or TLS over one.
 pub(crate) trait Carrier: Read + Write + Send {}
@@ -16,6 +19,7 @@ pub(crate) struct Wire {
     carrier: Box<dyn Carrier>,
     socket: TcpStream,
     buffer: Vec<u8>,
+    since: Instant,
 }
 
 /// How a connection came to its end.
@@ -88,6 +92,7 @@ impl Wire {
             carrier,
             socket,
             buffer: Vec::new(),
+            since: Instant::now(),
         }
     }
 
@@ -107,6 +112,11 @@ impl Wire {
 
     /// Reads what there is; the end when there is no more.
     fn fill(&mut self) -> Result<(), End> {
+        assert!(
+            self.since.elapsed() < LIFETIME,
+            "what was due never came; so far: {:?}",
+            String::from_utf8_lossy(&self.buffer)
+        );
         let mut chunk = [0; 64 * 1024];
         loop {
             return match self.carrier.read(&mut chunk) {
