@@ -210,9 +210,9 @@ impl Draft {
         });
         self.push(Direction::ToServer, opened);
         self.pending = Some(Head::Request(RequestHead {
-            method,
+            method: method.into(),
             target,
-            version: "HTTP/1.1".to_owned(),
+            version: "HTTP/1.1".into(),
             fields: Fields::default(),
         }));
         Some(())
@@ -232,7 +232,7 @@ impl Draft {
             if let Head::Request(head) = &mut head
                 && head.fields.get("accept").is_none()
             {
-                let accept = match head.method.as_str() {
+                let accept = match &*head.method {
                     "GET" => "text/event-stream",
                     _ => "application/json, text/event-stream",
                 };

@@ -68,7 +68,7 @@ impl Conduit {
     /// The HTTP method.
     pub(crate) fn verb(&self) -> &str {
         let head = self.request.as_ref();
-        head.map_or("", |(_, head)| head.method.as_str())
+        head.map_or("", |(_, head)| &*head.method)
     }
 
     /// The status of the response, once it is known.

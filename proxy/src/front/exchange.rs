@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use http::Response;
 use http::request::Parts;
-use http::{Response, Version};
 use tapewright_schemas::event::{
     CloseReason, Direction, EventBody, Head, Peer, RequestHead, ResponseHead, SessionKey,
 };
 
-use crate::http::fields::to_vocabulary;
+use crate::http::fields::{method_of, to_vocabulary, version_of};
 use crate::http::listen::Client;
 use crate::http::tap::Log;
 
@@ -27,9 +27,9 @@ impl Exchange {
             None => head.uri.path(),
         };
         let request = RequestHead {
-            method: head.method.to_string(),
+            method: method_of(&head.method),
             target: target.to_owned(),
-            version: version(head.version),
+            version: version_of(head.version),
             fields: to_vocabulary(&head.headers),
         };
         let peer = Peer::Client {
@@ -63,7 +63,7 @@ impl Exchange {
         self.0.decide(SessionKey::default());
         let head = ResponseHead {
             status: response.status().as_u16(),
-            version: version(response.version()),
+            version: version_of(response.version()),
             fields: to_vocabulary(response.headers()),
             ours,
         };
@@ -136,8 +136,4 @@ impl Drop for Unanswered {
             log.note(Direction::ToClient, left);
         }
     }
-}
-
-fn version(version: Version) -> String {
-    format!("{version:?}")
 }

@@ -1,6 +1,9 @@
 //! Header fields: which end at us, and how they are recorded.
 
+use std::borrow::Cow;
+
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Version};
 use tapewright_schemas::event::Fields;
 
 /// Fields that belong to one connection (RFC 9110 §7.6.1), beside those that `Connection`
@@ -88,6 +91,25 @@ pub(crate) fn items<'a>(fields: &'a HeaderMap, name: &HeaderName) -> impl Iterat
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(str::trim)
+}
+
+/// The word of a method.
+pub(crate) fn method_of(method: &Method) -> Cow<'static, str> {
+    match *method {
+        Method::DELETE => "DELETE".into(),
+        Method::GET => "GET".into(),
+        Method::POST => "POST".into(),
+        _ => method.to_string().into(),
+    }
+}
+
+/// The word of a version of HTTP.
+pub(crate) fn version_of(version: Version) -> Cow<'static, str> {
+    match version {
+        Version::HTTP_10 => "HTTP/1.0".into(),
+        Version::HTTP_11 => "HTTP/1.1".into(),
+        other => format!("{other:?}").into(),
+    }
 }
 
 /// The fields in the words of the tape. Secrets are taken out later, by the encoder.

@@ -1,6 +1,7 @@
 //! The bounded queue between the pumps and the writer.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub(crate) struct Queue {
     when_full: WhenFull,
     capacity: usize,
     state: Mutex<State>,
+    // More waits than may. Looked at for every chunk, and so without the lock.
+    overfull: AtomicBool,
     filled: Condvar,
     drained: Condvar,
 }
@@ -80,6 +83,7 @@ impl Queue {
             when_full,
             capacity,
             state: Mutex::default(),
+            overfull: AtomicBool::new(false),
             filled: Condvar::new(),
             drained: Condvar::new(),
         }
@@ -97,12 +101,15 @@ impl Queue {
                 None => break,
             }
         }
+        if state.bytes > self.capacity {
+            self.overfull.store(true, Ordering::Relaxed);
+        }
         self.wake(&state);
     }
 
     /// Waits while the queue is overfull and the writer is there to empty it.
     pub(crate) fn keep_pace(&self) {
-        if self.when_full == WhenFull::Gap {
+        if !self.is_overfull() {
             return;
         }
         let mut state = self.lock();
@@ -118,7 +125,7 @@ impl Queue {
 
     /// Whether [`keep_pace`](Self::keep_pace) would wait.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.when_full == WhenFull::Wait && self.lock().bytes > self.capacity
+        self.when_full == WhenFull::Wait && self.overfull.load(Ordering::Relaxed)
     }
 
     fn wake(&self, state: &State) {
@@ -162,6 +169,7 @@ impl Queue {
         let waited = nap.as_micros() * u128::from(naps);
         state.quick = state.bytes as u128 > waited * BUSY;
         state.bytes = 0;
+        self.overfull.store(false, Ordering::Relaxed);
         state.busy = true;
         state.release(&self.drained);
         true
@@ -170,7 +178,7 @@ impl Queue {
     /// As [`keep_pace`](Self::keep_pace) for a task: pending while the queue is overfull,
     /// and the task is woken when it is worth asking again.
     pub(crate) fn poll_pace(&self, waker: &Waker) -> Poll<()> {
-        if self.when_full == WhenFull::Gap {
+        if !self.is_overfull() {
             return Poll::Ready(());
         }
         let mut state = self.lock();

@@ -2,6 +2,8 @@
 //!
 //! Whatever of it is missing or not understood is passed over: it may be hand-written.
 
+use std::borrow::Cow;
+
 use super::http::reason;
 use super::read::{list, millis};
 use crate::event::{
@@ -67,14 +69,14 @@ impl Http {
                 .map(ConduitId),
             connection: http.member("connection").and_then(|number| number.number()),
             request: RequestHead {
-                method: text("method")?,
+                method: text("method")?.into(),
                 target: text("path").unwrap_or_default(),
-                version: String::new(),
+                version: Cow::default(),
                 fields: fields("request").unwrap_or_default(),
             },
             response: status.map(|status| ResponseHead {
                 status,
-                version: String::new(),
+                version: Cow::default(),
                 fields: fields("response").unwrap_or_default(),
                 ours: text("ours"),
             }),

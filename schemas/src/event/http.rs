@@ -1,5 +1,7 @@
 //! What happens over HTTP beside the messages: heads, bodies, events of a stream, edits.
 
+use std::borrow::Cow;
+
 use super::Fields;
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +19,12 @@ pub enum Head {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestHead {
     /// `POST`, `GET`, …
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// Path and query, or the whole URL where the client sent one to a forward proxy.
     pub target: String,
     /// `HTTP/1.1` or `HTTP/2`, on the client's leg.
     #[serde(default)]
-    pub version: String,
+    pub version: Cow<'static, str>,
     /// Its fields, in order.
     #[serde(default)]
     pub fields: Fields,
@@ -35,7 +37,7 @@ pub struct ResponseHead {
     pub status: u16,
     /// `HTTP/1.1` or `HTTP/2`, on the server's leg.
     #[serde(default)]
-    pub version: String,
+    pub version: Cow<'static, str>,
     /// Its fields, in order.
     #[serde(default)]
     pub fields: Fields,

@@ -21,33 +21,40 @@ impl Redactor {
     /// replaced even when the rules say that nothing shall be.
     pub fn fields(&mut self, fields: &Fields) -> Fields {
         let mut all = Fields::with_capacity(fields.len(), fields.bytes());
-        for (name, value) in fields.iter() {
-            let known = self.table.len();
-            if self.clean.holds(known, name, value) {
-                all.push(name, value);
-                continue;
-            }
-            let redacted = (self.word(name), self.field(name, value));
-            if redacted.0 == name && redacted.1 == value {
-                self.clean.admit(known, name, value);
-            }
-            all.push(&redacted.0, &redacted.1);
-        }
+        self.each_field(fields, |name, value| all.push(name, value));
         all
     }
 
+    /// Calls `each` with the name and the value of every field as [`fields`](Self::fields)
+    /// redacts them.
+    pub(crate) fn each_field(&mut self, fields: &Fields, mut each: impl FnMut(&str, &str)) {
+        for (name, value) in fields.iter() {
+            let known = self.table.len();
+            if self.clean.holds(known, name, value) {
+                each(name, value);
+                continue;
+            }
+            let word = self.word(name);
+            let redacted = self.field(name, value);
+            each(&word, &redacted);
+            if word == name && redacted == value {
+                self.clean.admit(known, name, value);
+            }
+        }
+    }
+
     /// As [`url`](Self::url), for the target of a request: the same with most of them.
-    pub(crate) fn target(&mut self, target: &str) -> String {
+    pub(crate) fn target<'t>(&mut self, target: &'t str) -> Cow<'t, str> {
         // No field has an empty name.
         let known = self.table.len();
         if self.clean.holds(known, "", target) {
-            return target.to_owned();
+            return Cow::Borrowed(target);
         }
         let redacted = self.url(target);
         if redacted == target {
             self.clean.admit(known, "", target);
         }
-        redacted
+        Cow::Owned(redacted)
     }
 
     /// Redacts a URL, a request's target, or a short text that may hold URLs.
@@ -218,11 +225,14 @@ impl Redactor {
     }
 
     /// Redacts a word that a peer chose: the name of a field, a method.
-    pub(crate) fn word(&mut self, word: &str) -> String {
+    pub(crate) fn word<'t>(&mut self, word: &'t str) -> Cow<'t, str> {
         if word.len() < self.rules.shortest_token {
-            return word.to_owned();
+            return Cow::Borrowed(word);
         }
-        lossy(self.text(word.as_bytes()))
+        match self.text(word.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(word),
+            owned => Cow::Owned(lossy(owned)),
+        }
     }
 }
 

@@ -65,7 +65,9 @@ impl<'t> Scrubber<'_, 't> {
     }
 
     fn http(&mut self, http: &Element<'t>) {
-        self.strings(http, &["path"], Redactor::target);
+        self.strings(http, &["path"], |redactor, target| {
+            redactor.target(target).into_owned()
+        });
         self.strings(http, &["ours", "ended", "request_ended"], Redactor::url);
         for name in ["request", "request_trailers", "response", "trailers"] {
             for field in list_of(http, name) {

@@ -185,7 +185,7 @@ impl HttpFold {
             .as_ref()
             .map(|(_, response)| response.status);
         let request = &exchange.request;
-        let kind = (request.method.clone(), status);
+        let kind = (request.method.clone().into_owned(), status);
         count(&mut self.by_status, kind, (OTHERS.to_owned(), None));
         let ended = ended(exchange);
         *self.ends.entry(ended).or_default() += 1;
@@ -209,7 +209,7 @@ impl HttpFold {
         if self.errors.len() < ERRORS_LIMIT {
             let response = exchange.response.as_ref();
             self.errors.push(HttpError {
-                method: request.method.clone(),
+                method: request.method.clone().into_owned(),
                 target: request.target.clone(),
                 status,
                 session: exchange.session.0,

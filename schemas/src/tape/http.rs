@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use super::Encoder;
+use super::head::{push_request, push_response};
 use super::line::{
     NOT_UTF8, SPACED, TOO_LONG, fits_a_line, push_base64, push_clipped, push_dir, push_text,
     push_value,
@@ -33,7 +36,7 @@ impl Encoder {
                 // Not `opened`, which says a process to readers of format 1.0.
                 out.extend_from_slice(b",\"client\":{\"connection\":");
                 push_number(*connection, out);
-                push_text("address", &self.redactor.url(address), out);
+                push_text("address", &self.redactor.target(address), out);
                 out.push(b'}');
             }
             EventBody::Opened(Peer::Server { url }) => {
@@ -67,19 +70,9 @@ impl Encoder {
         match head {
             Head::Request(request) => {
                 self.http.asked(event, request);
-                push_value(
-                    "request",
-                    &redacted_request(&mut self.redactor, request),
-                    out,
-                );
+                push_request(&mut self.redactor, request, out);
             }
-            Head::Response(response) => {
-                push_value(
-                    "response",
-                    &redacted_response(&mut self.redactor, response),
-                    out,
-                );
-            }
+            Head::Response(response) => push_response(&mut self.redactor, response, out),
         }
     }
 
@@ -131,9 +124,9 @@ fn push_body(redactor: &mut Redactor, payload: &Payload, endpoint: bool, out: &m
 /// A request's head without its secrets.
 pub(crate) fn redacted_request(redactor: &mut Redactor, head: &RequestHead) -> RequestHead {
     RequestHead {
-        method: redactor.word(&head.method),
-        target: redactor.target(&head.target),
-        version: redactor.word(&head.version),
+        method: redactor.word(&head.method).into_owned().into(),
+        target: redactor.target(&head.target).into_owned(),
+        version: redactor.word(&head.version).into_owned().into(),
         fields: redactor.fields(&head.fields),
     }
 }
@@ -142,7 +135,7 @@ pub(crate) fn redacted_request(redactor: &mut Redactor, head: &RequestHead) -> R
 pub(crate) fn redacted_response(redactor: &mut Redactor, head: &ResponseHead) -> ResponseHead {
     ResponseHead {
         status: head.status,
-        version: redactor.word(&head.version),
+        version: redactor.word(&head.version).into_owned().into(),
         fields: redactor.fields(&head.fields),
         ours: head.ours.as_deref().map(|why| redactor.url(why)),
     }
@@ -171,7 +164,7 @@ pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
     };
     let (before, after) = (url(&edit.before), url(&edit.after));
     Edit {
-        what: redactor.word(&edit.what),
+        what: redactor.word(&edit.what).into_owned(),
         before,
         after,
     }
@@ -180,7 +173,7 @@ pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
 /// What the encoder remembers of conduits other than the first.
 #[derive(Debug, Default)]
 pub(super) struct Conduits {
-    open: HashMap<ConduitId, Place>,
+    open: HashMap<ConduitId, Place, FixedState>,
     // Secrets that span lines, of children that serve one session each.
     lines: HashMap<(SessionKey, ConduitId), [LineState; 3]>,
 }

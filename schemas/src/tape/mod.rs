@@ -78,6 +78,7 @@
 
 mod encode;
 mod footer;
+mod head;
 mod header;
 mod http;
 mod line;

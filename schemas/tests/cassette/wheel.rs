@@ -57,9 +57,9 @@ fn fields() -> impl Strategy<Value = Fields> {
 fn head() -> impl Strategy<Value = Head> {
     let request = (text(), text(), fields()).prop_map(|(method, target, fields)| {
         Head::Request(RequestHead {
-            method,
+            method: method.into(),
             target,
-            version: "HTTP/1.1".to_owned(),
+            version: "HTTP/1.1".into(),
             fields,
         })
     });
@@ -67,7 +67,7 @@ fn head() -> impl Strategy<Value = Head> {
         (any::<u16>(), prop::option::of(text()), fields()).prop_map(|(status, ours, fields)| {
             Head::Response(ResponseHead {
                 status,
-                version: "HTTP/2".to_owned(),
+                version: "HTTP/2".into(),
                 fields,
                 ours,
             })

@@ -44,9 +44,9 @@ impl Tape {
 
     pub(super) fn request(&mut self, target: &str, fields: &[(&str, &str)]) -> String {
         let head = RequestHead {
-            method: "POST".to_owned(),
+            method: "POST".into(),
             target: target.to_owned(),
-            version: "HTTP/1.1".to_owned(),
+            version: "HTTP/1.1".into(),
             fields: own(fields),
         };
         self.line(
@@ -58,7 +58,7 @@ impl Tape {
     pub(super) fn response(&mut self, fields: &[(&str, &str)]) -> String {
         let head = ResponseHead {
             status: 200,
-            version: "HTTP/2".to_owned(),
+            version: "HTTP/2".into(),
             fields: own(fields),
             ours: None,
         };

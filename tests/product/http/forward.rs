@@ -175,7 +175,7 @@ fn a_tunnel_passes_every_byte_and_each_end_by_itself() {
     let exchange = gateway.stop().only();
     assert_eq!(
         (
-            exchange.request.method.as_str(),
+            &*exchange.request.method,
             exchange.request.target.as_str()
         ),
         ("CONNECT", authority.as_str())

@@ -61,8 +61,8 @@ impl Outbound {
         Self(Kind::Streaming(UnsyncBoxBody::new(body)))
     }
 
-    pub(crate) fn passing(body: Tapped) -> Self {
-        Self(Kind::Passing(Box::new(body)))
+    pub(crate) fn passing(body: Box<Tapped>) -> Self {
+        Self(Kind::Passing(body))
     }
 }
 

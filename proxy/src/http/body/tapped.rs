@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tapewright_engine::fault::Book;
-use tapewright_schemas::event::CloseReason;
+use tapewright_schemas::event::{CloseReason, Offset};
 
 use super::ahead::Ahead;
 use super::{BodyError, Gate};
@@ -29,7 +29,7 @@ pub(crate) struct Tapped {
     // The connection that the body comes on, for a response, and whether its request has
     // been sent whole.
     lease: Option<(Lease, Arc<AtomicBool>)>,
-    editor: Option<Editor>,
+    editor: Option<Box<Editor>>,
     // While a fault is in force events are passed on one by one, each recorded before what
     // is done to it.
     apart: Option<(Arc<Book>, Ends)>,
@@ -39,14 +39,17 @@ pub(crate) struct Tapped {
     gate: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     // When what was passed on has left us.
     flushed: Option<Flushed>,
+    // When each piece came matters.
+    timed: bool,
     // The body broke off, and what came before it has to leave first.
     broken: Option<(BodyError, u64)>,
     done: bool,
 }
 
 impl Tapped {
-    pub(crate) fn new(inner: Incoming, tap: Tap) -> Self {
-        let mut body = Self {
+    /// Boxed from the start: it is large, and handed from one to the next.
+    pub(crate) fn new(inner: Incoming, tap: Tap) -> Box<Self> {
+        let mut body = Box::new(Self {
             inner: Ahead::new(inner),
             tap,
             lease: None,
@@ -55,9 +58,10 @@ impl Tapped {
             after: None,
             gate: None,
             flushed: None,
+            timed: false,
             broken: None,
             done: false,
-        };
+        });
         if body.inner.is_end_stream() {
             body.finish(CloseReason::EndOfInput);
         }
@@ -67,7 +71,11 @@ impl Tapped {
     /// Holds the connection that the body comes on. It can serve another exchange once the
     /// body has come to its end and the request has been `sent` whole.
     #[must_use]
-    pub(crate) fn with_lease(mut self, lease: Lease, sent: Arc<AtomicBool>) -> Self {
+    pub(crate) fn with_lease(
+        mut self: Box<Self>,
+        lease: Lease,
+        sent: Arc<AtomicBool>,
+    ) -> Box<Self> {
         self.lease = Some((lease, sent));
         if self.done {
             self.release(CloseReason::EndOfInput);
@@ -77,14 +85,14 @@ impl Tapped {
 
     /// Waits for a gate before the first byte.
     #[must_use]
-    pub(crate) fn with_gate(mut self, gate: Option<Gate>) -> Self {
+    pub(crate) fn with_gate(mut self: Box<Self>, gate: Option<Gate>) -> Box<Self> {
         self.gate = gate.map(Gate::opened);
         self
     }
 
     /// Breaks off only after what came before has left us.
     #[must_use]
-    pub(crate) fn with_flushed(mut self, flushed: Option<Flushed>) -> Self {
+    pub(crate) fn with_flushed(mut self: Box<Self>, flushed: Option<Flushed>) -> Box<Self> {
         self.flushed = flushed;
         self
     }
@@ -100,14 +108,30 @@ impl Tapped {
 
     /// Passes on what `editor` makes of it. The tap sees what came.
     #[must_use]
-    pub(crate) fn with_editor(mut self, editor: Option<Editor>) -> Self {
-        self.editor = editor;
+    pub(crate) fn with_editor(mut self: Box<Self>, editor: Option<Editor>) -> Box<Self> {
+        self.editor = editor.map(Box::new);
         self
+    }
+
+    /// Notes when each piece came: faults delay it from then on.
+    #[must_use]
+    pub(crate) fn with_times(mut self: Box<Self>, timed: bool) -> Box<Self> {
+        self.timed = timed;
+        self
+    }
+
+    /// When what is read now came.
+    fn now(&self) -> Offset {
+        if self.timed {
+            self.tap.now()
+        } else {
+            Offset::default()
+        }
     }
 
     /// Passes the events of a stream on one by one while faults of this book are in force.
     #[must_use]
-    pub(crate) fn with_events_apart(mut self, faults: Option<Arc<Book>>) -> Self {
+    pub(crate) fn with_events_apart(mut self: Box<Self>, faults: Option<Arc<Book>>) -> Box<Self> {
         self.apart = faults.map(|faults| (faults, Ends::new(true)));
         self
     }
@@ -187,7 +211,7 @@ impl Body for Tapped {
         }
         ready!(self.tap.poll_pace(context));
         loop {
-            let now = self.tap.now();
+            let now = self.now();
             if self.is_apart() {
                 self.inner.read(now, context);
             }
@@ -262,7 +286,7 @@ impl Drop for Tapped {
         }
         // The receiver is often told first of a sender that left.
         let context = &mut Context::from_waker(Waker::noop());
-        let now = self.tap.now();
+        let now = self.now();
         let mut aborted = false;
         let mut is_read = true;
         while is_read {

@@ -15,6 +15,7 @@ use super::Forward;
 use super::first::Tunnel;
 use super::intercept;
 use crate::http::body::Outbound;
+use crate::http::fields::version_of;
 use crate::http::gateway::{Gateway, Ours, note_ours, peer};
 use crate::http::listen::{Client, Phase};
 use crate::http::origin::{OriginUrl, Scheme};
@@ -57,9 +58,9 @@ impl Forward {
         }
         let log = gateway.log(Some(LANE));
         let head = RequestHead {
-            method: "CONNECT".to_owned(),
+            method: "CONNECT".into(),
             target: format!("{}:{}", url.host, url.port),
-            version: format!("{:?}", request.version()),
+            version: version_of(request.version()),
             fields: Fields::default(),
         };
         log.note_all(

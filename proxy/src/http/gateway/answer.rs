@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use http::header::{self, HeaderMap, HeaderValue};
+use http::uri::PathAndQuery;
 use http::{Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tapewright_schemas::event::{Direction, Edit, EventBody, Head, SessionMark};
 
+use super::exchange::Goal;
 use super::observe::{Exchange, ResponseWatch};
 use super::ours;
 use crate::http::body::{Outbound, Tapped};
@@ -22,10 +24,10 @@ use crate::http::tap::{Tap, is_event_stream};
 /// What matters of the request when its response comes.
 pub(crate) struct Asked {
     pub(crate) method: Method,
-    pub(crate) target: String,
+    pub(crate) target: Option<PathAndQuery>,
     pub(crate) has_session_id: bool,
-    /// Both addresses of the server, where the client knows it under ours.
-    pub(crate) addresses: Option<Addresses>,
+    /// Where it went.
+    pub(crate) goal: Goal,
     /// When what was passed to the client has left us.
     pub(crate) flushed: Option<Flushed>,
 }
@@ -60,20 +62,17 @@ pub(crate) fn pass(
     // Each leg has a version of its own (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;
     let mut editor = None;
-    if let Some(addresses) = asked.addresses {
-        let rewrite_auth = exchange.gateway.changes.rewrite_auth;
+    let rewrite_auth = exchange.gateway.changes.rewrite_auth;
+    let target = asked.target.as_ref().map_or("/", PathAndQuery::as_str);
+    if may_change(target, &parts, rewrite_auth, is_legacy_stream)
+        && let Some(addresses) = asked.goal.addresses()
+    {
         for edit in edit_head(&mut parts.headers, &addresses, rewrite_auth) {
             exchange
                 .log
                 .note(Direction::ToClient, EventBody::Edited(Box::new(edit)));
         }
-        editor = editor_of(
-            &asked.target,
-            &parts,
-            addresses,
-            rewrite_auth,
-            is_legacy_stream,
-        );
+        editor = editor_of(target, &parts, addresses, rewrite_auth, is_legacy_stream);
     }
     if editor.is_some() {
         // The length may change.
@@ -87,6 +86,7 @@ pub(crate) fn pass(
         .with_lease(lease, Arc::clone(&exchange.sent))
         .with_flushed(asked.flushed)
         .with_editor(editor)
+        .with_times(faults.is_open())
         .with_events_apart(events_apart);
     Response::from_parts(parts, Outbound::passing(body))
 }
@@ -141,6 +141,20 @@ fn ends(
         return Some("deleted");
     }
     (status == StatusCode::NOT_FOUND).then_some("not found")
+}
+
+/// Whether anything of a response may name the server's address.
+fn may_change(
+    target: &str,
+    parts: &http::response::Parts,
+    rewrite_auth: bool,
+    is_legacy_stream: bool,
+) -> bool {
+    is_legacy_stream
+        || parts.headers.contains_key(header::LOCATION)
+        || rewrite_auth
+            && (parts.headers.contains_key(header::WWW_AUTHENTICATE)
+                || ResourceEditor::wants(target))
 }
 
 /// Changes what in a head names the server's address.

@@ -1,7 +1,9 @@
 //! One exchange: a request goes to its server once, and the response comes back.
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +23,7 @@ use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
-use crate::http::origin::{Answer, Origin, SendError};
+use crate::http::origin::{Answer, Origin, Scheme, SendError};
 use crate::http::sessions::{LANE, Place};
 use crate::http::tap::{Log, Tap};
 
@@ -30,7 +32,49 @@ pub(crate) struct Goal {
     pub(crate) origin: Arc<Origin>,
     /// The client knows the server under this address, which is ours; `None` where it
     /// knows the server's own.
-    pub(crate) ours: Option<String>,
+    pub(crate) ours: Option<Named>,
+}
+
+/// An address of ours, as a client named it.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    scheme: Scheme,
+    authority: HeaderValue,
+}
+
+impl Named {
+    /// What a request names; `None` when that is no text.
+    pub(crate) fn by(client: Client, request: &Request<Incoming>) -> Option<Self> {
+        let authority = match request.uri().authority() {
+            Some(authority) => HeaderValue::try_from(authority.as_str()).ok()?,
+            None => request.headers().get(header::HOST)?.clone(),
+        };
+        authority.to_str().ok()?;
+        Some(Self {
+            scheme: if client.secure {
+                Scheme::Https
+            } else {
+                Scheme::Http
+            },
+            authority,
+        })
+    }
+
+    /// `scheme://authority`.
+    fn origin(&self) -> String {
+        let authority = self.authority.to_str().unwrap_or_default();
+        format!("{}://{authority}", self.scheme.name())
+    }
+}
+
+impl Goal {
+    /// Both addresses of the server, where the client knows it under ours.
+    pub(crate) fn addresses(&self) -> Option<Addresses> {
+        Some(Addresses {
+            ours: self.ours.as_ref()?.origin(),
+            theirs: self.origin.url().clone(),
+        })
+    }
 }
 
 impl Gateway {
@@ -59,8 +103,7 @@ impl Gateway {
                 &Ours::new(StatusCode::NOT_IMPLEMENTED, why),
             );
         }
-        let url = goal.origin.url();
-        let target = target_of(request.uri()).to_owned();
+        let target = request.uri().path_and_query().cloned();
         let method = request.method().clone();
         let exchange = self.begin(client, &goal.origin, &request, arrived);
         let log = Arc::clone(&exchange.log);
@@ -91,17 +134,13 @@ impl Gateway {
             held = self.clock.now().since(since);
         }
         let is_reverse = goal.ours.is_some();
-        let addresses = goal.ours.map(|ours| Addresses {
-            theirs: url.clone(),
-            ours,
-        });
         let has_session_id = parts
             .headers
             .contains_key(crate::http::sessions::SESSION_ID);
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
         }
-        if is_reverse && self.changes.rewrite_auth && ResourceEditor::wants(&target) {
+        if is_reverse && self.changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
             let accepted = parts.headers.get(header::ACCEPT_ENCODING);
             let accepted = accepted.and_then(|value| value.to_str().ok());
             let edit = EventBody::Edited(Box::new(Edit {
@@ -123,7 +162,7 @@ impl Gateway {
             method,
             target,
             has_session_id,
-            addresses,
+            goal,
             flushed,
         };
         let response = self.conclude(&exchange, in_flight, asked, answer);
@@ -305,9 +344,17 @@ pub(crate) fn note_ours(log: &Log, ours: &Ours) {
 
 pub(crate) fn peer(client: Client) -> Peer {
     Peer::Client {
-        address: client.address.to_string(),
+        address: text_of(client.address),
         connection: client.connection,
     }
+}
+
+/// As `to_string`, which asks for memory thrice, and is asked with every exchange.
+fn text_of(address: SocketAddr) -> String {
+    let mut text = String::with_capacity("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".len());
+    // Writing to a string does not fail.
+    write!(text, "{address}").ok();
+    text
 }
 
 /// Notices that the client left before there was a response: then the server is left, too,

@@ -70,16 +70,15 @@ impl Exchange {
 pub(crate) struct RequestWatch(pub(crate) Arc<Exchange>);
 
 impl Watch for RequestWatch {
-    fn message(&self, payload: &[u8]) {
+    fn message(&self, payload: &[u8], envelope: Option<&Envelope<'_>>) {
         let exchange = &self.0;
-        let envelope = Envelope::parse(payload);
-        let initialize = match &envelope.kind {
-            Kind::Request { method, .. } => method == "initialize",
-            _ => false,
-        };
         // What comes on a known session opens none, and ends none: on 2024-11-05 the stream
         // did, and no answer to a POST names a session.
         if exchange.log.session().is_none() {
+            let initialize = match envelope.map(|envelope| &envelope.kind) {
+                Some(Kind::Request { method, .. }) => method == "initialize",
+                _ => false,
+            };
             exchange.initialize.store(initialize, Ordering::Relaxed);
             let session = initialize
                 .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
@@ -124,7 +123,7 @@ pub(crate) struct ResponseWatch {
 }
 
 impl Watch for ResponseWatch {
-    fn message(&self, _payload: &[u8]) {}
+    fn message(&self, _payload: &[u8], _envelope: Option<&Envelope<'_>>) {}
 
     fn endpoint(&self, url: &str) {
         let exchange = &self.exchange;

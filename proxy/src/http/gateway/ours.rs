@@ -1,5 +1,6 @@
 //! What we answer ourselves. It says so, and never looks like the server's word.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::Bytes;
@@ -48,7 +49,7 @@ impl Ours {
     pub(crate) fn head(&self) -> ResponseHead {
         ResponseHead {
             status: self.status.as_u16(),
-            version: String::new(),
+            version: Cow::default(),
             fields: Fields::default(),
             ours: Some(self.why.clone()),
         }
@@ -101,7 +102,7 @@ pub(crate) fn chain(error: &dyn Error) -> String {
 pub(crate) fn head_of<B>(response: &Response<B>) -> ResponseHead {
     ResponseHead {
         status: response.status().as_u16(),
-        version: format!("{:?}", response.version()),
+        version: fields::version_of(response.version()),
         fields: fields::to_vocabulary(response.headers()),
         ours: None,
     }

@@ -20,9 +20,9 @@ pub(crate) fn head_of(request: &Request<Incoming>) -> RequestHead {
         uri.to_string()
     };
     RequestHead {
-        method: request.method().to_string(),
+        method: fields::method_of(request.method()),
         target,
-        version: format!("{:?}", request.version()),
+        version: fields::version_of(request.version()),
         fields: fields::to_vocabulary(request.headers()),
     }
 }
@@ -57,7 +57,12 @@ pub(crate) fn to_server(
     };
     let host = kept.or_else(|| origin.host().cloned());
     if let Some(host) = host {
-        parts.headers.insert(header::HOST, host);
+        let is_said_once = parts.headers.get_all(header::HOST).iter().count() == 1;
+        match parts.headers.get_mut(header::HOST) {
+            // To insert would make room for one more first.
+            Some(said) if is_said_once => *said = host,
+            _ => drop(parts.headers.insert(header::HOST, host)),
+        }
     }
     if is_reverse && changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
         // The document is to be changed, and so has to come as it is.

@@ -9,16 +9,17 @@ use std::time::Duration;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
-use super::exchange::Goal;
+use super::exchange::{Goal, Named};
 use super::ours::Ours;
 use super::{Gateway, Route, Settings};
 use crate::clock::Clock;
 use crate::http::body::Outbound;
-use crate::http::listen::{Client, Handler, Listener, Phase};
+use crate::http::listen::{Client, Handler, Listener, Phase, Workers};
 use crate::http::metrics::Reading;
-use crate::record::Recorder;
+use crate::record::{Durability, Recorder};
 use crate::stdio::signals;
 
 /// How a gateway came to its end.
@@ -58,11 +59,16 @@ pub fn run(
 ) -> Result<Outcome, ServeError> {
     let signals = ending_signals()?;
     raise_file_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_name("http")
-        .build()?;
-    let outcome = runtime.block_on(serve(settings, recorder, clock, signals, listening));
+    // Under `synced` exchanges wait for the disk, and others go on meanwhile: that takes a
+    // runtime that has threads to spare.
+    let (mut builder, workers) = if recorder.durability() == Durability::Synced {
+        (Builder::new_multi_thread(), Workers::none())
+    } else {
+        (Builder::new_current_thread(), Workers::start()?)
+    };
+    let runtime = builder.enable_all().thread_name("http").build()?;
+    let serving = serve(settings, recorder, clock, signals, &workers, listening);
+    let outcome = runtime.block_on(serving);
     // Nothing that matters is left: what was under way has ended or was cut off.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
@@ -100,6 +106,7 @@ async fn serve(
     recorder: &Arc<Recorder>,
     clock: Clock,
     mut signals: mpsc::Receiver<i32>,
+    workers: &Workers,
     listening: impl FnOnce(&str, Option<SocketAddr>),
 ) -> Result<Outcome, ServeError> {
     let bind = |address: SocketAddr, tls, limits| async move {
@@ -128,7 +135,7 @@ async fn serve(
         figures_address,
     );
 
-    let served = listener.serve(Front(Arc::clone(&gateway)), phases.clone());
+    let served = listener.serve_on(workers, Front(Arc::clone(&gateway)), phases.clone());
     let figures = async {
         if let Some(listener) = figures {
             let figures = Figures(Arc::clone(&gateway));
@@ -204,20 +211,10 @@ impl Handler for Front {
         if is_health(&request) && !gateway.pass_healthz {
             return health();
         }
-        let ours = ours(client, &request);
+        let ours = Named::by(client, &request);
         let goal = Goal { origin, ours };
         gateway.exchange(client, goal, request).await
     }
-}
-
-/// Our `scheme://authority` as the client knows it.
-fn ours(client: Client, request: &Request<Incoming>) -> Option<String> {
-    let scheme = if client.secure { "https" } else { "http" };
-    let authority = match request.uri().authority() {
-        Some(authority) => authority.as_str(),
-        None => request.headers().get(http::header::HOST)?.to_str().ok()?,
-    };
-    Some(format!("{scheme}://{authority}"))
 }
 
 pub(crate) fn is_health(request: &Request<Incoming>) -> bool {

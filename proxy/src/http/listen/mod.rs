@@ -4,6 +4,7 @@ mod connection;
 mod flushed;
 mod guard;
 mod tls;
+mod workers;
 
 use std::future::Future;
 use std::io;
@@ -25,6 +26,7 @@ pub(crate) use self::connection::Served;
 pub(crate) use self::flushed::Flushed;
 pub(crate) use self::guard::{Guard, Refused};
 pub use self::tls::server_config;
+pub(crate) use self::workers::{WorkerId, Workers};
 
 /// How much a client may ask of us.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +128,17 @@ impl Listener {
 
     /// Serves until `phase` says otherwise; returns when no connection is left. Who comes
     /// later is refused by the system.
-    pub async fn serve<H: Handler>(self, handler: H, mut phase: watch::Receiver<Phase>) {
+    pub async fn serve<H: Handler>(self, handler: H, phase: watch::Receiver<Phase>) {
+        self.serve_on(&Workers::none(), handler, phase).await;
+    }
+
+    /// The same, with each connection on one of these threads.
+    pub(crate) async fn serve_on<H: Handler>(
+        self,
+        workers: &Workers,
+        handler: H,
+        mut phase: watch::Receiver<Phase>,
+    ) {
         let tasks = TaskTracker::new();
         let places = Arc::new(Semaphore::new(self.limits.connections));
         loop {
@@ -144,7 +156,7 @@ impl Listener {
                 phase: phase.clone(),
             };
             let tls = self.tls.clone();
-            tasks.spawn(async move {
+            workers.serve(&tasks, stream, |stream| async move {
                 connection.run(stream, tls).await;
                 drop(place);
             });

@@ -17,6 +17,7 @@ use tokio_rustls::TlsConnector;
 
 use super::{OriginSettings, OriginUrl, Scheme};
 use crate::http::body::{Gate, Outbound};
+use crate::http::listen::WorkerId;
 
 /// Why no connection came about. Nothing was sent to the server.
 #[derive(Debug, thiserror::Error)]
@@ -146,7 +147,11 @@ impl Connector {
             .await
             .map_err(http)?;
         let task = spawn(async move { drop(connection.await) });
-        Ok(Connection::Own { sender, task })
+        Ok(Connection::Own {
+            sender,
+            task,
+            worker: WorkerId::current(),
+        })
     }
 }
 
@@ -166,6 +171,8 @@ pub(super) enum Connection {
     Own {
         sender: http1::SendRequest<Outbound>,
         task: AbortHandle,
+        /// The thread that waits for its socket.
+        worker: WorkerId,
     },
     /// HTTP/2: many at once.
     Shared(http2::SendRequest<Outbound>),
@@ -176,6 +183,14 @@ type Unsent = (hyper::Error, Option<Box<Request<Outbound>>>);
 impl Connection {
     pub(super) fn is_shared(&self) -> bool {
         matches!(self, Self::Shared(_))
+    }
+
+    /// Whether it is this thread that waits for its socket, or many share it.
+    pub(super) fn serves(&self, thread: WorkerId) -> bool {
+        match self {
+            Self::Own { worker, .. } => *worker == thread,
+            Self::Shared(_) => true,
+        }
     }
 
     /// Another handle on a shared connection; an own one moves.

@@ -92,6 +92,7 @@ impl Lease {
     /// The response has come to its proper end.
     pub fn complete(mut self) {
         if let Some(held) = self.0.take() {
+            held.origin.pool.end();
             held.origin.pool.put(held.connection, held.keep);
         }
     }
@@ -99,8 +100,9 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(Held { connection, .. }) = self.0.take() {
-            connection.abandon();
+        if let Some(held) = self.0.take() {
+            held.origin.pool.end();
+            held.connection.abandon();
         }
     }
 }
@@ -179,6 +181,7 @@ impl Origin {
         mut request: Request<Outbound>,
     ) -> Result<Answer, (hyper::Error, Option<Box<Request<Outbound>>>)> {
         connection.prepare(&mut request, &self.url);
+        self.pool.begin();
         let mut lease = Lease(Some(Held {
             connection,
             origin: Arc::clone(self),

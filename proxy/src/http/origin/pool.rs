@@ -1,21 +1,36 @@
 //! Connections that wait for their next exchange.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::connect::Connection;
+use crate::http::listen::WorkerId;
 
-/// The idle connections to one origin, the latest last.
+/// The connections to one origin.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Mutex<Vec<Idle>>);
+pub(super) struct Pool {
+    // The latest last.
+    idle: Mutex<Vec<Idle>>,
+    // How many serve an exchange.
+    busy: AtomicUsize,
+}
 
 #[derive(Debug)]
 struct Idle {
     connection: Connection,
     // HTTP/2 says itself when it is over.
     until: Option<Instant>,
+}
+
+impl Idle {
+    /// Whether another exchange may begin on it, as far as we know.
+    fn is_good(&self) -> bool {
+        let late = self.until.is_some_and(|until| now() > until);
+        !late && self.connection.is_open()
+    }
 }
 
 /// How many connections are kept.
@@ -27,21 +42,38 @@ pub(super) const LONGEST_IDLE: Duration = Duration::from_secs(3);
 
 impl Pool {
     /// A connection that was open when last seen.
+    ///
+    /// One of the thread that asks. One of another thread costs both of them more, and is
+    /// taken only while nothing else is under way: it is better than a new one then.
     pub(super) fn take(&self) -> Option<Connection> {
+        let me = WorkerId::current();
+        let any = self.busy.load(Ordering::Relaxed) == 0;
         let mut idle = self.lock();
-        while let Some(Idle { connection, until }) = idle.pop() {
-            let late = until.is_some_and(|until| now() > until);
-            if late || !connection.is_open() {
-                connection.abandon();
+        loop {
+            let own = idle.iter().rposition(|idle| idle.connection.serves(me));
+            let at = own.or_else(|| idle.len().checked_sub(1).filter(|_| any))?;
+            let found = idle.remove(at);
+            if !found.is_good() {
+                found.connection.abandon();
                 continue;
             }
+            let Idle { connection, until } = found;
             if connection.is_shared() {
                 let connection = connection.clone_shared();
                 idle.push(Idle { connection, until });
             }
             return Some(connection);
         }
-        None
+    }
+
+    /// A connection serves an exchange from now on.
+    pub(super) fn begin(&self) {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It does no longer.
+    pub(super) fn end(&self) {
+        self.busy.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The connection that requests share, when there is one: HTTP/2.
@@ -58,6 +90,9 @@ impl Pool {
             return;
         }
         let mut idle = self.lock();
+        if idle.len() >= MOST_IDLE {
+            idle.retain(Idle::is_good);
+        }
         let is_shared = |idle: &Idle| idle.connection.is_shared();
         let known = connection.is_shared() && idle.iter().any(is_shared);
         if !known && idle.len() < MOST_IDLE {
@@ -67,7 +102,7 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

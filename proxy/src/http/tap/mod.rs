@@ -26,8 +26,9 @@ pub(crate) use self::log::Log;
 
 /// What is done with what a tap sees.
 pub(crate) trait Watch: Send + Sync {
-    /// A message passes; called before it is noted.
-    fn message(&self, payload: &[u8]);
+    /// A message passes; called before it is noted. Its envelope is told where it had to be
+    /// read.
+    fn message(&self, payload: &[u8], envelope: Option<&Envelope<'_>>);
 
     /// The event of a legacy stream that names where to post (2024-11-05,
     /// basic/transports, HTTP with SSE).
@@ -151,8 +152,11 @@ impl Tap {
         match &mut self.content {
             Content::Whole(whole) => {
                 if let Some(payload) = whole.finish() {
-                    let whole = reason == CloseReason::EndOfInput;
-                    self.passed(payload, whole);
+                    if reason == CloseReason::EndOfInput {
+                        self.passed(payload, |text| Envelope::parse(text));
+                    } else {
+                        self.log.note(self.dir, EventBody::Body { payload });
+                    }
                 }
             }
             Content::Events(framer, _) => {
@@ -180,7 +184,7 @@ impl Tap {
         match &mut self.content {
             Content::Whole(whole) => {
                 if let Some(payload) = whole.push(bytes) {
-                    self.passed(payload, true);
+                    self.passed(payload, |text| Envelope::of_json(text));
                 }
             }
             Content::Events(framer, share) => {
@@ -202,18 +206,19 @@ impl Tap {
         }
     }
 
-    /// A body in one piece has passed, or what there was of it.
-    fn passed(&self, payload: Payload, whole: bool) {
-        let kept = payload.kept();
-        let is_message = whole && self.is_message(&payload);
+    /// A body in one piece has passed.
+    fn passed(&self, payload: Payload, read: fn(&[u8]) -> Envelope<'_>) {
+        let envelope = read(payload.kept());
+        let is_message = self.is_message(&payload, &envelope);
         if is_message {
-            self.watch.message(kept);
+            self.watch.message(payload.kept(), Some(&envelope));
         }
+        drop(envelope);
         self.log.note(self.dir, body_of(payload, is_message));
     }
 
-    fn is_message(&self, payload: &Payload) -> bool {
-        match Envelope::parse(payload.kept()).kind {
+    fn is_message(&self, payload: &Payload, envelope: &Envelope<'_>) -> bool {
+        match envelope.kind {
             // What a client posts as JSON is meant to be a message, also where it fails;
             // and so is what is too long to be read.
             Kind::Malformed(Malformed::NotJson | Malformed::NotUtf8) => {
@@ -253,7 +258,7 @@ impl Tap {
         }
         if let Some(payload) = &payload {
             if is_message {
-                self.watch.message(payload.kept());
+                self.watch.message(payload.kept(), None);
             } else if endpoint && dispatched {
                 self.watch.endpoint(&lossy(payload.kept()));
             }

@@ -6,8 +6,7 @@ use tapewright_schemas::json;
 
 use super::budget::Share;
 
-/// Gathers a body. Frames are kept as they came, and copied together at the end only when
-/// there are several.
+/// Gathers a body. Frames are kept as they came until the piece is whole.
 #[derive(Debug)]
 pub(super) struct Whole {
     frames: Vec<Bytes>,
@@ -34,7 +33,8 @@ impl Whole {
     /// Takes the next bytes. Once they complete a JSON text it is handed out, so that it
     /// is recorded before its last byte is passed on, whenever the end of the body comes.
     pub(super) fn push(&mut self, bytes: &Bytes) -> Option<Payload> {
-        if bytes.is_empty() || (self.handed_out && bytes.trim_ascii().is_empty()) {
+        let is_behind = self.handed_out && self.len == 0;
+        if bytes.is_empty() || (is_behind && bytes.trim_ascii().is_empty()) {
             return None;
         }
         let before = self.len;
@@ -49,15 +49,15 @@ impl Whole {
         } else if before <= self.limit as u64 {
             self.keep_head(bytes);
         }
-        if self.handed_out || !self.may_be_complete() {
+        if !self.may_be_complete() {
             return None;
         }
         let text = self.joined();
         if !json::is_valid(&text) {
             return None;
         }
-        self.handed_out = true;
-        Some(Payload::Whole(text))
+        self.begin_anew();
+        Some(Payload::Whole(own(text)))
     }
 
     /// Keeps the head of what came so far and gives the rest back. Nothing is joined for
@@ -75,19 +75,24 @@ impl Whole {
 
     /// What was not handed out at the end of the body.
     pub(super) fn finish(&mut self) -> Option<Payload> {
-        if self.len == 0 || self.handed_out {
+        if self.len == 0 {
             return None;
         }
-        let kept = self.joined();
-        self.handed_out = true;
-        Some(if self.len > self.limit as u64 {
-            Payload::Clipped {
-                len: self.len,
-                head: kept,
-            }
+        let (len, kept) = (self.len, self.joined());
+        self.begin_anew();
+        Some(if len > self.limit as u64 {
+            Payload::Clipped { len, head: kept }
         } else {
-            Payload::Whole(kept)
+            Payload::Whole(own(kept))
         })
+    }
+
+    /// What was handed out is held no longer; what follows it is a piece of its own.
+    fn begin_anew(&mut self) {
+        self.frames.clear();
+        self.len = 0;
+        self.handed_out = true;
+        self.share.resize(0);
     }
 
     /// Whether it is worth looking: it ends as an object or array ends, and is not so
@@ -112,3 +117,16 @@ impl Whole {
         }
     }
 }
+
+/// A short text in memory of its own. What came is a part of the buffer that its connection
+/// reads into: kept until it is on the tape, it would have the connection take a new one for
+/// every message.
+fn own(text: Bytes) -> Bytes {
+    if text.len() > SHORT {
+        return text;
+    }
+    Bytes::copy_from_slice(&text)
+}
+
+/// Up to how many bytes a copy is cheaper than another buffer.
+const SHORT: usize = 8 * 1024;

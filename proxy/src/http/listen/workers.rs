@@ -1,0 +1,153 @@
+//! The threads that serve connections.
+//!
+//! Each has a runtime of its own, and a connection stays on the thread that it was given to,
+//! with the connections to the server that its exchanges use. A runtime that moves tasks from
+//! thread to thread has the processors wait for each other's caches, which costs a tenth of
+//! an exchange.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
+
+/// The threads that serve connections.
+#[derive(Debug, Default)]
+pub(crate) struct Workers(Vec<Worker>);
+
+#[derive(Debug)]
+struct Worker {
+    runtime: Handle,
+    // How many connections it serves.
+    connections: Arc<AtomicUsize>,
+    // Dropped, it ends the thread.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Names a thread that serves connections; 0 names all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkerId(usize);
+
+impl WorkerId {
+    /// The thread that asks.
+    pub(crate) fn current() -> Self {
+        CURRENT.get()
+    }
+}
+
+thread_local! {
+    static CURRENT: Cell<WorkerId> = const { Cell::new(WorkerId(0)) };
+}
+
+/// More would wait for the one that writes the tape.
+const MOST: usize = 8;
+
+/// How long what is left may take to be given up.
+const LEAVE: Duration = Duration::from_millis(100);
+
+impl Workers {
+    /// One for each processor.
+    pub(crate) fn start() -> io::Result<Self> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        (1..=processors.min(MOST))
+            .map(|number| Worker::start(WorkerId(number)))
+            .collect::<io::Result<_>>()
+            .map(Self)
+    }
+
+    /// None: connections are served by the runtime that accepts them.
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+
+    /// Has a connection served by the one that serves the fewest.
+    pub(super) fn serve<F>(
+        &self,
+        tasks: &TaskTracker,
+        stream: TcpStream,
+        serve: impl FnOnce(TcpStream) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let fewest = |worker: &&Worker| worker.connections.load(Ordering::Relaxed);
+        let Some(worker) = self.0.iter().min_by_key(fewest) else {
+            tasks.spawn(serve(stream));
+            return;
+        };
+        // A socket belongs to the runtime that waits for it. One that cannot be had from the
+        // one and given to the other is closed.
+        let Ok(stream) = stream.into_std() else {
+            return;
+        };
+        let served = Counted::new(&worker.connections);
+        let task = async move {
+            if let Ok(stream) = TcpStream::from_std(stream) {
+                serve(stream).await;
+            }
+            drop(served);
+        };
+        tasks.spawn_on(task, &worker.runtime);
+    }
+}
+
+impl Worker {
+    fn start(id: WorkerId) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name("http".to_owned())
+            .spawn(move || run(runtime, id, stopped))?;
+        Ok(Self {
+            runtime: handle,
+            connections: Arc::default(),
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+fn run(runtime: Runtime, id: WorkerId, stopped: oneshot::Receiver<()>) {
+    CURRENT.set(id);
+    // It is never sent, only dropped.
+    runtime.block_on(stopped).ok();
+    runtime.shutdown_timeout(LEAVE);
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        for worker in &mut self.0 {
+            drop(worker.stop.take());
+        }
+        for worker in &mut self.0 {
+            if let Some(thread) = worker.thread.take() {
+                // What it served has ended; that it panicked was told when it did.
+                thread.join().ok();
+            }
+        }
+    }
+}
+
+/// Counts a connection as long as it is served.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(connections: &Arc<AtomicUsize>) -> Self {
+        connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(connections))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
