@@ -174,10 +174,7 @@ fn a_tunnel_passes_every_byte_and_each_end_by_itself() {
     client.ends();
     let exchange = gateway.stop().only();
     assert_eq!(
-        (
-            &*exchange.request.method,
-            exchange.request.target.as_str()
-        ),
+        (&*exchange.request.method, exchange.request.target.as_str()),
         ("CONNECT", authority.as_str())
     );
     let bytes = exchange.find(|body| match body {

@@ -38,6 +38,25 @@ fn a_kept_connection_serves_the_next_exchange() {
 }
 
 #[test]
+fn a_kept_connection_serves_other_clients_too() {
+    let (upstream, gateway) = pair(&[]);
+    // Each of them is served by another thread, as far as there are processors.
+    let mut clients = [gateway.connect(), gateway.connect(), gateway.connect()];
+    let mut server = warm_up(&upstream, &mut clients[0], gateway.address);
+    for _ in 0..3 {
+        for client in &mut clients {
+            client.send(post(gateway.address, "", CALL));
+            let head = server.head();
+            assert_eq!(server.body(&head), CALL.as_bytes());
+            server.send(json("200 OK", "", "{}"));
+            let head = client.head();
+            client.body(&head);
+        }
+    }
+    assert_eq!(upstream.waiting(), 0);
+}
+
+#[test]
 fn a_connection_that_the_server_closed_is_not_used_again() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();

@@ -57,7 +57,11 @@ impl Workers {
     /// One for each processor.
     pub(crate) fn start() -> io::Result<Self> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        (1..=processors.min(MOST))
+        Self::of(processors.min(MOST))
+    }
+
+    fn of(count: usize) -> io::Result<Self> {
+        (1..=count)
             .map(|number| Worker::start(WorkerId(number)))
             .collect::<io::Result<_>>()
             .map(Self)
@@ -149,5 +153,58 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tokio::io::AsyncReadExt as _;
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// Where connections are served, of which so many are open at once.
+    fn served_by(workers: &Workers, count: usize) -> BTreeMap<usize, usize> {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let tasks = TaskTracker::new();
+            let (tell, mut told) = mpsc::unbounded_channel();
+            let (mut clients, mut places) = (Vec::new(), BTreeMap::new());
+            for _ in 0..count {
+                clients.push(TcpStream::connect(address).await.unwrap());
+                let (stream, _) = listener.accept().await.unwrap();
+                let tell = tell.clone();
+                workers.serve(&tasks, stream, |mut stream| async move {
+                    tell.send(WorkerId::current().0).unwrap();
+                    stream.read(&mut [0]).await.unwrap();
+                });
+                *places.entry(told.recv().await.unwrap()).or_default() += 1;
+            }
+            drop(clients);
+            tasks.close();
+            tasks.wait().await;
+            places
+        })
+    }
+
+    #[test]
+    fn connections_are_shared_out_evenly() {
+        let workers = Workers::of(3).unwrap();
+        assert_eq!(served_by(&workers, 7).into_values().max(), Some(3));
+        // All of those have ended.
+        assert_eq!(
+            served_by(&workers, 3),
+            BTreeMap::from([(1, 1), (2, 1), (3, 1)])
+        );
+    }
+
+    #[test]
+    fn without_workers_whoever_accepts_serves() {
+        assert_eq!(served_by(&Workers::none(), 2), BTreeMap::from([(0, 2)]));
     }
 }

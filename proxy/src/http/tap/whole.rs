@@ -130,3 +130,68 @@ fn own(text: Bytes) -> Bytes {
 
 /// Up to how many bytes a copy is cheaper than another buffer.
 const SHORT: usize = 8 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::Budget;
+    use super::*;
+
+    fn reader(limit: usize) -> Whole {
+        Whole::new(limit, Share::new(Arc::new(Budget::new(1 << 20))))
+    }
+
+    fn whole(text: &'static [u8]) -> Option<Payload> {
+        Some(Payload::Whole(Bytes::from_static(text)))
+    }
+
+    fn push(reader: &mut Whole, text: &'static [u8]) -> Option<Payload> {
+        reader.push(&Bytes::from_static(text))
+    }
+
+    #[test]
+    fn a_text_is_handed_out_before_the_end_of_the_body() {
+        let mut reader = reader(100);
+        assert_eq!(push(&mut reader, b"{\"a\":"), None);
+        assert_eq!(push(&mut reader, b"{}"), None);
+        assert_eq!(push(&mut reader, b"}"), whole(b"{\"a\":{}}"));
+        assert_eq!(push(&mut reader, b" \r\n"), None);
+        assert_eq!(reader.finish(), None);
+    }
+
+    #[test]
+    fn what_follows_a_text_is_not_lost() {
+        let mut reader = reader(10);
+        assert_eq!(push(&mut reader, b"[1]"), whole(b"[1]"));
+        assert_eq!(push(&mut reader, b" {}"), whole(b" {}"));
+        assert_eq!(push(&mut reader, b"more"), None);
+        assert_eq!(reader.finish(), whole(b"more"));
+        assert_eq!(reader.finish(), None);
+        assert_eq!(push(&mut reader, b"more than ten"), None);
+        let clipped = Payload::Clipped {
+            len: 13,
+            head: Bytes::from_static(b"more than "),
+        };
+        assert_eq!(reader.finish(), Some(clipped));
+    }
+
+    #[test]
+    fn a_body_of_white_space_is_a_body() {
+        let mut reader = reader(10);
+        assert_eq!(push(&mut reader, b" \n"), None);
+        assert_eq!(reader.finish(), whole(b" \n"));
+    }
+
+    #[test]
+    fn short_texts_leave_the_buffer_that_they_came_in_and_long_ones_are_not_copied() {
+        for (len, copied) in [(SHORT, true), (SHORT + 1, false)] {
+            let text = Bytes::from(format!("[{}]", " ".repeat(len - 2)));
+            let Some(Payload::Whole(kept)) = reader(1 << 20).push(&text) else {
+                panic!("it is whole");
+            };
+            assert_eq!(kept, text);
+            assert_eq!(kept.as_ptr() != text.as_ptr(), copied);
+        }
+    }
+}
