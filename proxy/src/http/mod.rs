@@ -19,6 +19,7 @@ pub mod forward;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 pub mod gateway;
+mod joined;
 pub mod listen;
 mod metrics;
 pub mod origin;

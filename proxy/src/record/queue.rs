@@ -26,11 +26,11 @@ const OVERHEAD: usize = 192;
 const NAP: Duration = Duration::from_millis(3);
 
 /// How long it sleeps while so much comes that events would leave the processor's cache
-/// before they are written.
+/// before they are written, and that to write them at once would keep others waiting.
 const SHORT_NAP: Duration = Duration::from_millis(1);
 
 /// From how much traffic on naps are short, in bytes per microsecond.
-const BUSY: u128 = 100;
+const BUSY: u128 = 30;
 
 /// How many naps without an event make the writer wait to be woken.
 const NAPS: u32 = 8;

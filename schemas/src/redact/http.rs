@@ -231,7 +231,7 @@ impl Redactor {
         }
         match self.text(word.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(word),
-            owned => Cow::Owned(lossy(owned)),
+            owned @ Cow::Owned(_) => Cow::Owned(lossy(owned)),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a connection may last: what keeps a stream alive ends no wait.
-const LIFETIME: Duration = Duration::from_mins(3);
+const LIFETIME: Duration = Duration::from_secs(180);
 
 /// What carries bytes: a socket, or TLS over one.
 pub(crate) trait Carrier: Read + Write + Send {}

@@ -126,7 +126,7 @@ impl Gateway {
         if is_held {
             let since = self.clock.now();
             let scene = self.scene(&log, connection, Direction::ToServer);
-            let Some(passed) = scene.forward(&exchange, body).await else {
+            let Some(passed) = Box::pin(scene.forward(&exchange, body)).await else {
                 let ours = Ours::new(StatusCode::ACCEPTED, "a fault dropped the message");
                 return fault::accepted(self.replace(&exchange, waiting.over(), &ours));
             };
@@ -176,7 +176,7 @@ impl Gateway {
             return response;
         }
         let scene = self.scene(&log, connection, Direction::ToClient);
-        scene.apply(&exchange, response).await
+        Box::pin(scene.apply(&exchange, response)).await
     }
 
     /// One side of an exchange, for the faults that may act on it.

@@ -198,7 +198,9 @@ impl Handler for Front {
         let gateway = &self.0;
         let origin = match &gateway.route {
             Route::Reverse(origin) => Arc::clone(origin),
-            Route::Forward(forward) => return forward.handle(gateway, client, request).await,
+            Route::Forward(forward) => {
+                return Box::pin(forward.handle(gateway, client, request)).await;
+            }
         };
         if let Err(refused) = gateway.guard.check(request.uri(), request.headers()) {
             return gateway.refuse(client, &request, &Ours::refused(refused));

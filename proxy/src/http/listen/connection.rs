@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::super::fault::CutOff;
+use super::super::joined::Joined;
 use super::flushed::{Flushed, Watched};
 use super::{Client, Handler, Limits, Phase};
 
@@ -109,7 +110,7 @@ impl<H: Handler> Served<H> {
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
         let flushed = Flushed::default();
-        let stream = Watched::new(stream, flushed.clone());
+        let stream = Watched::new(Joined(stream), flushed.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(flushed.clone());
             first_request.store(true, Ordering::Relaxed);

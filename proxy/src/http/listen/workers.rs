@@ -173,15 +173,15 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             let tasks = TaskTracker::new();
-            let (tell, mut told) = mpsc::unbounded_channel();
+            let (tell, mut told) = mpsc::channel(count);
             let (mut clients, mut places) = (Vec::new(), BTreeMap::new());
             for _ in 0..count {
                 clients.push(TcpStream::connect(address).await.unwrap());
                 let (stream, _) = listener.accept().await.unwrap();
                 let tell = tell.clone();
                 workers.serve(&tasks, stream, |mut stream| async move {
-                    tell.send(WorkerId::current().0).unwrap();
-                    stream.read(&mut [0]).await.unwrap();
+                    tell.send(WorkerId::current().0).await.unwrap();
+                    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
                 });
                 *places.entry(told.recv().await.unwrap()).or_default() += 1;
             }

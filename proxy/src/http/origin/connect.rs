@@ -17,6 +17,7 @@ use tokio_rustls::TlsConnector;
 
 use super::{OriginSettings, OriginUrl, Scheme};
 use crate::http::body::{Gate, Outbound};
+use crate::http::joined::Joined;
 use crate::http::listen::WorkerId;
 
 /// Why no connection came about. Nothing was sent to the server.
@@ -127,7 +128,7 @@ impl Connector {
             authority: self.authority.clone(),
             source,
         };
-        let io = TokioIo::new(stream);
+        let io = TokioIo::new(Joined(stream));
         if http2 {
             let (sender, connection) = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())

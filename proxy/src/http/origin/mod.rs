@@ -166,7 +166,8 @@ impl Origin {
                 Err((error, None)) => return Err(SendError::Broken(error)),
             }
         }
-        let connection = self.connector.connect().await?;
+        // Seldom, and large: not to be a part of every exchange.
+        let connection = Box::pin(self.connector.connect()).await?;
         if connection.is_shared() {
             self.pool.put(connection.clone_shared(), LONGEST_IDLE);
         }

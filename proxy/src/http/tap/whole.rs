@@ -37,6 +37,11 @@ impl Whole {
         if bytes.is_empty() || (is_behind && bytes.trim_ascii().is_empty()) {
             return None;
         }
+        if self.len == 0 && bytes.len() <= self.limit && may_end(bytes) && json::is_valid(bytes) {
+            // Nothing has to be held.
+            self.handed_out = true;
+            return Some(Payload::Whole(own(bytes.clone())));
+        }
         let before = self.len;
         self.len += bytes.len() as u64;
         let wanted = usize::try_from(self.len).unwrap_or(usize::MAX);
@@ -95,14 +100,13 @@ impl Whole {
         self.share.resize(0);
     }
 
-    /// Whether it is worth looking: it ends as an object or array ends, and is not so
-    /// large that looking again and again could cost much.
+    /// Whether it is worth looking: several frames, of which the first was looked at alone,
+    /// and not so many that looking again and again could cost much.
     fn may_be_complete(&self) -> bool {
         const LOOKS: usize = 64;
-        let last = self.frames.last().map(|frame| frame.trim_ascii_end());
         self.len <= self.limit as u64
-            && self.frames.len() <= LOOKS
-            && last.is_some_and(|text| matches!(text.last(), Some(b'}' | b']')))
+            && (2..=LOOKS).contains(&self.frames.len())
+            && self.frames.last().is_some_and(|frame| may_end(frame))
     }
 
     fn joined(&mut self) -> Bytes {
@@ -116,6 +120,11 @@ impl Whole {
             }
         }
     }
+}
+
+/// Whether an object or array may end here.
+fn may_end(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_end().last(), Some(b'}' | b']'))
 }
 
 /// A short text in memory of its own. What came is a part of the buffer that its connection
@@ -142,8 +151,8 @@ mod tests {
         Whole::new(limit, Share::new(Arc::new(Budget::new(1 << 20))))
     }
 
-    fn whole(text: &'static [u8]) -> Option<Payload> {
-        Some(Payload::Whole(Bytes::from_static(text)))
+    fn whole(text: &'static [u8]) -> Payload {
+        Payload::Whole(Bytes::from_static(text))
     }
 
     fn push(reader: &mut Whole, text: &'static [u8]) -> Option<Payload> {
@@ -155,7 +164,7 @@ mod tests {
         let mut reader = reader(100);
         assert_eq!(push(&mut reader, b"{\"a\":"), None);
         assert_eq!(push(&mut reader, b"{}"), None);
-        assert_eq!(push(&mut reader, b"}"), whole(b"{\"a\":{}}"));
+        assert_eq!(push(&mut reader, b"}"), Some(whole(b"{\"a\":{}}")));
         assert_eq!(push(&mut reader, b" \r\n"), None);
         assert_eq!(reader.finish(), None);
     }
@@ -163,10 +172,10 @@ mod tests {
     #[test]
     fn what_follows_a_text_is_not_lost() {
         let mut reader = reader(10);
-        assert_eq!(push(&mut reader, b"[1]"), whole(b"[1]"));
-        assert_eq!(push(&mut reader, b" {}"), whole(b" {}"));
+        assert_eq!(push(&mut reader, b"[1]"), Some(whole(b"[1]")));
+        assert_eq!(push(&mut reader, b" {}"), Some(whole(b" {}")));
         assert_eq!(push(&mut reader, b"more"), None);
-        assert_eq!(reader.finish(), whole(b"more"));
+        assert_eq!(reader.finish(), Some(whole(b"more")));
         assert_eq!(reader.finish(), None);
         assert_eq!(push(&mut reader, b"more than ten"), None);
         let clipped = Payload::Clipped {
@@ -180,7 +189,7 @@ mod tests {
     fn a_body_of_white_space_is_a_body() {
         let mut reader = reader(10);
         assert_eq!(push(&mut reader, b" \n"), None);
-        assert_eq!(reader.finish(), whole(b" \n"));
+        assert_eq!(reader.finish(), Some(whole(b" \n")));
     }
 
     #[test]
