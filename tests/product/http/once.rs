@@ -21,18 +21,23 @@ fn warm_up(upstream: &Upstream, client: &mut Wire, gateway: std::net::SocketAddr
     server
 }
 
+/// One whole exchange on a connection that was kept.
+fn call(client: &mut Wire, server: &mut Wire, gateway: std::net::SocketAddr) {
+    client.send(post(gateway, "", CALL));
+    let head = server.head();
+    assert_eq!(server.body(&head), CALL.as_bytes());
+    server.send(json("200 OK", "", "{}"));
+    let head = client.head();
+    client.body(&head);
+}
+
 #[test]
 fn a_kept_connection_serves_the_next_exchange() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
     let mut server = warm_up(&upstream, &mut client, gateway.address);
     for _ in 0..20 {
-        client.send(post(gateway.address, "", CALL));
-        let head = server.head();
-        assert_eq!(server.body(&head), CALL.as_bytes());
-        server.send(json("200 OK", "", "{}"));
-        let head = client.head();
-        client.body(&head);
+        call(&mut client, &mut server, gateway.address);
     }
     assert_eq!(upstream.waiting(), 0);
 }
@@ -45,12 +50,7 @@ fn a_kept_connection_serves_other_clients_too() {
     let mut server = warm_up(&upstream, &mut clients[0], gateway.address);
     for _ in 0..3 {
         for client in &mut clients {
-            client.send(post(gateway.address, "", CALL));
-            let head = server.head();
-            assert_eq!(server.body(&head), CALL.as_bytes());
-            server.send(json("200 OK", "", "{}"));
-            let head = client.head();
-            client.body(&head);
+            call(client, &mut server, gateway.address);
         }
     }
     assert_eq!(upstream.waiting(), 0);
