@@ -59,9 +59,10 @@ pub fn run(
 ) -> Result<Outcome, ServeError> {
     let signals = ending_signals()?;
     raise_file_limit();
-    // Under `synced` exchanges wait for the disk, and others go on meanwhile: that takes a
-    // runtime that has threads to spare.
-    let (mut builder, workers) = if recorder.durability() == Durability::Synced {
+    // Under `synced` exchanges wait for the disk, and others go on meanwhile; what a fault
+    // delays is read on while it waits. Both take a runtime that has threads to spare.
+    let is_spread = recorder.durability() == Durability::Synced || settings.faults.is_open();
+    let (mut builder, workers) = if is_spread {
         (Builder::new_multi_thread(), Workers::none())
     } else {
         (Builder::new_current_thread(), Workers::start()?)
