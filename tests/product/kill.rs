@@ -11,6 +11,11 @@ use tapewright_schemas::tape::{Ending, Header};
 
 use crate::support::{Tape, peer, record, wait};
 
+/// How many lines are waited for before a kill, at most.
+const MOST_LINES: usize = 250;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What really crossed in one killed session.
 struct Truth {
     client_received: Vec<String>,
@@ -18,7 +23,8 @@ struct Truth {
     tape: Tape,
 }
 
-/// Kills the recorder `after` some time under load.
+/// Kills the recorder under load: in one round of four while the session starts, else when
+/// some lines have crossed, and a moment later.
 fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
     let tape = folder.join(format!("{round}.tape.jsonl"));
     let log = folder.join(format!("{round}.log"));
@@ -42,24 +48,29 @@ fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
             }
         }
     });
-    let (begun, beginning) = sync_channel(1);
+    let (line_came, lines_came) = sync_channel(MOST_LINES);
     let receiver = thread::spawn(move || {
         let mut lines: Vec<String> = Vec::new();
         for line in output.split(b'\n') {
             let Ok(line) = line else { break };
-            begun.try_send(()).ok();
+            line_came.try_send(()).ok();
             lines.push(String::from_utf8(line).unwrap());
         }
         lines
     });
-    // Different instants: some while the session starts, most amid the load.
-    if !round.is_multiple_of(4) {
-        beginning.recv_timeout(Duration::from_secs(10)).ok();
+    let number = usize::try_from(round).unwrap();
+    let (lines, within) = if number.is_multiple_of(4) {
+        (0, 30_000)
+    } else {
+        (number * 37 % MOST_LINES + 1, 3_000)
+    };
+    for _ in 0..lines {
+        lines_came.recv_timeout(PATIENCE).expect("lines to cross");
     }
-    let micros = (round * 7_919) % 30_000;
+    let micros = (round * 7_919) % within;
     thread::sleep(Duration::from_micros(micros));
     recorder.kill().unwrap();
-    wait(&mut recorder, Duration::from_secs(5));
+    wait(&mut recorder, PATIENCE);
     sender.join().unwrap();
     let mut client_received = receiver.join().unwrap();
     // The last line may have been cut by the kill, and then nobody received it.

@@ -303,6 +303,26 @@ fn a_stream_that_was_open_before_the_fault_is_met() {
 }
 
 #[test]
+fn two_requests_of_one_id_in_flight_are_each_met() {
+    let (upstream, gateway) = pair(&["--fault", "error tool=search code=-5 message=down"]);
+    let asked = || {
+        let mut client = gateway.connect();
+        client.send(post(gateway.address, SESSION, &call(1, "search")));
+        let mut server = upstream.accept();
+        let head = server.head();
+        server.body(&head);
+        (client, server)
+    };
+    for (mut client, mut server) in [asked(), asked()] {
+        server.send(json("200 OK", "Connection: close\r\n", ANSWER));
+        let head = client.head();
+        let body = String::from_utf8(client.body(&head)).unwrap();
+        assert!(body.contains("\"code\":-5"), "{body}");
+    }
+    assert_eq!(effects(&gateway.stop()).len(), 2);
+}
+
+#[test]
 fn what_is_delayed_comes_at_once_when_we_are_to_end() {
     let slow = "slow tool=search delay_ms=3600000";
     let (upstream, mut gateway) = pair(&["--fault", slow]);

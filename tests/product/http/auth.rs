@@ -21,7 +21,7 @@ fn get(
     ));
     let mut server: Wire = upstream.accept();
     let asked = server.head();
-    server.send(answer);
+    server.send(answer.replacen("\r\n", "\r\nConnection: close\r\n", 1));
     drop(server);
     let head = client.head();
     let body = String::from_utf8(client.body(&head)).unwrap();

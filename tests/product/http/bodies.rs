@@ -233,7 +233,7 @@ fn each_part_of_a_request_passes_before_the_next_is_sent() {
             client.send("0\r\n\r\n");
             assert_eq!(server.chunk(), b"");
         }
-        server.send(json("200 OK", "", "{}"));
+        server.send(json("200 OK", "Connection: close\r\n", "{}"));
         assert_eq!(client.head().status(), 200);
     }
 }

@@ -15,7 +15,6 @@ use super::ahead::Ahead;
 use super::{BodyError, Gate};
 use crate::http::edit::Editor;
 use crate::http::fault::Ends;
-use crate::http::listen::Flushed;
 use crate::http::origin::Lease;
 use crate::http::tap::Tap;
 
@@ -37,12 +36,8 @@ pub(crate) struct Tapped {
     after: Option<Frame<Bytes>>,
     // Opens when the receiver wants the body.
     gate: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    // When what was passed on has left us.
-    flushed: Option<Flushed>,
     // When each piece came matters.
     timed: bool,
-    // The body broke off, and what came before it has to leave first.
-    broken: Option<(BodyError, u64)>,
     done: bool,
 }
 
@@ -57,9 +52,7 @@ impl Tapped {
             apart: None,
             after: None,
             gate: None,
-            flushed: None,
             timed: false,
-            broken: None,
             done: false,
         });
         if body.inner.is_end_stream() {
@@ -87,13 +80,6 @@ impl Tapped {
     #[must_use]
     pub(crate) fn with_gate(mut self: Box<Self>, gate: Option<Gate>) -> Box<Self> {
         self.gate = gate.map(Gate::opened);
-        self
-    }
-
-    /// Breaks off only after what came before has left us.
-    #[must_use]
-    pub(crate) fn with_flushed(mut self: Box<Self>, flushed: Option<Flushed>) -> Box<Self> {
-        self.flushed = flushed;
         self
     }
 
@@ -195,13 +181,6 @@ impl Body for Tapped {
         if let Some(frame) = self.after.take() {
             return Poll::Ready(Some(Ok(frame)));
         }
-        if let Some((_, times)) = &self.broken {
-            if let Some(flushed) = &self.flushed {
-                ready!(flushed.poll_after(*times, context));
-            }
-            let error = self.broken.take().map(|(error, _)| Err(error));
-            return Poll::Ready(error);
-        }
         if self.done {
             return Poll::Ready(None);
         }
@@ -249,14 +228,8 @@ impl Body for Tapped {
                     }
                 },
                 Some(Err(error)) => {
-                    let times = self.flushed.as_ref().map_or(0, |flushed| {
-                        let times = flushed.times();
-                        flushed.ask();
-                        times
-                    });
-                    self.broken = Some((error.into(), times));
                     self.finish(CloseReason::Aborted);
-                    return self.poll_frame(context);
+                    return Poll::Ready(Some(Err(error.into())));
                 }
                 None => {
                     let rest = self.rest();
@@ -268,7 +241,7 @@ impl Body for Tapped {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.done && self.after.is_none() && self.broken.is_none()
+        self.done && self.after.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {

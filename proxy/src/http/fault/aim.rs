@@ -91,6 +91,11 @@ impl Aimed {
         !self.spent.swap(true, Ordering::AcqRel)
     }
 
+    /// Whether the other is this very one.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.spent, &other.spent)
+    }
+
     /// Whether an event of a stream is the answer to the request that it has met.
     pub(super) fn is_answered_by(&self, event: &Bytes) -> bool {
         let fields = message_event(event);
@@ -117,10 +122,9 @@ impl Scene {
     /// Lets a fault act that was aimed at the answer to the request of this exchange; false
     /// when it has acted before.
     pub(super) fn claim(&self, aimed: &Aimed) -> bool {
-        let id = RequestId::of_source(&aimed.id);
         let expected = &self.gateway.expected;
-        let found = expected.take(self.session(), Direction::ToServer, &id);
-        found.is_some() || aimed.spend()
+        expected.withdraw(self.session(), Direction::ToServer, aimed);
+        aimed.spend()
     }
 
     /// The fault that acts on an event of a stream, if any, and what it acts on.

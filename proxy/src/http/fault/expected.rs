@@ -59,6 +59,20 @@ impl Expected {
         found.filter(Aimed::spend)
     }
 
+    /// This request is answered where it was asked. Another one of the same id, which is in
+    /// flight too, is still expected.
+    pub(crate) fn withdraw(&self, session: SessionKey, dir: Direction, aimed: &Aimed) {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let key = (session, dir, key_of(&RequestId::of_source(&aimed.id)));
+        let mut known = self.lock();
+        if known.get(&key).is_some_and(|one| one.is_same(aimed)) {
+            known.remove(&key);
+        }
+        self.count.store(known.len(), Ordering::Relaxed);
+    }
+
     /// A session is over.
     pub(crate) fn forget(&self, session: SessionKey) {
         if self.count.load(Ordering::Relaxed) == 0 {

@@ -11,7 +11,7 @@ use tapewright_engine::fault::{Hit, Move, after};
 use tapewright_engine::policy::{Hold, Step};
 use tokio::sync::mpsc;
 
-use super::cut::{CutOff, LEAVE};
+use super::CutOff;
 use super::hold::{Held, wait};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Gateway;
@@ -128,7 +128,6 @@ impl Player {
                     }
                 }
                 Move::Step(Step::Cut) => {
-                    tokio::time::sleep(LEAVE).await;
                     drop(sender.send(Err(Box::new(CutOff))).await);
                     return None;
                 }

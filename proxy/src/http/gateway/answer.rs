@@ -15,7 +15,6 @@ use super::ours;
 use crate::http::body::{Outbound, Tapped};
 use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge};
 use crate::http::fields;
-use crate::http::listen::Flushed;
 use crate::http::metrics::InFlight;
 use crate::http::origin::Answer;
 use crate::http::sessions::{LANE, SESSION_ID};
@@ -28,8 +27,6 @@ pub(crate) struct Asked {
     pub(crate) has_session_id: bool,
     /// Where it went.
     pub(crate) goal: Goal,
-    /// When what was passed to the client has left us.
-    pub(crate) flushed: Option<Flushed>,
 }
 
 /// Passes a response back: status and head at once, the body as it comes.
@@ -84,7 +81,6 @@ pub(crate) fn pass(
         .then(|| Arc::clone(faults));
     let body = Tapped::new(body, tap)
         .with_lease(lease, Arc::clone(&exchange.sent))
-        .with_flushed(asked.flushed)
         .with_editor(editor)
         .with_times(faults.is_open())
         .with_events_apart(events_apart);

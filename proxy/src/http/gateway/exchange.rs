@@ -111,7 +111,6 @@ impl Gateway {
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
 
         let (mut parts, body) = request.into_parts();
-        let flushed = parts.extensions.remove();
         // What a fault may keep back is passed on when it is whole.
         let is_held = self.faults.meets_posts() && !body.is_end_stream();
         let gate = Gate::of(&parts.headers).filter(|_| !is_held && !body.is_end_stream());
@@ -163,7 +162,6 @@ impl Gateway {
             target,
             has_session_id,
             goal,
-            flushed,
         };
         let response = self.conclude(&exchange, in_flight, asked, answer);
         let added = Added {

@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::super::fault::CutOff;
 use super::super::joined::Joined;
-use super::flushed::{Flushed, Watched};
+use super::flushed::{Delivered, Flushed, Watched};
 use super::{Client, Handler, Limits, Phase};
 
 /// One connection that is served.
@@ -111,15 +111,14 @@ impl<H: Handler> Served<H> {
         let first_request = Arc::clone(&asked);
         let flushed = Flushed::default();
         let stream = Watched::new(Joined(stream), flushed.clone());
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(flushed.clone());
+        let service = service_fn(move |request: Request<Incoming>| {
             first_request.store(true, Ordering::Relaxed);
-            let handler = handler.clone();
+            let (handler, flushed) = (handler.clone(), flushed.clone());
             async move {
                 let response = handler.handle(client, request).await;
                 match response.extensions().get::<CutOff>() {
                     Some(cut) => Err(*cut),
-                    None => Ok(response),
+                    None => Ok(response.map(|body| Delivered::new(body, flushed))),
                 }
             }
         });

@@ -1,19 +1,23 @@
-//! When what was written to a client has left us.
+//! What was written to a client leaves us before its connection is broken off.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::http::body::BodyError;
 
 /// Counts the times at which nothing of a connection was left in our hands.
 ///
 /// A body that breaks off makes its connection fail at once, with what is still in its
 /// buffers: the last words of a server that died would be lost. Such a body waits here.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Flushed(Arc<State>);
+pub(super) struct Flushed(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -25,12 +29,12 @@ struct State {
 
 impl Flushed {
     /// How often it was so far.
-    pub(crate) fn times(&self) -> u64 {
+    fn times(&self) -> u64 {
         self.0.times.load(Ordering::Acquire)
     }
 
     /// Ready once it was more often than so many `times`.
-    pub(crate) fn poll_after(&self, times: u64, context: &Context<'_>) -> Poll<()> {
+    fn poll_after(&self, times: u64, context: &Context<'_>) -> Poll<()> {
         let mut waiting = lock(&self.0.waiting);
         if self.times() > times {
             return Poll::Ready(());
@@ -43,7 +47,7 @@ impl Flushed {
 
     /// Has the connection flushed once more. On HTTP/2 it rests while its streams have
     /// nothing to send, and would be flushed only with the next frame that comes.
-    pub(crate) fn ask(&self) {
+    fn ask(&self) {
         if let Some(server) = &*lock(&self.0.server) {
             server.wake_by_ref();
         }
@@ -66,6 +70,56 @@ impl Flushed {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A body that breaks off only when all that came before has left us.
+pub(super) struct Delivered<B> {
+    body: B,
+    flushed: Flushed,
+    // Why it breaks off, and how often the connection was flushed until then.
+    broken: Option<(BodyError, u64)>,
+}
+
+impl<B> Delivered<B> {
+    pub(super) fn new(body: B, flushed: Flushed) -> Self {
+        Self {
+            body,
+            flushed,
+            broken: None,
+        }
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = BodyError> + Unpin> Body for Delivered<B> {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.broken.is_none() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Err(error)) => {
+                    self.broken = Some((error, self.flushed.times()));
+                    self.flushed.ask();
+                }
+                other => return Poll::Ready(other),
+            }
+        }
+        if let Some((_, times)) = &self.broken {
+            ready!(self.flushed.poll_after(*times, context));
+        }
+        Poll::Ready(self.broken.take().map(|(error, _)| Err(error)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.broken.is_none() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// A connection that says when it is flushed.

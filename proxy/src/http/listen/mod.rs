@@ -23,7 +23,6 @@ use tokio_util::task::TaskTracker;
 use super::body::Outbound;
 
 pub(crate) use self::connection::Served;
-pub(crate) use self::flushed::Flushed;
 pub(crate) use self::guard::{Guard, Refused};
 pub use self::tls::server_config;
 pub(crate) use self::workers::{WorkerId, Workers};
