@@ -10,7 +10,7 @@ use tapewright_schemas::event::{EventBody, Exit};
 use crate::support::{Session, Tape, eventually, marked, peer, record, signal, wait};
 
 /// Longer than any client waits.
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A folder for the recording, and a mark that every process of the session carries.
 struct Scene {

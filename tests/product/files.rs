@@ -11,7 +11,7 @@ use tapewright_schemas::json;
 use crate::support::{Session, Tape, record, tapewright};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A server that answers each ping.
 const ANSWER: &str = r#"while read line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done"#;

@@ -48,12 +48,12 @@ fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
             }
         }
     });
-    let (line_came, lines_came) = sync_channel(MOST_LINES);
+    let (crossed, lines_came) = sync_channel(MOST_LINES);
     let receiver = thread::spawn(move || {
         let mut lines: Vec<String> = Vec::new();
         for line in output.split(b'\n') {
             let Ok(line) = line else { break };
-            line_came.try_send(()).ok();
+            crossed.try_send(()).ok();
             lines.push(String::from_utf8(line).unwrap());
         }
         lines

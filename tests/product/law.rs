@@ -149,7 +149,7 @@ fn an_unfinished_line_arrives_without_its_end() {
         assert_eq!(&prompt, b"Password? ");
         session.send("yes");
         assert_eq!(session.line(), "got yes");
-        assert!(session.finish(Duration::from_secs(15)).success());
+        assert!(session.finish(Duration::from_secs(60)).success());
     }
 }
 
@@ -182,19 +182,21 @@ fn a_blocked_direction_does_not_block_the_other() {
     let mut input = session.input.take().unwrap();
     let sender = thread::spawn(move || {
         use std::io::Write as _;
-        input.write_all(&vec![b'x'; 4 << 20])
+        input.write_all(&vec![b'x'; 4 << 20]).map(|()| input)
     });
-    sender
+    // Kept open: a server that is asked nothing more has not long to finish.
+    let input = sender
         .join()
         .unwrap()
         .expect("the server took everything while its output was blocked");
-    assert!(crate::support::eventually(Duration::from_secs(20), || {
+    assert!(crate::support::eventually(Duration::from_secs(60), || {
         marker.exists()
     }));
     let mut rest = Vec::new();
     session.output.read_to_end(&mut rest).unwrap();
     assert_eq!(rest.len(), 8_000_000);
-    assert!(wait(&mut session.child, Duration::from_secs(10)).success());
+    drop(input);
+    assert!(wait(&mut session.child, Duration::from_secs(60)).success());
 }
 
 /// A client that never reads standard error does not stop the server for good.
@@ -207,7 +209,7 @@ fn an_unread_standard_error_never_stops_the_session() {
     let mut session = Session::start(record(&["-o", tape.to_str().unwrap()], &chatter));
     assert_eq!(session.line(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     session.close_input();
-    let status = wait(&mut session.child, Duration::from_secs(20));
+    let status = wait(&mut session.child, Duration::from_secs(60));
     assert!(status.success());
     let tape = Tape::read(&tape);
     let lines = tape

@@ -149,7 +149,7 @@ fn secrets_of_the_environment_and_the_command_line_reach_no_file() {
     assert!(session.line().contains(secrets[0]));
     assert!(session.line().contains(secrets[1]));
     assert!(session.line().contains(secrets[3]));
-    assert!(session.finish(Duration::from_secs(15)).success());
+    assert!(session.finish(Duration::from_secs(60)).success());
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
         let content = text(&std::fs::read(&path).unwrap());
@@ -230,7 +230,7 @@ fn synced_and_gap_record_a_whole_session_too() {
             session.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
             assert!(session.line().contains(&format!("\"id\":{id},")));
         }
-        assert!(session.finish(Duration::from_secs(15)).success());
+        assert!(session.finish(Duration::from_secs(60)).success());
         let tape = Tape::read(&tape);
         assert!(tape.is_complete());
         assert_eq!(

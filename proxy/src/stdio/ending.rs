@@ -6,8 +6,8 @@
 //! loses patience:
 //!
 //! * After the client's end of input the server may finish what it was asked for, however
-//!   long that takes: a client that does not want to wait says so with a signal. A server
-//!   that owes nothing gets [`GRACE`], counted from its last answer, then SIGTERM, then
+//!   long that takes, and a client may read as slowly as it likes: one that does not want
+//!   to wait says so with a signal. A server that owes nothing gets [`GRACE`], counted from its last answer, then SIGTERM, then
 //!   [`TERM_GRACE`], then SIGKILL.
 //!   A client that has died has nobody to be answered.
 //! * A signal is passed on at once; a server that does not end on SIGTERM and its like
@@ -156,9 +156,10 @@ impl Ending {
         )
     }
 
-    /// Whether answers are owed that could still come, and that somebody waits for.
-    fn may_answer(&self, situation: Situation) -> bool {
-        situation.owed > 0 && !situation.client_gone && !self.server_done
+    /// Whether somebody waits for answers that could still come, or reads what has come.
+    fn is_awaited(&self, situation: Situation) -> bool {
+        let owes = situation.owed > 0 && !self.server_done;
+        (owes || situation.busy) && !situation.client_gone
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
@@ -194,7 +195,7 @@ impl Ending {
             _ if self.exit.is_some() => None,
             Pressure::Killed(at) if at <= now => Some(Action::Finish),
             Pressure::Grace(at) | Pressure::Owing(at)
-                if at <= now && self.may_answer(situation) =>
+                if at <= now && self.is_awaited(situation) =>
             {
                 self.pressure = Pressure::Owing(now + RECHECK);
                 None
@@ -244,6 +245,27 @@ mod tests {
             }
         }
         done
+    }
+
+    #[test]
+    fn what_a_slow_client_still_reads_is_not_cut_off() {
+        let mut ending = Ending::new(true);
+        assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
+        let busy = Situation { busy: true, ..IDLE };
+        assert_eq!(play(&mut ending, busy, 60_000), []);
+        let done = play(&mut ending, IDLE, 62_000);
+        assert!(matches!(
+            done[..],
+            [(61_000..=61_100, Action::Terminate), ..]
+        ));
+        // Nobody reads any more.
+        let mut ending = Ending::new(true);
+        assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
+        let gone = Situation {
+            client_gone: true,
+            ..busy
+        };
+        assert_eq!(play(&mut ending, gone, 1_100), [(1_000, Action::Terminate)]);
     }
 
     #[test]

@@ -33,16 +33,16 @@ pub(crate) struct Asked {
 pub(crate) fn pass(
     exchange: &Arc<Exchange>,
     in_flight: InFlight,
-    asked: Asked,
+    asked: &Asked,
     answer: Answer,
 ) -> Response<Outbound> {
     let Answer { response, lease } = answer;
-    let is_legacy_stream = place(exchange, &asked, &response);
+    let is_legacy_stream = place(exchange, asked, &response);
     let head = Head::Response(ours::head_of(&response));
     exchange
         .log
         .note(Direction::ToClient, EventBody::Head(Box::new(head)));
-    let ends = ends(exchange, &asked, response.status(), response.headers());
+    let ends = ends(exchange, asked, response.status(), response.headers());
     let (mut parts, body) = response.into_parts();
     let tap = Tap::new(
         Arc::clone(&exchange.log),

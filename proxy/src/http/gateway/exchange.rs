@@ -163,7 +163,7 @@ impl Gateway {
             has_session_id,
             goal,
         };
-        let response = self.conclude(&exchange, in_flight, asked, answer);
+        let response = self.conclude(&exchange, in_flight, &asked, answer);
         let added = Added {
             request_us: before.since(arrived).0.saturating_sub(held.0),
             response_us: self.clock.now().since(came).0,
@@ -231,7 +231,7 @@ impl Gateway {
         &self,
         exchange: &Arc<Exchange>,
         in_flight: InFlight,
-        asked: answer::Asked,
+        asked: &answer::Asked,
         answer: Result<Answer, SendError>,
     ) -> Response<Outbound> {
         match answer {

@@ -181,3 +181,40 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body of one piece that breaks off.
+    struct Breaks(Option<Bytes>);
+
+    impl Body for Breaks {
+        type Data = Bytes;
+        type Error = BodyError;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+            let piece = self.0.take().map(|piece| Ok(Frame::data(piece)));
+            Poll::Ready(piece.or_else(|| Some(Err("broken".into()))))
+        }
+    }
+
+    #[test]
+    fn a_body_breaks_off_when_what_came_before_has_left() {
+        let flushed = Flushed::default();
+        let mut body = Delivered::new(Breaks(Some("x".into())), flushed.clone());
+        let context = &mut Context::from_waker(Waker::noop());
+        let mut next = || Pin::new(&mut body).poll_frame(context);
+        // It was flushed before; that does not count.
+        flushed.tell();
+        assert!(matches!(next(), Poll::Ready(Some(Ok(_)))));
+        assert!(next().is_pending());
+        assert!(next().is_pending());
+        flushed.tell();
+        assert!(matches!(next(), Poll::Ready(Some(Err(_)))));
+        assert!(!body.is_end_stream());
+    }
+}
