@@ -121,9 +121,22 @@ impl Worker {
 
 fn run(runtime: Runtime, id: WorkerId, stopped: oneshot::Receiver<()>) {
     CURRENT.set(id);
+    runtime.spawn(tick());
     // It is never sent, only dropped.
     runtime.block_on(stopped).ok();
     runtime.shutdown_timeout(LEAVE);
+}
+
+/// How long a timer lasts that is always there.
+const TICK: Duration = Duration::from_secs(10);
+
+/// Sees to it that the runtime has a timer that is due before those that limit heads. One
+/// that would be the first to be due interrupts the wait for connections, with two system
+/// calls, and each head has one.
+async fn tick() {
+    loop {
+        tokio::time::sleep(TICK).await;
+    }
 }
 
 impl Drop for Workers {
