@@ -97,10 +97,14 @@ def resumes(data):
     deleted = set()
     for line in data.splitlines():
         request = json.loads(line).get("request") if b'"request":{' in line else None
-        session = json.loads(line).get("session") if request else None
-        if request and request["method"] == "DELETE":
+        if request is None:
+            continue
+        fields = {name.lower(): value for name, value in request["fields"]}
+        # By its name: what comes behind its end is no part of the recorded session.
+        session = fields.get("mcp-session-id")
+        if request["method"] == "DELETE":
             deleted.add(session)
-        if request and session not in deleted and any(name.lower() == "last-event-id" for name, _value in request["fields"]):
+        if session not in deleted and "last-event-id" in fields:
             return True
     return False
 
