@@ -89,7 +89,9 @@ def tape_against(tape, wire):
         mine, theirs = (collections.Counter(f"{e.method} {e.path}" for e in which) for which in (left, wire))
         return f"{len(left)} exchanges, the wire had {len(wire)}: tape has {mine - theirs} more, {theirs - mine} less"
     for seen in sorted(wire, key=lambda exchange: not exchange.whole):  # those that leave no choice first
-        match = next((kept for kept in left if same(kept, seen)), None)
+        # What has the most of it: the beginning of a stream that was left may stand for another one, too.
+        fits = (kept for kept in left if same(kept, seen))
+        match = max(fits, key=lambda kept: len(kept.to_client), default=None)
         if match is None:
             near = [kept for kept in left if (kept.method, kept.path) == (seen.method, seen.path)]
             near = [[m[:200] for m in part] for kept in near[:2] for part in messages(kept)]
