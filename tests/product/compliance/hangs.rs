@@ -50,9 +50,14 @@ fn a_hang_is_named_with_what_the_server_does_and_closed_by_a_late_answer() {
         let output = session.child.wait_with_output().unwrap();
         // It was answered after all.
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        // The handshake may have taken its time too.
-        let mut found = findings(&Tape::read(&path));
-        found.retain(|one| one.detail.starts_with("`ping`"));
+        // The handshake may have taken its time too, and nothing else.
+        let (found, others): (Vec<_>, Vec<_>) = findings(&Tape::read(&path))
+            .into_iter()
+            .partition(|one| one.detail.starts_with("`ping`"));
+        let opening = others
+            .iter()
+            .filter(|one| one.code == "HANG" && one.detail.starts_with("`initialize`"));
+        assert_eq!(opening.count(), others.len(), "{others:?}");
         let [open, closed] = found.as_slice() else {
             panic!("{found:?}")
         };
