@@ -1,5 +1,7 @@
 //! The bounded queue between the pumps and the writer.
 
+mod spent;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,6 +13,7 @@ use tapewright_schemas::event::{
 };
 use tapewright_schemas::tape::GapTotal;
 
+use self::spent::Spent;
 use super::WhenFull;
 
 /// How much may wait for the writer, in bytes of payload and bookkeeping. A single event
@@ -45,6 +48,7 @@ pub(crate) struct Queue {
     overfull: AtomicBool,
     filled: Condvar,
     drained: Condvar,
+    spent: Spent,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +90,7 @@ impl Queue {
             overfull: AtomicBool::new(false),
             filled: Condvar::new(),
             drained: Condvar::new(),
+            spent: Spent::default(),
         }
     }
 
@@ -93,9 +98,11 @@ impl Queue {
     /// when full may be overfull until [`keep_pace`](Self::keep_pace).
     pub(crate) fn push(&self, mut next: impl FnMut() -> Option<Event>) {
         let Some(mut event) = next() else { return };
+        let mut count = 1;
         let mut state = self.lock();
         loop {
             state.add(event, self.when_full, self.capacity);
+            count += 1;
             match next() {
                 Some(next) => event = next,
                 None => break,
@@ -105,6 +112,14 @@ impl Queue {
             self.overfull.store(true, Ordering::Relaxed);
         }
         self.wake(&state);
+        drop(state);
+        // One more than were added: at times somebody else is at it.
+        self.spent.free(count);
+    }
+
+    /// Takes back what was written, to be freed by those who add others.
+    pub(crate) fn give_back(&self, written: &mut Vec<Event>) {
+        self.spent.put(written);
     }
 
     /// Waits while the queue is overfull and the writer is there to empty it.
@@ -139,7 +154,7 @@ impl Queue {
     pub(crate) fn take(&self, batch: &mut Vec<Event>) -> bool {
         let mut state = self.lock();
         state.busy = false;
-        let mut naps = 0;
+        let (mut naps, mut is_cleared) = (0, false);
         let nap = if state.quick { SHORT_NAP } else { NAP };
         while state.events.is_empty() {
             state.release(&self.drained);
@@ -155,6 +170,10 @@ impl Queue {
                 naps += 1;
                 let nap = self.filled.wait_timeout(state, nap);
                 nap.unwrap_or_else(PoisonError::into_inner).0
+            } else if !std::mem::replace(&mut is_cleared, true) {
+                drop(state);
+                self.spent.clear();
+                self.lock()
             } else {
                 state.asleep = true;
                 let mut woken = self

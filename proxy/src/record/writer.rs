@@ -22,10 +22,11 @@ pub(crate) fn spawn(
             let mut tapes = make();
             let mut batch = Vec::new();
             while queue.take(&mut batch) {
-                for event in batch.drain(..) {
-                    tapes.encode(&event);
+                for event in &batch {
+                    tapes.encode(event);
                 }
                 tapes.flush();
+                queue.give_back(&mut batch);
                 if let Some(now) = queue.ticked() {
                     tapes.tick(now);
                 }

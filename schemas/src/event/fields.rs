@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// replacement characters.
 ///
 /// All of them are in one text: a head has a dozen, and is made for every message.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, Hash, PartialEq, Eq)]
 pub struct Fields {
     text: String,
     // Where each name and each value ends.

@@ -88,6 +88,8 @@ pub struct Redactor {
     table: Table,
     clean: CleanFields,
     counts: BTreeMap<String, u64>,
+    // What is replaced for as long as somebody asks for it.
+    journal: Option<Vec<&'static str>>,
     // The outline is that of the text which `json` read last.
     outlined: bool,
 }
@@ -102,6 +104,7 @@ impl Redactor {
             table: Table::default(),
             clean: CleanFields::default(),
             counts: BTreeMap::new(),
+            journal: None,
             outlined: false,
         }
     }
@@ -190,6 +193,25 @@ impl Redactor {
     #[must_use]
     pub fn counts(&self) -> &BTreeMap<String, u64> {
         &self.counts
+    }
+
+    /// How many secrets are known. What holds none of them may change when there are more.
+    pub(crate) fn known(&self) -> usize {
+        self.table.len()
+    }
+
+    /// What `work` replaces, by kinds.
+    pub(crate) fn replaced_by(&mut self, work: impl FnOnce(&mut Self)) -> Vec<&'static str> {
+        self.journal = Some(Vec::new());
+        work(self);
+        self.journal.take().unwrap_or_default()
+    }
+
+    /// Counts what was replaced the same way before.
+    pub(crate) fn replaced_again(&mut self, kinds: &[&'static str]) {
+        for kind in kinds {
+            count(&mut self.counts, kind);
+        }
     }
 
     /// Learns the placeholders that a text already holds, so that new numbers differ.
@@ -285,16 +307,23 @@ impl Redactor {
             let kind = self.table.write(edit.mark, edit.kind, &mut out);
             quote(&mut out);
             tell(edit, start..out.len());
-            match self.counts.get_mut(kind) {
-                Some(count) => *count += 1,
-                None => {
-                    self.counts.insert(kind.to_owned(), 1);
-                }
+            count(&mut self.counts, kind);
+            if let Some(journal) = &mut self.journal {
+                journal.push(kind);
             }
             at = edit.end;
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
         out
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, kind: &str) {
+    match counts.get_mut(kind) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(kind.to_owned(), 1);
+        }
     }
 }
 

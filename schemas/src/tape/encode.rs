@@ -10,6 +10,7 @@ use super::line::{
     NOT_JSON, SPACED, TOO_DEEP, TOO_LONG, fits_a_line, push_base64, push_bytes, push_clipped,
     push_dir, push_era, push_exit, push_line_end, push_text, push_value,
 };
+use super::seen::SeenFields;
 use super::watch::Watch;
 use super::{Footer, GapTotal};
 use crate::envelope::{Envelope, Kind, for_each_message};
@@ -32,6 +33,7 @@ pub struct Encoder {
     pending: Pending,
     // Secrets that span lines, per stream: to the server, to the client, standard error.
     streams: [LineState; 3],
+    pub(super) seen: SeenFields,
     // What HTTP exchanges, and sessions beside the first, have to be remembered for.
     pub(super) http: Conduits,
     seq: u64,
@@ -48,6 +50,7 @@ impl Encoder {
             eras: EraTracker::default(),
             pending: Pending::default(),
             streams: Default::default(),
+            seen: SeenFields::default(),
             http: Conduits::default(),
             seq: 0,
             gaps: GapTotal::default(),

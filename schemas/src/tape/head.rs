@@ -1,47 +1,42 @@
 //! HTTP heads in a line, written without a copy: one passes with every message.
 
 use super::line::push_text;
-use crate::event::{Fields, RequestHead, ResponseHead};
+use super::seen::SeenFields;
+use crate::event::{RequestHead, ResponseHead};
 use crate::json::{escape, push_number};
 use crate::redact::Redactor;
 
 /// Appends a member that holds a request's head without its secrets.
-pub(super) fn push_request(redactor: &mut Redactor, head: &RequestHead, out: &mut Vec<u8>) {
+pub(super) fn push_request(
+    redactor: &mut Redactor,
+    seen: &mut SeenFields,
+    head: &RequestHead,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(b",\"request\":{\"method\":\"");
     escape(&redactor.word(&head.method), out);
     out.push(b'"');
     push_text("target", &redactor.target(&head.target), out);
     push_text("version", &redactor.word(&head.version), out);
-    push_fields(redactor, &head.fields, out);
+    seen.push(redactor, &head.fields, out);
     out.push(b'}');
 }
 
 /// Appends a member that holds a response's head without its secrets.
-pub(super) fn push_response(redactor: &mut Redactor, head: &ResponseHead, out: &mut Vec<u8>) {
+pub(super) fn push_response(
+    redactor: &mut Redactor,
+    seen: &mut SeenFields,
+    head: &ResponseHead,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(b",\"response\":{\"status\":");
     push_number(head.status.into(), out);
     push_text("version", &redactor.word(&head.version), out);
-    push_fields(redactor, &head.fields, out);
+    seen.push(redactor, &head.fields, out);
     if let Some(why) = &head.ours {
         push_text("ours", &redactor.url(why), out);
     }
     out.push(b'}');
-}
-
-fn push_fields(redactor: &mut Redactor, fields: &Fields, out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"fields\":[");
-    let start = out.len();
-    redactor.each_field(fields, |name, value| {
-        if out.len() > start {
-            out.push(b',');
-        }
-        out.extend_from_slice(b"[\"");
-        escape(name, out);
-        out.extend_from_slice(b"\",\"");
-        escape(value, out);
-        out.extend_from_slice(b"\"]");
-    });
-    out.push(b']');
 }
 
 #[cfg(test)]
@@ -50,12 +45,14 @@ mod tests {
 
     use super::super::{redacted_request, redacted_response};
     use super::*;
+    use crate::event::Fields;
     use crate::redact::{Rules, Settings};
 
     #[test]
     fn a_head_is_written_as_serde_writes_it() {
         let rules = Rules::new(&Settings::default()).unwrap();
         let mut redactor = Redactor::new(Arc::new(rules));
+        let mut seen = SeenFields::default();
         let fields: Fields = [
             ("Accept", "a/b, \"c\\d\""),
             ("authorization", "Bearer what-nobody-may-know-4711"),
@@ -70,7 +67,7 @@ mod tests {
             fields: fields.clone(),
         };
         let mut out = Vec::new();
-        push_request(&mut redactor, &request, &mut out);
+        push_request(&mut redactor, &mut seen, &request, &mut out);
         let plain = serde_json::to_string(&redacted_request(&mut redactor, &request)).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
@@ -85,7 +82,7 @@ mod tests {
                 ours,
             };
             let mut out = Vec::new();
-            push_response(&mut redactor, &response, &mut out);
+            push_response(&mut redactor, &mut seen, &response, &mut out);
             let plain = serde_json::to_string(&redacted_response(&mut redactor, &response));
             let wanted = format!(",\"response\":{}", plain.unwrap());
             assert_eq!(String::from_utf8(out).unwrap(), wanted);

@@ -70,9 +70,11 @@ impl Encoder {
         match head {
             Head::Request(request) => {
                 self.http.asked(event, request);
-                push_request(&mut self.redactor, request, out);
+                push_request(&mut self.redactor, &mut self.seen, request, out);
             }
-            Head::Response(response) => push_response(&mut self.redactor, response, out),
+            Head::Response(response) => {
+                push_response(&mut self.redactor, &mut self.seen, response, out);
+            }
         }
     }
 

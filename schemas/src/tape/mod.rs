@@ -84,6 +84,7 @@ mod http;
 mod line;
 mod read;
 mod record;
+mod seen;
 mod watch;
 
 pub use encode::Encoder;

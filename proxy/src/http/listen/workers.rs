@@ -54,10 +54,12 @@ const MOST: usize = 8;
 const LEAVE: Duration = Duration::from_millis(100);
 
 impl Workers {
-    /// One for each processor.
+    /// One for two processors. The client, the server and the writer of the tape need some,
+    /// too: where all of them are short of processors, more threads answer no more requests,
+    /// and each waits longer for its turn.
     pub(crate) fn start() -> io::Result<Self> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::of(processors.min(MOST))
+        Self::of(processors.div_ceil(2).min(MOST))
     }
 
     fn of(count: usize) -> io::Result<Self> {

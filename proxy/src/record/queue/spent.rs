@@ -1,0 +1,114 @@
+//! The memory of events that are on the tape.
+
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use tapewright_schemas::event::Event;
+
+use super::cost;
+
+/// Events that are on the tape, until whoever adds others frees them.
+///
+/// An allocator keeps at hand for each thread what that thread has freed. If the writer
+/// freed what others allocate, they would find nothing at hand, and meet the writer at the
+/// allocator's locks: a tenth of what an exchange costs, and now and then a wait for a
+/// thread that has lost its processor.
+#[derive(Debug, Default)]
+pub(super) struct Spent(Mutex<Vec<Event>>);
+
+/// How many are kept at most.
+const MOST: usize = 4_096;
+
+/// The cost of the largest that is kept: allocators keep no large pieces at hand.
+const LARGEST: usize = 1_024;
+
+impl Spent {
+    /// Takes what was written; the largest events are freed at once.
+    pub(super) fn put(&self, batch: &mut Vec<Event>) {
+        let mut spent = self.lock();
+        for event in batch.drain(..) {
+            if spent.len() < MOST && cost(&event) <= LARGEST {
+                spent.push(event);
+            }
+        }
+    }
+
+    /// Frees up to so many, unless somebody else is at it.
+    pub(super) fn free(&self, count: usize) {
+        let mut spent = match self.0.try_lock() {
+            Ok(spent) => spent,
+            Err(TryLockError::Poisoned(spent)) => spent.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let rest = spent.len().saturating_sub(count);
+        spent.truncate(rest);
+    }
+
+    /// Frees all: nobody adds any.
+    pub(super) fn clear(&self) {
+        *self.lock() = Vec::new();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use tapewright_schemas::event::{Direction, EventBody, LineEnd, Offset, Payload};
+
+    use super::*;
+
+    /// A message, and what tells that it has not been freed.
+    fn message(size: usize) -> (Event, Arc<Vec<u8>>) {
+        struct Held(Arc<Vec<u8>>);
+
+        impl AsRef<[u8]> for Held {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+
+        let text = Arc::new(vec![b' '; size]);
+        let payload = Payload::Whole(Bytes::from_owner(Held(Arc::clone(&text))));
+        let end = LineEnd::Lf;
+        let body = EventBody::Message { payload, end };
+        (Event::new(Offset(0), Direction::ToServer, body), text)
+    }
+
+    fn held(all: &[Arc<Vec<u8>>]) -> usize {
+        all.iter().filter(|one| Arc::strong_count(one) > 1).count()
+    }
+
+    #[test]
+    fn what_was_written_is_freed_as_others_are_added() {
+        let spent = Spent::default();
+        let (mut batch, all): (Vec<_>, Vec<_>) = (0..9).map(|_| message(10)).unzip();
+        spent.put(&mut batch);
+        assert!(batch.is_empty());
+        assert_eq!(held(&all), 9);
+        spent.free(4);
+        assert_eq!(held(&all), 5);
+        let busy = spent.lock();
+        spent.free(4);
+        assert_eq!(busy.len(), 5);
+        drop(busy);
+        spent.free(100);
+        assert_eq!(held(&all), 0);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_of_use() {
+        let spent = Spent::default();
+        let (mut batch, all): (Vec<_>, Vec<_>) = (0..MOST + 9).map(|_| message(1)).unzip();
+        let (large, text) = message(LARGEST);
+        batch.insert(0, large);
+        spent.put(&mut batch);
+        assert_eq!((held(&all), held(&[text])), (MOST, 0));
+        spent.clear();
+        assert_eq!(held(&all), 0);
+    }
+}
