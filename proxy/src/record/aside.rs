@@ -59,8 +59,8 @@ impl Aside {
 fn run(judge: &mut dyn Judge, queue: &Queue, found: &Found) {
     let mut batch = Vec::new();
     while queue.take(&mut batch) {
-        for event in batch.drain(..) {
-            judge.observe(&event, None);
+        for event in &batch {
+            judge.observe(event, None);
         }
         if let Some(now) = queue.ticked() {
             judge.tick(now);

@@ -40,8 +40,8 @@ impl<S: Sink + Send + 'static> Listener<S> {
             .spawn(move || {
                 let mut batch = Vec::new();
                 while events.take(&mut batch) {
-                    for event in batch.drain(..) {
-                        sink.record(&event);
+                    for event in &batch {
+                        sink.record(event);
                     }
                     // Time is nothing to it, but what was told has to be taken.
                     events.ticked();

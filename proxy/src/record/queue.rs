@@ -117,11 +117,6 @@ impl Queue {
         self.spent.free(count);
     }
 
-    /// Takes back what was written, to be freed by those who add others.
-    pub(crate) fn give_back(&self, written: &mut Vec<Event>) {
-        self.spent.put(written);
-    }
-
     /// Waits while the queue is overfull and the writer is there to empty it.
     pub(crate) fn keep_pace(&self) {
         if !self.is_overfull() {
@@ -149,9 +144,11 @@ impl Queue {
         }
     }
 
-    /// Moves what waits into `batch`, which must be empty; false when the queue is closed
-    /// and empty. Returns with an empty batch now and then while nothing comes.
+    /// Takes back what `batch` holds, to be freed by those who add others, and moves into it
+    /// what waits; false when the queue is closed and empty. Returns with an empty batch now and
+    /// then while nothing comes.
     pub(crate) fn take(&self, batch: &mut Vec<Event>) -> bool {
+        self.spent.put(batch);
         let mut state = self.lock();
         state.busy = false;
         let (mut naps, mut is_cleared) = (0, false);

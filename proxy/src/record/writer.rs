@@ -26,7 +26,6 @@ pub(crate) fn spawn(
                     tapes.encode(event);
                 }
                 tapes.flush();
-                queue.give_back(&mut batch);
                 if let Some(now) = queue.ticked() {
                     tapes.tick(now);
                 }

@@ -74,6 +74,7 @@ impl SeenFields {
         }
     }
 
+    /// Not as the marks of secrets are made: that takes as long as it would save.
     fn mark(&self, fields: &Fields) -> u128 {
         let [one, two] = &self.seeds;
         u128::from(one.hash_one(fields)) << 64 | u128::from(two.hash_one(fields))

@@ -22,14 +22,13 @@ const MOST: usize = 4_096;
 const LARGEST: usize = 1_024;
 
 impl Spent {
-    /// Takes what was written; the largest events are freed at once.
+    /// Takes what was written. The largest events are freed at once, and with them what nobody
+    /// has freed of those before: an event may share its memory with a larger one.
     pub(super) fn put(&self, batch: &mut Vec<Event>) {
-        let mut spent = self.lock();
-        for event in batch.drain(..) {
-            if spent.len() < MOST && cost(&event) <= LARGEST {
-                spent.push(event);
-            }
-        }
+        batch.retain(|event| cost(event) <= LARGEST);
+        batch.truncate(MOST);
+        std::mem::swap(&mut *self.lock(), batch);
+        batch.clear();
     }
 
     /// Frees up to so many, unless somebody else is at it.
@@ -108,6 +107,12 @@ mod tests {
         batch.insert(0, large);
         spent.put(&mut batch);
         assert_eq!((held(&all), held(&[text])), (MOST, 0));
+        // Those that came before.
+        let (message, text) = message(1);
+        spent.put(&mut vec![message]);
+        assert_eq!((held(&all), held(std::slice::from_ref(&text))), (0, 1));
+        spent.clear();
+        assert_eq!(held(&[text]), 0);
         spent.clear();
         assert_eq!(held(&all), 0);
     }
