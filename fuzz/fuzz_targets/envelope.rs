@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use tapewright_schemas::conversation::Owed;
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed, for_each_message};
 use tapewright_schemas::era::EraTracker;
-use tapewright_schemas::event::{Direction, Offset};
+use tapewright_schemas::event::Direction;
 use tapewright_schemas::json;
-use tapewright_schemas::pending::Pending;
 
 fuzz_target!(|data: &[u8]| {
     let ours = json::is_valid(data);
@@ -23,12 +23,12 @@ fuzz_target!(|data: &[u8]| {
         Kind::Malformed(Malformed::NotJson | Malformed::NotUtf8 | Malformed::Blank)
     );
     assert_eq!(no_json, !ours);
-    let (mut eras, mut pending) = (EraTracker::default(), Pending::default());
+    let (mut eras, mut owed) = (EraTracker::default(), Owed::default());
     for_each_message(data, |message| {
         let envelope = Envelope::parse(message);
         for dir in [Direction::ToServer, Direction::ToClient] {
             eras.observe(dir, &envelope);
-            pending.observe(dir, Offset(1), 1, &envelope);
+            owed.observe(dir, &envelope);
         }
     });
     json::find(data, &["params", "_meta", "progressToken"]);

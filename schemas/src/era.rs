@@ -5,13 +5,13 @@
 //! serve both at once, and a dual-era client probes one before it settles on the other,
 //! so the era is a property of each message (2026-07-28, basic/versioning).
 
-use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::envelope::{Envelope, Kind, RequestId};
-use crate::event::Direction;
+use crate::conversation::Pairing;
+use crate::envelope::{Envelope, Kind};
+use crate::event::{Direction, Scope};
 use crate::json;
 
 /// The two ways in which revisions of MCP hold a conversation.
@@ -82,12 +82,9 @@ pub struct EraTracker {
     // The base comes of a `server/discover` alone, with which a client of both eras asks
     // what it speaks to: a handshake that follows decides.
     probed: bool,
-    // Requests of the other era that still await their response, oldest first. Empty in
-    // every conversation but those of dual-era peers.
-    odd: HashSet<Vec<u8>>,
-    order: VecDeque<Vec<u8>>,
-    // Scratch for the key of an id.
-    key: Vec<u8>,
+    // Requests of the other era that still await their response. None in every conversation
+    // but those of dual-era peers.
+    odd: Option<Box<Pairing<()>>>,
 }
 
 /// How many requests of the second era may be awaited at once; beyond that the oldest
@@ -101,10 +98,10 @@ impl EraTracker {
             Kind::Request { method, params, .. } | Kind::Notification { method, params } => {
                 told_by(method, *params)
             }
-            Kind::Response { id, .. } if !self.odd.is_empty() => {
-                self.set_key(dir.opposite(), id);
-                let odd = self.odd.remove(&self.key);
-                return if odd { self.other_era() } else { self.base };
+            Kind::Response { id, .. } => {
+                let odd = self.odd.as_mut();
+                let odd = odd.and_then(|odd| odd.take(Scope::default(), dir.opposite(), id));
+                return odd.map_or(self.base, |()| self.other_era());
             }
             _ => None,
         };
@@ -116,8 +113,9 @@ impl EraTracker {
         }
         let base = *self.base.get_or_insert(era);
         if let (true, Kind::Request { id, .. }) = (era != base, &envelope.kind) {
-            self.set_key(dir, id);
-            self.remember();
+            let odd = || Box::new(Pairing::without_memory().with_limit(ODD_LIMIT));
+            let odd = self.odd.get_or_insert_with(odd);
+            drop(odd.ask(Scope::default(), dir, id, ()));
         }
         Some(era)
     }
@@ -135,23 +133,6 @@ impl EraTracker {
             Era::Handshake => Era::Stateless,
             Era::Stateless => Era::Handshake,
         })
-    }
-
-    fn set_key(&mut self, dir: Direction, id: &RequestId<'_>) {
-        self.key.clear();
-        self.key.push(dir as u8);
-        id.write_key(&mut self.key);
-    }
-
-    fn remember(&mut self) {
-        while self.order.len() >= ODD_LIMIT {
-            if let Some(oldest) = self.order.pop_front() {
-                self.odd.remove(&oldest);
-            }
-        }
-        if self.odd.insert(self.key.clone()) {
-            self.order.push_back(self.key.clone());
-        }
     }
 }
 

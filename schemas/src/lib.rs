@@ -6,13 +6,13 @@
 
 pub mod capture;
 pub mod cassette;
+pub mod conversation;
 pub mod envelope;
 pub mod era;
 pub mod event;
 pub mod exchange;
 pub mod json;
 pub mod near;
-pub mod pending;
 pub mod published;
 pub mod recording;
 pub mod redact;

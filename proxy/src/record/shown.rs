@@ -46,7 +46,7 @@ impl Shown {
 
     /// How many requests of the client await their response.
     pub(crate) fn owed(&self) -> usize {
-        self.encoder.pending().count(Direction::ToServer)
+        self.encoder.owed().count(Direction::ToServer)
     }
 
     pub(crate) fn gaps(&self) -> GapTotal {

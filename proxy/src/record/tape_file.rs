@@ -210,7 +210,7 @@ impl TapeWriter {
 
     /// How many requests of the client await their response.
     pub(crate) fn owed(&self) -> usize {
-        self.encoder.pending().count(Direction::ToServer)
+        self.encoder.owed().count(Direction::ToServer)
     }
 
     /// Whether the footer has been written.

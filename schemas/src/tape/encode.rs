@@ -13,13 +13,13 @@ use super::line::{
 use super::seen::SeenFields;
 use super::watch::Watch;
 use super::{Footer, GapTotal};
+use crate::conversation::Owed;
 use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Finding, Payload, Peer, SessionKey,
 };
 use crate::json::{Invalid, push_number};
-use crate::pending::Pending;
 use crate::redact::{LineState, Redactor};
 
 /// Numbers events, finds their era, redacts them and writes them as lines.
@@ -30,7 +30,7 @@ use crate::redact::{LineState, Redactor};
 pub struct Encoder {
     pub(super) redactor: Redactor,
     eras: EraTracker,
-    pending: Pending,
+    owed: Owed,
     // Secrets that span lines, per stream: to the server, to the client, standard error.
     streams: [LineState; 3],
     pub(super) seen: SeenFields,
@@ -48,7 +48,7 @@ impl Encoder {
         Self {
             redactor,
             eras: EraTracker::default(),
-            pending: Pending::default(),
+            owed: Owed::default(),
             streams: Default::default(),
             seen: SeenFields::default(),
             http: Conduits::default(),
@@ -154,8 +154,8 @@ impl Encoder {
 
     /// The requests that still await their response.
     #[must_use]
-    pub fn pending(&self) -> &Pending {
-        &self.pending
+    pub fn owed(&self) -> &Owed {
+        &self.owed
     }
 
     /// The redactor, for what stands in the header.
@@ -240,8 +240,7 @@ impl Encoder {
             return self.http.era(event, envelope);
         }
         let era = self.eras.observe(event.dir, envelope);
-        self.pending
-            .observe(event.dir, event.at, self.seq, envelope);
+        self.owed.observe(event.dir, envelope);
         era
     }
 

@@ -1,0 +1,212 @@
+//! Requests in flight, by age.
+
+use super::IdKey;
+use crate::event::{Direction, Scope};
+
+/// Names one request of a [`Pairing`](super::Pairing), also when its id is used again. In
+/// the order in which they were asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Handle {
+    number: u64,
+    pub(super) place: u32,
+}
+
+/// A request in flight.
+#[derive(Debug)]
+pub(super) struct Request<T> {
+    pub(super) scope: Scope,
+    pub(super) dir: Direction,
+    pub(super) id: IdKey,
+    pub(super) token: Option<IdKey>,
+    pub(super) cancelled: bool,
+    pub(super) value: T,
+}
+
+/// All requests in flight. Each is in the order of all, and while it is not cancelled in
+/// the order of its side.
+#[derive(Debug)]
+pub(super) struct Flight<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+    all: Ends,
+    asked: u64,
+    counts: [usize; 2],
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    number: u64,
+    request: Option<Request<T>>,
+    links: [Link; 2],
+}
+
+/// The neighbours in an order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    older: Option<u32>,
+    newer: Option<u32>,
+}
+
+/// The ends of an order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ends {
+    oldest: Option<u32>,
+    newest: Option<u32>,
+}
+
+/// Which order.
+const ALL: usize = 0;
+const SIDE: usize = 1;
+
+impl<T> Default for Flight<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            all: Ends::default(),
+            asked: 0,
+            counts: [0; 2],
+        }
+    }
+}
+
+impl<T> Flight<T> {
+    /// Takes a request up; `side` is the order of its side.
+    pub(super) fn push(&mut self, request: Request<T>, side: &mut Ends) -> Handle {
+        self.asked += 1;
+        if let Some(count) = self.counts.get_mut(request.dir as usize) {
+            *count += 1;
+        }
+        let named = request.id != IdKey::Null;
+        let slot = Slot {
+            number: self.asked,
+            request: Some(request),
+            links: Default::default(),
+        };
+        let place = if let Some(place) = self.free.pop() {
+            if let Some(free) = self.slots.get_mut(place as usize) {
+                *free = slot;
+            }
+            place
+        } else {
+            self.slots.push(slot);
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        };
+        let mut all = self.all;
+        self.append(ALL, &mut all, place);
+        self.all = all;
+        // What names nobody is nobody's latest.
+        if named {
+            self.append(SIDE, side, place);
+        }
+        let number = self.asked;
+        Handle { number, place }
+    }
+
+    /// Takes a request out.
+    pub(super) fn remove(&mut self, place: u32, side: &mut Ends) -> Option<Request<T>> {
+        let slot = self.slots.get_mut(place as usize)?;
+        let request = slot.request.take()?;
+        if let Some(count) = self.counts.get_mut(request.dir as usize) {
+            *count -= 1;
+        }
+        let mut all = self.all;
+        self.unlink(ALL, &mut all, place);
+        self.all = all;
+        self.withdraw(place, side);
+        self.free.push(place);
+        Some(request)
+    }
+
+    /// Takes a request out of the order of its side.
+    pub(super) fn withdraw(&mut self, place: u32, side: &mut Ends) {
+        self.unlink(SIDE, side, place);
+    }
+
+    pub(super) fn handle(&self, place: u32) -> Option<Handle> {
+        let number = self.slots.get(place as usize)?.number;
+        Some(Handle { number, place })
+    }
+
+    /// The place of a request that is still in flight.
+    pub(super) fn place(&self, handle: Handle) -> Option<u32> {
+        let slot = self.slots.get(handle.place as usize)?;
+        (slot.number == handle.number && slot.request.is_some()).then_some(handle.place)
+    }
+
+    pub(super) fn get(&self, place: u32) -> Option<&Request<T>> {
+        self.slots.get(place as usize)?.request.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, place: u32) -> Option<&mut Request<T>> {
+        self.slots.get_mut(place as usize)?.request.as_mut()
+    }
+
+    pub(super) fn oldest(&self) -> Option<u32> {
+        self.all.oldest
+    }
+
+    /// How many requests of a direction are in flight.
+    pub(super) fn count(&self, dir: Direction) -> usize {
+        let [to_server, to_client] = self.counts;
+        match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// The requests in flight, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Handle, &Request<T>)> {
+        let slot = |place: u32| Some((place, self.slots.get(place as usize)?));
+        let first = self.all.oldest.and_then(slot);
+        let next = move |(_, known): &(u32, &Slot<T>)| {
+            let [all, _] = &known.links;
+            all.newer.and_then(slot)
+        };
+        std::iter::successors(first, next).filter_map(|(place, known)| {
+            let number = known.number;
+            Some((Handle { number, place }, known.request.as_ref()?))
+        })
+    }
+
+    fn append(&mut self, order: usize, ends: &mut Ends, place: u32) {
+        let last = ends.newest.replace(place);
+        if let Some(link) = self.link(order, Some(place)) {
+            link.older = last;
+        }
+        match self.link(order, last) {
+            Some(last) => last.newer = Some(place),
+            None => ends.oldest = Some(place),
+        }
+    }
+
+    fn unlink(&mut self, order: usize, ends: &mut Ends, place: u32) {
+        let Some(link) = self.link(order, Some(place)).map(std::mem::take) else {
+            return;
+        };
+        match self.link(order, link.older) {
+            Some(before) => before.newer = link.newer,
+            None if ends.oldest == Some(place) => ends.oldest = link.newer,
+            None => {}
+        }
+        match self.link(order, link.newer) {
+            Some(behind) => behind.older = link.older,
+            None if ends.newest == Some(place) => ends.newest = link.older,
+            None => {}
+        }
+    }
+
+    fn link(&mut self, order: usize, place: Option<u32>) -> Option<&mut Link> {
+        self.slots.get_mut(place? as usize)?.links.get_mut(order)
+    }
+}
+
+impl Ends {
+    pub(super) fn newest(self) -> Option<u32> {
+        self.newest
+    }
+}

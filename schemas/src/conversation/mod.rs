@@ -1,0 +1,23 @@
+//! Which answer belongs to which request.
+//!
+//! An id means something within a [`Scope`](crate::event::Scope) and a direction: both sides
+//! may count from zero, and so may each exchange that belongs to no session. Ids of another
+//! type or spelling are other ids: `2`, `"2"` and `2.0` stay apart.
+//!
+//! A [`Pairing`] knows the requests in flight, and nothing of events, so that it serves where
+//! there are none yet.
+
+mod flight;
+mod key;
+mod owed;
+mod pairing;
+mod used;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::flight::Handle;
+pub use self::key::IdKey;
+pub use self::owed::Owed;
+pub use self::pairing::{Answer, Asked, Pairing};

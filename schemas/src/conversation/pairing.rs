@@ -1,0 +1,521 @@
+//! Requests in flight, and what answers them.
+
+use std::collections::{HashMap, VecDeque};
+
+use foldhash::quality::RandomState;
+
+use super::IdKey;
+use super::flight::{Ends, Flight, Handle, Request};
+use super::used::{Others, Runs, Whole};
+use super::window::Window;
+use crate::envelope::RequestId;
+use crate::event::{Direction, Scope};
+
+/// The requests in flight, each with a `T` of the user.
+///
+/// When an id is used again while its first request still waits, the first answer is for the
+/// first request. Answers without an id, or with `null`, are for requests without one.
+///
+/// # Bounded memory
+///
+/// Of more than 65,536 requests in flight, or 1,024 of one id, the oldest is forgotten and
+/// handed back. That an id was used is remembered too: integers as runs, and of the others
+/// the last 65,536.
+#[derive(Debug)]
+pub struct Pairing<T> {
+    flight: Flight<T>,
+    scopes: HashMap<Scope, [Side; 2], RandomState>,
+    // Scopes by age, so that those in which nothing is in flight can be dropped.
+    ages: VecDeque<Scope>,
+    // Of ids that are used again while they are in flight: all requests but the first.
+    reused: HashMap<Whole, VecDeque<u32>, RandomState>,
+    tokens: HashMap<Whole, Handle, RandomState>,
+    others: Others,
+    runs: usize,
+    limit: usize,
+    remembers: bool,
+    dropped: bool,
+    forgotten: u64,
+}
+
+/// The requests of one direction in a scope.
+#[derive(Debug, Default)]
+struct Side {
+    window: Window,
+    others: HashMap<IdKey, u32, RandomState>,
+    waiting: Ends,
+    count: usize,
+    used: Runs,
+    /// A request was forgotten while it was in flight.
+    forgot: bool,
+    /// That an id was used may be forgotten.
+    forgot_used: bool,
+}
+
+/// What became of the asking.
+#[derive(Debug)]
+#[must_use = "a request may be forgotten for another"]
+pub struct Asked<T> {
+    /// The request.
+    pub handle: Handle,
+    /// The request before it of the same id, which is in flight as well.
+    pub reuses: Option<Handle>,
+    /// The oldest request, when there were too many.
+    pub forgotten: Option<T>,
+}
+
+/// What a response answers.
+#[derive(Debug)]
+pub enum Answer<T> {
+    /// This request.
+    Pairs(T),
+    /// A request that had its answer before.
+    Duplicate,
+    /// A request that waits, whose id has the same text and another type; it waits on.
+    TypeChanged(Handle),
+    /// Perhaps a request that was forgotten.
+    Forgotten,
+    /// Nothing.
+    Orphan,
+}
+
+/// How many requests are followed at once.
+const LIMIT: usize = 65_536;
+/// How many of them may share an id.
+const SHARED: usize = 1_024;
+/// How many scopes are known in which nothing is in flight, about.
+const IDLE: usize = 4_096;
+
+impl<T> Default for Pairing<T> {
+    fn default() -> Self {
+        Self {
+            flight: Flight::default(),
+            scopes: HashMap::default(),
+            ages: VecDeque::new(),
+            reused: HashMap::default(),
+            tokens: HashMap::default(),
+            others: Others::default(),
+            runs: 0,
+            limit: LIMIT,
+            remembers: true,
+            dropped: false,
+            forgotten: 0,
+        }
+    }
+}
+
+impl<T> Pairing<T> {
+    /// Knows nothing but what is in flight: a second answer is an orphan.
+    #[must_use]
+    pub fn without_memory() -> Self {
+        Self {
+            remembers: false,
+            ..Self::default()
+        }
+    }
+
+    /// Follows so many requests at once.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit.clamp(1, LIMIT);
+        self
+    }
+
+    /// Takes a request that travels this way.
+    pub fn ask(
+        &mut self,
+        scope: Scope,
+        dir: Direction,
+        id: impl Into<IdKey>,
+        value: T,
+    ) -> Asked<T> {
+        let id = id.into();
+        self.remember((scope, dir, id));
+        let request = Request {
+            scope,
+            dir,
+            id,
+            token: None,
+            cancelled: false,
+            value,
+        };
+        self.enter(scope);
+        let side = side(&mut self.scopes, scope, dir);
+        let first = side.find(id);
+        let handle = self.flight.push(request, &mut side.waiting);
+        side.count += 1;
+        let mut forgotten = None;
+        let mut before = first;
+        if let Some(first) = first {
+            let shared = self.reused.entry((scope, dir, id)).or_default();
+            before = shared.back().copied().or(before);
+            shared.push_back(handle.place);
+            if shared.len() >= SHARED {
+                forgotten = self.forget_place(first);
+            }
+        } else {
+            side.put(id, handle.place);
+        }
+        if self.flight.len() > self.limit {
+            forgotten = self.forget_oldest();
+        }
+        Asked {
+            handle,
+            reuses: before.and_then(|before| self.flight.handle(before)),
+            forgotten,
+        }
+    }
+
+    /// Takes a response that travels this way.
+    pub fn answer(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<T> {
+        let (asked, key) = (dir.opposite(), IdKey::exact(id));
+        if let Some(value) = self.take(scope, asked, key) {
+            return Answer::Pairs(value);
+        }
+        let forgot = self.has_forgotten(scope, asked);
+        if self.knows(scope, asked, key) {
+            let sides = self.scopes.get(&scope);
+            let lost = sides.is_some_and(|sides| pick(sides, asked).forgot);
+            return if lost {
+                Answer::Forgotten
+            } else {
+                Answer::Duplicate
+            };
+        }
+        let alike = IdKey::look_alike(id).and_then(|other| self.find(scope, asked, other));
+        match alike {
+            Some(handle) => Answer::TypeChanged(handle),
+            None if forgot => Answer::Forgotten,
+            None => Answer::Orphan,
+        }
+    }
+
+    /// Takes out the first request of an id that travelled this way.
+    pub fn take(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<T> {
+        let place = self.first(scope, dir, id.into())?;
+        self.remove_place(place)
+    }
+
+    /// Takes a cancellation that travels as its request does; the request, which stays in
+    /// flight: of several with this id the first that is not cancelled yet.
+    pub fn cancel(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
+        let id = id.into();
+        // Without an id it names nobody.
+        if id == IdKey::Null {
+            return None;
+        }
+        let first = self.first(scope, dir, id)?;
+        let shared = self.reused.get(&(scope, dir, id));
+        let mut all = std::iter::once(first).chain(shared.into_iter().flatten().copied());
+        let open = |place: &u32| self.flight.get(*place).is_some_and(|one| !one.cancelled);
+        let place = all.find(open).unwrap_or(first);
+        self.flight.get_mut(place)?.cancelled = true;
+        let side = side(&mut self.scopes, scope, dir);
+        self.flight.withdraw(place, &mut side.waiting);
+        self.flight.handle(place)
+    }
+
+    /// Whether a request was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self, handle: Handle) -> bool {
+        self.request(handle).is_some_and(|one| one.cancelled)
+    }
+
+    /// The first request of an id that travelled this way.
+    #[must_use]
+    pub fn find(&self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
+        self.flight.handle(self.first(scope, dir, id.into())?)
+    }
+
+    /// The latest request of a scope that travelled this way, has an id and was not
+    /// cancelled.
+    #[must_use]
+    pub fn latest(&self, scope: Scope, dir: Direction) -> Option<Handle> {
+        let waiting = pick(self.scopes.get(&scope)?, dir).waiting;
+        self.flight.handle(waiting.newest()?)
+    }
+
+    /// A request asks for progress under a token.
+    pub fn set_token(&mut self, handle: Handle, token: impl Into<IdKey>) {
+        let token = token.into();
+        let place = self.flight.place(handle);
+        if let Some(request) = place.and_then(|place| self.flight.get_mut(place)) {
+            request.token = Some(token);
+            self.tokens
+                .insert((request.scope, request.dir, token), handle);
+        }
+    }
+
+    /// The last request that travelled this way and asked for progress under a token.
+    #[must_use]
+    pub fn by_token(
+        &self,
+        scope: Scope,
+        dir: Direction,
+        token: impl Into<IdKey>,
+    ) -> Option<Handle> {
+        self.tokens.get(&(scope, dir, token.into())).copied()
+    }
+
+    /// What belongs to a request in flight.
+    #[must_use]
+    pub fn get(&self, handle: Handle) -> Option<&T> {
+        self.request(handle).map(|request| &request.value)
+    }
+
+    /// What belongs to a request in flight.
+    pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
+        let place = self.flight.place(handle)?;
+        Some(&mut self.flight.get_mut(place)?.value)
+    }
+
+    /// Takes a request out, answered or not.
+    pub fn remove(&mut self, handle: Handle) -> Option<T> {
+        self.remove_place(self.flight.place(handle)?)
+    }
+
+    /// Takes out the oldest request.
+    pub fn pop_oldest(&mut self) -> Option<T> {
+        self.remove_place(self.flight.oldest()?)
+    }
+
+    /// Forgets the oldest request: its answer may still come.
+    pub fn forget_oldest(&mut self) -> Option<T> {
+        self.forget_place(self.flight.oldest()?)
+    }
+
+    /// A scope is over: what was in flight in it.
+    pub fn forget(&mut self, scope: Scope) -> Vec<T> {
+        let Some(sides) = self.scopes.get(&scope) else {
+            return Vec::new();
+        };
+        let firsts = sides.iter().flat_map(Side::firsts).collect::<Vec<_>>();
+        let mut places = firsts.clone();
+        for request in firsts.iter().filter_map(|first| self.flight.get(*first)) {
+            let shared = self.reused.get(&(scope, request.dir, request.id));
+            places.extend(shared.into_iter().flatten());
+        }
+        let mut handles: Vec<_> = places
+            .into_iter()
+            .filter_map(|place| self.flight.handle(place))
+            .collect();
+        handles.sort_unstable();
+        let values = handles
+            .into_iter()
+            .filter_map(|handle| self.remove(handle))
+            .collect();
+        self.drop_scope(scope);
+        values
+    }
+
+    /// What is in flight, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
+        let all = self.flight.iter();
+        all.map(|(handle, request)| (handle, &request.value))
+    }
+
+    /// How many requests that travelled this way are in flight.
+    #[must_use]
+    pub fn count(&self, dir: Direction) -> usize {
+        self.flight.count(dir)
+    }
+
+    /// How many requests are in flight.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.flight.len()
+    }
+
+    /// Whether nothing is in flight.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.flight.len() == 0
+    }
+
+    /// How many requests were forgotten while they were in flight.
+    #[must_use]
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Whether a request with this id has travelled this way.
+    #[must_use]
+    pub fn knows(&self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> bool {
+        match id.into() {
+            IdKey::Integer(id) => {
+                let sides = self.scopes.get(&scope);
+                sides.is_some_and(|sides| pick(sides, dir).used.contains(id))
+            }
+            id => self.others.contains(&(scope, dir, id)),
+        }
+    }
+
+    /// Whether a request that travelled this way may be unknown although it was seen.
+    #[must_use]
+    pub fn has_forgotten(&self, scope: Scope, dir: Direction) -> bool {
+        match self.scopes.get(&scope) {
+            Some(sides) => {
+                let side = pick(sides, dir);
+                side.forgot || side.forgot_used
+            }
+            None => self.dropped,
+        }
+    }
+
+    fn request(&self, handle: Handle) -> Option<&Request<T>> {
+        self.flight.get(self.flight.place(handle)?)
+    }
+
+    fn first(&self, scope: Scope, dir: Direction, id: IdKey) -> Option<u32> {
+        pick(self.scopes.get(&scope)?, dir).find(id)
+    }
+
+    fn forget_place(&mut self, place: u32) -> Option<T> {
+        let request = self.flight.get(place)?;
+        let (scope, dir) = (request.scope, request.dir);
+        self.forgotten += 1;
+        side(&mut self.scopes, scope, dir).forgot = true;
+        self.remove_place(place)
+    }
+
+    fn remove_place(&mut self, place: u32) -> Option<T> {
+        let request = self.flight.get(place)?;
+        let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
+        let handle = self.flight.handle(place);
+        let side = side(&mut self.scopes, scope, dir);
+        let request = self.flight.remove(place, &mut side.waiting)?;
+        side.count -= 1;
+        let is_first = side.find(id) == Some(place);
+        if is_first {
+            side.remove(id);
+        }
+        if !self.reused.is_empty()
+            && let Some(shared) = self.reused.get_mut(&whole)
+        {
+            if !is_first {
+                shared.retain(|one| *one != place);
+            } else if let Some(next) = shared.pop_front() {
+                side.put(id, next);
+            }
+            if shared.is_empty() {
+                self.reused.remove(&whole);
+            }
+        }
+        if let Some(token) = request.token
+            && self.tokens.get(&(scope, dir, token)).copied() == handle
+        {
+            self.tokens.remove(&(scope, dir, token));
+        }
+        Some(request.value)
+    }
+
+    /// An id is used.
+    fn remember(&mut self, whole: Whole) {
+        let (scope, dir, id) = whole;
+        if !self.remembers || id == IdKey::Null {
+            return;
+        }
+        if let IdKey::Integer(id) = id {
+            self.enter(scope);
+            let side = side(&mut self.scopes, scope, dir);
+            let before = side.used.len();
+            side.forgot_used |= !side.used.insert(id, self.runs);
+            self.runs = self.runs + side.used.len() - before;
+        } else if let Some((scope, dir, _)) = self.others.insert(whole)
+            && let Some(sides) = self.scopes.get_mut(&scope)
+        {
+            pick_mut(sides, dir).forgot_used = true;
+        }
+    }
+
+    /// Knows a scope from here on, and drops an old one in which nothing happens.
+    fn enter(&mut self, scope: Scope) {
+        if self.scopes.contains_key(&scope) {
+            return;
+        }
+        self.scopes.insert(scope, Default::default());
+        self.ages.push_back(scope);
+        if self.ages.len() > 2 * (IDLE + self.scopes.len()) {
+            let scopes = &self.scopes;
+            self.ages.retain(|scope| scopes.contains_key(scope));
+        }
+        if self.scopes.len() <= IDLE {
+            return;
+        }
+        let Some(oldest) = self.ages.pop_front() else {
+            return;
+        };
+        match self.scopes.get(&oldest) {
+            Some(sides) if sides.iter().any(|side| side.count > 0) => self.ages.push_back(oldest),
+            Some(_) => {
+                self.dropped = true;
+                self.drop_scope(oldest);
+            }
+            None => {}
+        }
+    }
+
+    fn drop_scope(&mut self, scope: Scope) {
+        if let Some(sides) = self.scopes.remove(&scope) {
+            self.runs -= sides.iter().map(|side| side.used.len()).sum::<usize>();
+        }
+    }
+}
+
+impl Side {
+    fn find(&self, id: IdKey) -> Option<u32> {
+        if let IdKey::Integer(number) = id
+            && let Some(place) = self.window.get(number)
+        {
+            return Some(place);
+        }
+        self.others.get(&id).copied()
+    }
+
+    fn put(&mut self, id: IdKey, place: u32) {
+        let entered = match id {
+            IdKey::Integer(number) => self.window.put(number, place),
+            _ => false,
+        };
+        if !entered {
+            self.others.insert(id, place);
+        }
+    }
+
+    fn remove(&mut self, id: IdKey) {
+        let removed = match id {
+            IdKey::Integer(number) => self.window.remove(number),
+            _ => false,
+        };
+        if !removed {
+            self.others.remove(&id);
+        }
+    }
+
+    /// The first request of each id.
+    fn firsts(&self) -> impl Iterator<Item = u32> {
+        self.window.iter().chain(self.others.values().copied())
+    }
+}
+
+fn side(
+    scopes: &mut HashMap<Scope, [Side; 2], RandomState>,
+    scope: Scope,
+    dir: Direction,
+) -> &mut Side {
+    pick_mut(scopes.entry(scope).or_default(), dir)
+}
+
+fn pick_mut([to_server, to_client]: &mut [Side; 2], dir: Direction) -> &mut Side {
+    match dir {
+        Direction::ToServer => to_server,
+        Direction::ToClient => to_client,
+    }
+}
+
+fn pick([to_server, to_client]: &[Side; 2], dir: Direction) -> &Side {
+    match dir {
+        Direction::ToServer => to_server,
+        Direction::ToClient => to_client,
+    }
+}

@@ -1,0 +1,103 @@
+//! Which ids were ever used.
+
+use std::collections::{HashSet, VecDeque};
+
+use foldhash::quality::RandomState;
+
+use super::IdKey;
+use crate::event::{Direction, Scope};
+
+/// The integers that one side has used: sorted, apart from each other, the first and the
+/// last of each run.
+#[derive(Debug, Default)]
+pub(super) struct Runs(Vec<(i64, i64)>);
+
+/// How many runs one side may have, and all sides together.
+const RUNS: usize = 16_384;
+const ALL_RUNS: usize = 65_536;
+
+impl Runs {
+    pub(super) fn contains(&self, id: i64) -> bool {
+        let after = self.0.partition_point(|(first, _)| *first <= id);
+        let run = after.checked_sub(1).and_then(|at| self.0.get(at));
+        run.is_some_and(|(_, last)| id <= *last)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Enters a number, where all sides have so many runs; false when there is no room.
+    pub(super) fn insert(&mut self, id: i64, all: usize) -> bool {
+        // The usual case: one more than the last.
+        if let Some((_, last)) = self.0.last_mut()
+            && last.checked_add(1) == Some(id)
+        {
+            *last = id;
+            return true;
+        }
+        let after = self.0.partition_point(|(first, _)| *first <= id);
+        let joined = match after.checked_sub(1).and_then(|at| self.0.get_mut(at)) {
+            Some((_, last)) if id <= *last => return true,
+            Some((_, last)) if last.checked_add(1) == Some(id) => {
+                *last = id;
+                true
+            }
+            _ => false,
+        };
+        let next = self.0.get(after).map(|(first, _)| *first);
+        let follows = next.is_some() && next == id.checked_add(1);
+        match (joined, follows) {
+            (true, true) => {
+                let (_, last) = self.0.remove(after);
+                if let Some((_, before)) = after.checked_sub(1).and_then(|at| self.0.get_mut(at)) {
+                    *before = last;
+                }
+            }
+            (true, false) => {}
+            (false, true) => {
+                if let Some((first, _)) = self.0.get_mut(after) {
+                    *first = id;
+                }
+            }
+            (false, false) if self.0.len() < RUNS && all < ALL_RUNS => {
+                self.0.insert(after, (id, id));
+            }
+            // What was not entered cannot be told from what was never used.
+            (false, false) => return false,
+        }
+        true
+    }
+}
+
+/// The ids that are no integers, of all scopes: the last ones.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    known: HashSet<Whole, RandomState>,
+    order: VecDeque<Whole>,
+}
+
+/// An id, and where it means something.
+pub(super) type Whole = (Scope, Direction, IdKey);
+
+const OTHERS: usize = 65_536;
+
+impl Others {
+    pub(super) fn contains(&self, whole: &Whole) -> bool {
+        self.known.contains(whole)
+    }
+
+    /// Enters an id; the one that is forgotten for it.
+    pub(super) fn insert(&mut self, whole: Whole) -> Option<Whole> {
+        if !self.known.insert(whole) {
+            return None;
+        }
+        self.order.push_back(whole);
+        if self.order.len() <= OTHERS {
+            return None;
+        }
+        let oldest = self.order.pop_front()?;
+        self.known.remove(&oldest);
+        Some(oldest)
+    }
+}

@@ -1,0 +1,65 @@
+//! Numbers that grow by one.
+
+use std::collections::VecDeque;
+
+/// The places of requests whose ids are numbers that grow by one, as nearly all clients
+/// count: found without a search.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    first: i64,
+    places: VecDeque<Option<u32>>,
+}
+
+/// How many numbers the window spans.
+const SPAN: usize = 4_096;
+/// How many numbers may be left out at once.
+const SKIP: usize = 16;
+
+impl Window {
+    pub(super) fn get(&self, id: i64) -> Option<u32> {
+        *self.places.get(self.index(id)?)?
+    }
+
+    /// Enters a place; false when its number is out of line.
+    pub(super) fn put(&mut self, id: i64, place: u32) -> bool {
+        if self.places.is_empty() {
+            self.first = id;
+        }
+        let Some(index) = self.index(id) else {
+            return false;
+        };
+        if index >= SPAN || index > self.places.len() + SKIP {
+            return false;
+        }
+        while self.places.len() <= index {
+            self.places.push_back(None);
+        }
+        match self.places.get_mut(index) {
+            Some(free @ None) => *free = Some(place),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes a number out; false when it is not in here.
+    pub(super) fn remove(&mut self, id: i64) -> bool {
+        let index = self.index(id);
+        let Some(known @ Some(_)) = index.and_then(|index| self.places.get_mut(index)) else {
+            return false;
+        };
+        *known = None;
+        while let Some(None) = self.places.front() {
+            self.places.pop_front();
+            self.first = self.first.saturating_add(1);
+        }
+        true
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.places.iter().flatten().copied()
+    }
+
+    fn index(&self, id: i64) -> Option<usize> {
+        usize::try_from(id.checked_sub(self.first)?).ok()
+    }
+}
