@@ -1,7 +1,7 @@
 //! `tapewright schema`: the JSON Schemas of our files.
 
 use clap::Args;
-use tapewright_schemas::near;
+use tapewright_schemas::near::did_you_mean;
 use tapewright_schemas::published::{self, Published};
 
 use crate::exit::Exit;
@@ -29,11 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .map(|name| format!("`{name}`"))
             .collect::<Vec<_>>()
             .join(", ");
-        let nearest = near::nearest(name, names());
-        let hint = nearest.map_or_else(
-            || format!("there are {all}"),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let hint = did_you_mean(name, names()).unwrap_or_else(|| format!("there are {all}"));
         let what = format!("there is no schema `{}`", report::safe(name));
         return Err(Mistake::new(what, hint).into());
     };

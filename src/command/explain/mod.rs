@@ -5,8 +5,9 @@ mod faults;
 mod invariants;
 
 use clap::Args;
+use tapewright_schemas::near::did_you_mean;
 
-use self::families::{FAMILIES, near};
+use self::families::FAMILIES;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
@@ -56,15 +57,14 @@ fn list() -> String {
 
 fn unknown(word: &str) -> Mistake {
     let shown = report::safe(word);
-    let names = FAMILIES.iter().flat_map(|family| (family.list)());
-    let near = near(word, names.map(|(name, _)| name));
-    let hint = match near.as_slice() {
-        [] => "`tapewright explain` lists all there is".to_owned(),
-        [one] => format!("did you mean `{one}`?"),
-        [most @ .., last] => format!("did you mean `{}` or `{last}`?", most.join("`, `")),
-    };
+    let names: Vec<String> = FAMILIES
+        .iter()
+        .flat_map(|family| (family.list)())
+        .map(|(name, _)| name)
+        .collect();
+    let hint = did_you_mean(word.trim(), names.iter().map(String::as_str));
     Mistake::new(
         format!("there is nothing called `{shown}` to explain"),
-        hint,
+        hint.unwrap_or_else(|| "`tapewright explain` lists all there is".to_owned()),
     )
 }

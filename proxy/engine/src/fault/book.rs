@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tapewright_schemas::event::Offset;
+use tapewright_schemas::near::did_you_mean;
 
 use super::dice::Dice;
 use super::kinds::{Kind, On, Reach};
 use super::rejected::Rejected;
 use super::selector::Subject;
-use super::spec::{Fault, nearest};
+use super::spec::Fault;
 use super::values::Values;
 use crate::policy::{Hold, Ticket};
 
@@ -409,7 +410,7 @@ impl Book {
 
 impl State {
     fn find(&mut self, name: &str) -> Result<&mut Line, Rejected> {
-        let near = nearest(name, self.lines.iter().map(|line| line.name.as_str()));
+        let near = did_you_mean(name, self.lines.iter().map(|line| line.name.as_str()));
         self.lines
             .iter_mut()
             .find(|line| line.name == name)

@@ -1,7 +1,7 @@
 //! Why a fault is not put in force.
 
 use super::book::MOST;
-use super::spec::SpecError;
+use super::spec::{SpecError, hint};
 
 /// Why the book was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,11 +41,11 @@ pub enum Rejected {
     #[error("there are {MOST} faults already")]
     TooMany,
     /// No such fault.
-    #[error("there is no fault `{name}`{}", .near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
+    #[error("there is no fault `{name}`{}", hint(.near.as_deref()))]
     Unknown {
         /// What was said.
         name: String,
-        /// What may have been meant.
+        /// What may have been meant, as a question.
         near: Option<String>,
     },
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tapewright_schemas::event::Direction;
+use tapewright_schemas::near::did_you_mean;
 
 use super::kinds::{self, Kind, On, Parameter};
 use super::selector::Selector;
@@ -76,7 +77,7 @@ pub enum SpecError {
         column: usize,
         /// What was said.
         found: String,
-        /// What may have been meant.
+        /// What may have been meant, as a question.
         near: Option<String>,
     },
     /// No such word.
@@ -88,13 +89,13 @@ pub enum SpecError {
         kind: &'static str,
         /// What was said.
         found: String,
-        /// What may have been meant.
+        /// What may have been meant, as a question.
         near: Option<String>,
     },
 }
 
-fn hint(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+pub(super) fn hint(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; {near}"))
 }
 
 /// The words that say which messages are met, whatever the kind.
@@ -149,7 +150,7 @@ impl Fault {
             return Err(SpecError::UnknownKind {
                 column: first.column,
                 found: first.key.clone(),
-                near: nearest(&first.key, kinds::ALL.iter().map(|kind| kind.name)),
+                near: did_you_mean(&first.key, kinds::ALL.iter().map(|kind| kind.name)),
             });
         };
         let mut fault = Self::new(kind);
@@ -206,7 +207,7 @@ impl Fault {
                 column,
                 kind: self.kind.name,
                 found: word.key.clone(),
-                near: nearest(&word.key, names.chain(SELECTING)),
+                near: did_you_mean(&word.key, names.chain(SELECTING)),
             });
         }
         let Some(value) = word.value.as_deref().filter(|value| !value.is_empty()) else {
@@ -301,23 +302,4 @@ fn chance(value: &str) -> Result<u32, String> {
         return Err(wrong());
     }
     Ok((share * 1_000_000.0).round() as u32)
-}
-
-/// What may have been meant by a word.
-pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // A word as long as a page was not mistyped, and comparing it would take long.
-    if word.chars().count() > 64 {
-        return None;
-    }
-    let plain = word.to_lowercase().replace('_', "-");
-    let close = names
-        .into_iter()
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&plain, &name.replace('_', "-")),
-                name,
-            )
-        })
-        .min()?;
-    (close.0 <= (plain.chars().count() / 3).clamp(1, 3)).then(|| close.1.to_owned())
 }

@@ -317,8 +317,12 @@ fn the_book_refuses_what_cannot_be() {
     assert_eq!(add("hang name=a"), Err(Rejected::NameTaken("a".to_owned())));
     let far = add("http-status status=404").unwrap_err();
     assert!(far.to_string().contains("is for HTTP"), "{far}");
-    let unknown = book.remove("b").unwrap_err().to_string();
-    assert_eq!(unknown, "there is no fault `b`; did you mean `a`?");
+    assert_eq!(add("hang name=slower"), Ok("slower".to_owned()));
+    let unknown = book.remove("slover").unwrap_err().to_string();
+    assert_eq!(
+        unknown,
+        "there is no fault `slover`; did you mean `slower`?"
+    );
 }
 
 #[test]
