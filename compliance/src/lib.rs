@@ -25,6 +25,7 @@ mod rules;
 mod schema;
 pub mod script;
 mod session;
+mod shapes;
 pub mod table;
 mod value;
 

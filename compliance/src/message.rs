@@ -87,8 +87,14 @@ impl<'a> Message<'a> {
         self.params()?.get(name)
     }
 
-    /// The result of a response.
+    /// The result of a response; what is no object is none, which is the subject of INV-014
+    /// and of no other rule.
     pub(crate) fn result(&self) -> Option<Value<'a>> {
+        self.any_result().filter(|result| result.is_object())
+    }
+
+    /// The result of a response, of whatever type.
+    pub(crate) fn any_result(&self) -> Option<Value<'a>> {
         match self.envelope.kind {
             Kind::Response { result, .. } => result.map(Value),
             _ => None,

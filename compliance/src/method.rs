@@ -130,6 +130,12 @@ impl Method {
         Self::Other
     }
 
+    /// The method at a place of the table.
+    #[cfg(test)]
+    pub(crate) fn at(place: usize) -> Self {
+        TABLE[place].method
+    }
+
     /// Its name; a word for what has none.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {

@@ -1,5 +1,6 @@
 //! Taking what happens over HTTP beside the messages.
 
+use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Event, Head, SseNote};
 
 use super::dispatch::{Entry, HttpCheck};
@@ -78,6 +79,11 @@ impl Checker {
         };
         let status = conduit.status().unwrap_or_default();
         let success = (200..300).contains(&status);
+        if let Some(id) = conduit.answered_field(SESSION_ID)
+            && conduit.carries(Method::Initialize)
+        {
+            self.world.entry(id).minted = true;
+        }
         if conduit.is_ours() {
             return;
         }
@@ -156,7 +162,9 @@ impl Checker {
         if conduit.sent_count > 1 {
             return;
         }
-        if message.revisions == R5
+        let asks = matches!(message.envelope.kind, Kind::Request { .. });
+        conduit.stateless = asks && message.revisions == R5;
+        if conduit.stateless
             && let Some(session) = self.sessions.last_mut()
             && let crate::rules::http_modern::Mirror::Differs(_) =
                 crate::rules::http_modern::mismatch(conduit, message, session)
@@ -255,8 +263,12 @@ impl Checker {
     }
 }
 
-/// The revisions that an exchange may be of.
+/// The revisions that an exchange may be of: what its request says of itself goes before
+/// the head, which may say something else.
 fn revisions(session: &Session, conduit: &Conduit) -> Revisions {
+    if conduit.stateless {
+        return R5;
+    }
     let agreed = session.negotiated;
     if let Some(version) = conduit.asked_field(VERSION) {
         return match Revisions::named(version) {

@@ -58,7 +58,7 @@ impl Fault {
         self.place(seq, String::new())
     }
 
-    /// The rule is milder here than elsewhere.
+    /// The rule is milder, or more binding, here than elsewhere.
     pub(crate) fn only(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self

@@ -27,6 +27,8 @@ pub(crate) struct Conduit {
     pub(crate) other_bytes: u64,
     /// What the response's errors said, as code.
     pub(crate) error: Option<(i64, u64)>,
+    /// Its request describes itself in `_meta`, as the stateless era has it.
+    pub(crate) stateless: bool,
     /// The request's headers and its body do not agree.
     pub(crate) mismatch: Option<u64>,
     /// How the response ended.

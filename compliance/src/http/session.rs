@@ -99,6 +99,8 @@ pub(crate) struct World {
 /// One session id.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
+    /// The answer to an `initialize` brought it.
+    pub(crate) minted: bool,
     /// When the client ended the session.
     pub(crate) deleted: Option<Moment>,
     /// When the server said that it does not know it.

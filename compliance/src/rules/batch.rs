@@ -43,17 +43,21 @@ pub(crate) static SHAPE: Invariant = Invariant {
     code: Code(18),
     category: "envelope",
     property: "a batch is not empty, holds no `initialize`, and does not mix requests with responses",
-    levels: Levels::NOWHERE.must(R2),
+    levels: Levels::NOWHERE
+        .must(R2)
+        .derived(R1.and(Revisions::R3_AND_R4)),
     transports: Transports::Any,
     who: Who::Both,
     basis: Basis::Message,
     source: "basic/lifecycle §Initialization; basic/transports §Sending Messages 3 (2025-03-26)",
-    why: "The handshake decides whether batches are understood at all, so it cannot be part of one. That every request of \
-          a batch is answered is INV-016.",
+    why: "The handshake decides whether batches are understood at all, so it cannot be part of one, at no revision. The \
+          rest is about 2025-03-26, the only revision that has batches. That every request of a batch is answered is \
+          INV-016.",
     holds: r#"
         handshake 2025-03-26
-        > [{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}]
+        > [{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]
         < {"jsonrpc":"2.0","id":1,"result":{}}
+        < {"jsonrpc":"2.0","id":2,"result":{}}
     "#,
     breaks: r"
         handshake 2025-03-26
@@ -67,7 +71,8 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     };
     let fail = |what: &str| Fault::new(case.sender(), what).at(case.message, "");
-    if members == 0 {
+    let batches = case.message.revisions == R2;
+    if members == 0 && batches {
         return out.fail(fail("an empty batch"));
     }
     let [mut calls, mut responses, mut initialize] = [false; 3];
@@ -83,7 +88,10 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
         }
     });
     if initialize {
-        out.fail(fail("a batch holds `initialize`"));
+        let what = "a batch holds `initialize`";
+        out.fail(fail(what).only(crate::finding::Severity::Must));
+    } else if !batches {
+        // Whether there may be a batch at all is the subject of INV-017.
     } else if calls && responses {
         out.fail(fail(
             "a batch mixes requests or notifications with responses",

@@ -13,7 +13,8 @@ pub(crate) static VERSION: Invariant = Invariant {
     source: "basic §Messages (2024-11-05)",
     why: "Strict peers drop a message without it, and nobody says so.",
     holds: r#"
-        > {"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"ping"}
+        < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
     breaks: r#"
         > {"jsonrpc":2.0,"id":1,"method":"ping"}
@@ -96,7 +97,7 @@ pub(crate) static RESULT_OR_ERROR: Invariant = Invariant {
 fn result_or_error(case: &Case<'_>, out: &mut Out<'_>) {
     let message = case.message;
     let fail = |what: String, pointer: &str| Fault::new(case.sender(), what).at(message, pointer);
-    match (message.result(), message.error()) {
+    match (message.any_result(), message.error()) {
         (Some(_), Some(_)) => {
             out.fail(fail(
                 "the response has a `result` and an `error`".to_owned(),

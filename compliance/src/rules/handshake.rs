@@ -202,15 +202,16 @@ fn uncancelled(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static AS_AGREED: Invariant = Invariant {
     code: Code(25),
     category: "lifecycle",
-    property: "after the handshake the client uses only what the agreed revision has",
+    property: "after the handshake both sides use only what the agreed revision has",
     levels: Levels::NOWHERE
         .should(Revisions::TO_R2)
         .must(Revisions::R3_AND_R4),
     transports: Transports::Any,
-    who: Who::Client,
+    who: Who::Both,
     basis: Basis::Session,
     source: "basic/lifecycle §Version Negotiation, §Operation (2024-11-05)",
-    why: "A client that asked for one revision and got another goes on as the other, or disconnects. Methods that no \
+    why: "A client that asked for one revision and got another goes on as the other, or disconnects; a server that \
+          agreed to an old revision sends nothing of a later one. Requests and notifications count. Methods that no \
           revision has are another matter.",
     holds: r#"
         handshake 2025-11-25 {"tasks":{"list":{}}}
@@ -222,11 +223,14 @@ pub(crate) static AS_AGREED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tasks/list"}
         < {"jsonrpc":"2.0","id":1,"result":{"tasks":[]}}
     "#,
-    checks: &[Check::Request(Way::ToServer, Methods::All, as_agreed)],
+    checks: &[
+        Check::Request(Way::Any, Methods::All, as_agreed),
+        Check::Notification(Way::Any, Methods::All, as_agreed),
+    ],
 };
 
 fn as_agreed(case: &Case<'_>, out: &mut Out<'_>) {
-    let defined = case.method().defined(Direction::ToServer);
+    let defined = case.method().defined(case.dir());
     let life = &case.session.lifecycle;
     let Some(agreed) = life.agreed.filter(|_| defined != Revisions::NONE) else {
         return;
@@ -240,6 +244,6 @@ fn as_agreed(case: &Case<'_>, out: &mut Out<'_>) {
         defined.words(),
         case.message.revisions.words()
     );
-    let fault = Fault::new(Side::Client, what).at(case.message, "/method");
+    let fault = Fault::new(case.sender(), what).at(case.message, "/method");
     out.fail(fault.seen(agreed.seq));
 }

@@ -119,13 +119,13 @@ pub(crate) static ACCEPTED: Invariant = Invariant {
     why: "There is nothing to answer. A body that should not be there is taken for a message by some clients.",
     holds: r#"
         post 1 - 2025-06-18
-        > {"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}
+        > {"jsonrpc":"2.0","method":"notifications/roots/list_changed"}
         status 202
         close <
     "#,
     breaks: r#"
         post 1 - 2025-06-18
-        > {"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}
+        > {"jsonrpc":"2.0","method":"notifications/roots/list_changed"}
         status 200
         close <
     "#,

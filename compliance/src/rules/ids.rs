@@ -41,8 +41,14 @@ fn key(case: &Case<'_>) -> Option<Key> {
 fn reused(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(key) = key(case) else { return };
     let requests = case.session.requests(case.dir());
-    // A stream that is resumed repeats what was lost, requests as well.
-    if requests.knows(key) && case.resumes {
+    // A stream that is resumed repeats what was lost, requests as well; a request of the
+    // server that is on a second stream is the subject of INV-066.
+    let twice = case.is_http()
+        && case.dir() == Direction::ToClient
+        && requests
+            .find(key)
+            .is_some_and(|first| first.conduit != case.message.conduit);
+    if requests.knows(key) && (case.resumes || twice) {
         return;
     }
     if requests.knows(key) {

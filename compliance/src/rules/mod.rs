@@ -3,14 +3,18 @@
 //! A rule is one static item with its examples. It looks at one message, and at the
 //! session as it stands before it, and says what it found.
 
+mod agreement;
 mod batch;
 mod cancel;
 mod capability;
+mod content;
 mod declared;
+mod elicitation;
 mod envelope;
 mod error;
 mod handshake;
 mod http_message;
+mod http_minted;
 pub(crate) mod http_modern;
 mod http_session;
 mod ids;
@@ -23,6 +27,7 @@ mod prelude;
 mod process;
 mod progress;
 mod resource;
+mod shape;
 mod stream;
 mod subscription;
 mod tasks;
@@ -117,4 +122,13 @@ pub(crate) const ALL: &[&Invariant] = &[
     &tasks::ALLOWED,
     &tasks::RESULTS,
     &tasks::URL_ELICITATION,
+    &shape::REQUEST,
+    &shape::NOTIFICATION,
+    &shape::RESULT,
+    &content::CONTENT,
+    &elicitation::FORM,
+    &elicitation::ELICITED,
+    &http_minted::MINTED,
+    &agreement::SCOPE,
+    &agreement::REVISION,
 ];

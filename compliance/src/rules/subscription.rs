@@ -73,8 +73,10 @@ fn listen(case: &Case<'_>, out: &mut Out<'_>) {
         Method::PromptsListChanged => wants.prompts,
         Method::ResourcesListChanged => wants.resources,
         _ => {
-            let uri = case.message.param("uri").and_then(Value::string);
-            uri.is_some_and(|uri| wants.uris.contains(&hash(uri.as_bytes())))
+            let Some(uri) = case.message.param("uri").and_then(Value::string) else {
+                return;
+            };
+            wants.uris.contains(&hash(uri.as_bytes()))
         }
     };
     if wanted {

@@ -44,7 +44,15 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
     }
     let fail = |what: &str, pointer: &str| Fault::new(Side::Server, what).at(message, pointer);
     let Some(result) = message.result() else {
-        return out.fail(fail("the response has no `result`", ""));
+        // That a response has none, or none that is an object, is the subject of INV-014.
+        if case.session.by_the_letter() {
+            let what = match message.any_result() {
+                Some(_) => "the `result` is no object",
+                None => "the response has no `result`",
+            };
+            out.fail(fail(what, ""));
+        }
+        return;
     };
     if is_content_alone(result) {
         return out.pass();

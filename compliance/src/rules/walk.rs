@@ -159,13 +159,13 @@ pub(crate) static COMPLETIONS: Invariant = Invariant {
     why: "More do not fit into the lists of clients; `hasMore` says that there are more.",
     holds: r#"
         handshake 2025-06-18 {"completions":{}}
-        > {"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}
+        > {"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}
         < {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["a","b"]}}}
     "#,
     breaks: r#"
         handshake 2025-06-18 {"completions":{}}
-        > {"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}
-        < {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}}}
+        > {"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}
+        < {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","",""]}}}
     "#,
     checks: &[Check::Response(
         Way::ToServer,

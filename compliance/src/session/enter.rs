@@ -6,7 +6,7 @@ use tapewright_schemas::event::Direction;
 
 use super::asked::{Asked, More};
 use super::capabilities::{Capabilities, Capability};
-use super::lists::{Cursors, rank};
+use super::lists::{Cursors, Scope, rank};
 use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
@@ -117,6 +117,9 @@ impl Session {
             }
             Method::SamplingCreateMessage | Method::ElicitationCreate => {
                 asked.task = self.asks_for_task(message, params);
+                if message.dir == Direction::ToClient {
+                    self.elicitations.give(params);
+                }
             }
             Method::ToolsList
             | Method::PromptsList
@@ -249,7 +252,13 @@ impl Session {
         if way == Direction::ToServer {
             self.count(message, asked.method);
         }
-        let Some(result) = message.result().filter(|_| message.error().is_none()) else {
+        let Some(result) = message.any_result().filter(|_| message.error().is_none()) else {
+            if message.error_code() == Some(URL_ELICITATION_REQUIRED) {
+                let error = message.error();
+                if let Some(list) = error.and_then(|one| one.at(&["data", "elicitations"])) {
+                    list.elements(|one| self.elicitations.give(one));
+                }
+            }
             if asked.method == Method::LoggingSetLevel {
                 self.logging.refused(asked.seq);
             }
@@ -274,12 +283,11 @@ impl Session {
                     self.negotiated = version
                         .filter(|one| Revisions::HANDSHAKE.covers(*one))
                         .unwrap_or(Revisions::HANDSHAKE);
-                    self.server = Some(
-                        result
-                            .get("capabilities")
-                            .map(Capabilities::read)
-                            .unwrap_or_default(),
-                    );
+                    // By the letter of the documented format nothing is what was advertised.
+                    let capabilities = result.get("capabilities").filter(|one| one.is_object());
+                    self.server = capabilities
+                        .map(Capabilities::read)
+                        .or_else(|| self.by_the_letter().then(Capabilities::default));
                 }
             }
             Method::ServerDiscover => {
@@ -292,12 +300,12 @@ impl Session {
                 if !self.tells_of_changes(message.revisions) {
                     self.tools.doubt();
                 }
-                self.issue(asked.method, result);
+                self.issue(message, asked.method, result);
             }
             Method::PromptsList
             | Method::ResourcesList
             | Method::ResourcesTemplatesList
-            | Method::TasksList => self.issue(asked.method, result),
+            | Method::TasksList => self.issue(message, asked.method, result),
             Method::ResourcesUnsubscribe => self.subscriptions.confirm(asked.seq),
             Method::LoggingSetLevel => {
                 if let Some((_, moment, confirmed)) = &mut self.logging.level
@@ -334,9 +342,12 @@ impl Session {
         self.facts.keeps == Keeps::Everything || self.advertised(revisions).is_some_and(never)
     }
 
-    fn issue(&mut self, method: Method, result: Value<'_>) {
+    fn issue(&mut self, message: &Message<'_>, method: Method, result: Value<'_>) {
         if let Some(cursor) = result.get("nextCursor").and_then(Value::string) {
-            self.cursors.issue(method, Cursors::key(method, &cursor));
+            let key = Cursors::key(method, &cursor);
+            let scope = Scope::of(result).filter(|_| message.revisions == R5);
+            let scope = scope.map(|scope| (scope, message.seq));
+            self.cursors.issue(method, key, scope);
         }
     }
 
@@ -435,6 +446,9 @@ fn bounded(name: &str) -> String {
 }
 
 const VERSION_CHARS: usize = 64;
+
+/// The code of the error that sends a user to a page first (2025-11-25).
+const URL_ELICITATION_REQUIRED: i64 = -32_042;
 
 /// The id of the listen request that a message belongs to.
 pub(crate) fn subscription(params: Value<'_>) -> Option<Key> {

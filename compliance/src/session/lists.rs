@@ -5,11 +5,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::Moment;
 use crate::id::hash;
 use crate::method::Method;
+use crate::value::Value;
 
 /// The cursors that a server has issued.
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
-    issued: HashSet<u64>,
+    // Each with the scope of the page that it stood on, and where that page is.
+    issued: HashMap<u64, Option<(Scope, u64)>>,
     order: VecDeque<u64>,
     // The cursors of the walk under way, by method.
     walks: HashMap<Method, HashSet<u64>>,
@@ -25,7 +27,12 @@ impl Cursors {
     }
 
     pub(crate) fn was_issued(&self, key: u64) -> bool {
-        self.issued.contains(&key)
+        self.issued.contains_key(&key)
+    }
+
+    /// The scope of the page that a cursor stood on, and where that page is.
+    pub(crate) fn scope(&self, key: u64) -> Option<(Scope, u64)> {
+        self.issued.get(&key).copied().flatten()
     }
 
     /// Whether the walk under way had this cursor before.
@@ -39,12 +46,12 @@ impl Cursors {
         self.walks.remove(&method);
     }
 
-    pub(crate) fn issue(&mut self, method: Method, key: u64) {
+    pub(crate) fn issue(&mut self, method: Method, key: u64, scope: Option<(Scope, u64)>) {
         let walk = self.walks.entry(method).or_default();
         if walk.len() < CURSORS {
             walk.insert(key);
         }
-        if self.issued.insert(key) {
+        if self.issued.insert(key, scope).is_none() {
             self.order.push_back(key);
         }
         if self.order.len() > CURSORS
@@ -52,6 +59,30 @@ impl Cursors {
         {
             self.issued.remove(&oldest);
             self.forgotten = true;
+        }
+    }
+}
+
+/// Who may share what is cached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Private,
+    Public,
+}
+
+impl Scope {
+    /// The scope that a result has.
+    pub(crate) fn of(result: Value<'_>) -> Option<Self> {
+        let scope = result.get("cacheScope")?;
+        let known = [Self::Private, Self::Public];
+        known.into_iter().find(|one| scope.is(one.name()))
+    }
+
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Public => "public",
         }
     }
 }
@@ -170,7 +201,7 @@ impl Logging {
 }
 
 /// The names of the levels, the mildest first.
-const LEVELS: [&str; 8] = [
+pub(crate) const LEVELS: [&str; 8] = [
     "debug",
     "info",
     "notice",
@@ -257,7 +288,7 @@ mod tests {
     fn a_cursor_belongs_to_its_list() {
         let mut cursors = Cursors::default();
         let key = Cursors::key(Method::ToolsList, "2");
-        cursors.issue(Method::ToolsList, key);
+        cursors.issue(Method::ToolsList, key, None);
         assert!(cursors.was_issued(key) && cursors.is_repeated(Method::ToolsList, key));
         assert!(!cursors.was_issued(Cursors::key(Method::PromptsList, "2")));
         cursors.begin(Method::ToolsList);

@@ -5,6 +5,7 @@
 
 pub(crate) mod asked;
 pub(crate) mod capabilities;
+pub(crate) mod elicitations;
 mod enter;
 mod follows;
 pub(crate) mod ids;
@@ -21,6 +22,7 @@ use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey
 
 use self::asked::Asked;
 use self::capabilities::Capabilities;
+use self::elicitations::Elicitations;
 pub(crate) use self::enter::{CLIENT_CAPABILITIES_KEY, subscription};
 pub(crate) use self::follows::Follows;
 use self::ids::Requests;
@@ -100,6 +102,7 @@ pub(crate) struct Session {
     pub(crate) discovered: Option<Capabilities>,
     pub(crate) tools: Tools,
     pub(crate) cursors: Cursors,
+    pub(crate) elicitations: Elicitations,
     pub(crate) subscriptions: Subscriptions,
     pub(crate) logging: Logging,
     pub(crate) uses: Uses,
@@ -162,6 +165,7 @@ impl Session {
             discovered: None,
             tools: Tools::default(),
             cursors: Cursors::default(),
+            elicitations: Elicitations::default(),
             subscriptions: Subscriptions::default(),
             logging: Logging::default(),
             uses: Uses::default(),

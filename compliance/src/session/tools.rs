@@ -115,8 +115,10 @@ impl Tools {
 
     /// A page came.
     pub(crate) fn page(&mut self, result: Value<'_>) {
-        if let Some(tools) = result.get("tools") {
-            tools.elements(|tool| self.add(tool));
+        match result.get("tools").filter(|tools| tools.is_array()) {
+            Some(tools) => tools.elements(|tool| self.add(tool)),
+            // A result of another shape is no page.
+            None => self.walk_broken = true,
         }
         let more = result.get("nextCursor").is_some_and(Value::is_string);
         if more {
@@ -132,6 +134,7 @@ impl Tools {
 
     fn add(&mut self, tool: Value<'_>) {
         let Some(name) = tool.get("name").and_then(Value::string) else {
+            self.walk_broken = true;
             return;
         };
         let schema = tool.get("outputSchema").filter(|one| one.is_object());

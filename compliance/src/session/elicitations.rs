@@ -1,0 +1,48 @@
+//! The elicitations that a server has asked for in URL mode.
+
+use std::collections::HashSet;
+
+use crate::id::hash;
+use crate::value::Value;
+
+/// The elicitations that a server has asked for in URL mode, by the hash of their id.
+#[derive(Debug, Default)]
+pub(crate) struct Elicitations {
+    all: HashSet<u64>,
+    forgotten: bool,
+}
+
+/// Whether a server has given an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Given {
+    Yes,
+    /// It may have been forgotten.
+    Perhaps,
+    No,
+}
+
+const ELICITATIONS: usize = 16_384;
+
+impl Elicitations {
+    pub(crate) fn find(&self, id: &str) -> Given {
+        if self.all.contains(&hash(id.as_bytes())) {
+            Given::Yes
+        } else if self.forgotten {
+            Given::Perhaps
+        } else {
+            Given::No
+        }
+    }
+
+    /// Takes what a request or an element of an error's list says.
+    pub(crate) fn give(&mut self, elicitation: Value<'_>) {
+        let Some(id) = elicitation.get("elicitationId").and_then(Value::string) else {
+            return;
+        };
+        if self.all.len() >= ELICITATIONS {
+            self.forgotten = true;
+            return;
+        }
+        self.all.insert(hash(id.as_bytes()));
+    }
+}

@@ -1,0 +1,116 @@
+//! Blocks of content: text, images and what else tools, prompts and models exchange.
+
+use super::types::OBJECT;
+use super::{Kind, Member, Wrong, check, need};
+use crate::revision::Revisions;
+use crate::value::{Value, quoted};
+
+/// The types of blocks, since when each is there, and its members.
+const BLOCKS: [(&str, Revisions, &[Member]); 7] = [
+    ("text", Revisions::ALL, &[need("text", Kind::Text)]),
+    ("image", Revisions::ALL, MEDIA),
+    ("audio", Revisions::FROM_R2, MEDIA),
+    (
+        "resource",
+        Revisions::ALL,
+        &[need("resource", Kind::Resource)],
+    ),
+    (
+        "resource_link",
+        Revisions::FROM_R3,
+        &[need("uri", Kind::Text), need("name", Kind::Text)],
+    ),
+    (
+        "tool_use",
+        Revisions::FROM_R4,
+        &[
+            need("id", Kind::Text),
+            need("name", Kind::Text),
+            need("input", OBJECT),
+        ],
+    ),
+    (
+        "tool_result",
+        Revisions::FROM_R4,
+        &[
+            need("toolUseId", Kind::Text),
+            need("content", Kind::List(&OBJECT)),
+        ],
+    ),
+];
+
+const MEDIA: &[Member] = &[need("data", Kind::Text), need("mimeType", Kind::Text)];
+
+/// What is wrong with a block.
+pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+    if !value.is_object() {
+        let what = format!("is {} and no object", value.kind());
+        return Err(Wrong::here(what));
+    }
+    let Some(kind) = value.get("type") else {
+        return Err(Wrong::here("has no string `type`".to_owned()));
+    };
+    let known = BLOCKS.iter().find(|(name, _, _)| kind.is(name));
+    let Some((name, since, members)) = known else {
+        let found = match kind.string() {
+            Some(name) => quoted(&name),
+            None => kind.kind().to_owned(),
+        };
+        let what = format!("is {found}, which no revision has");
+        return Err(Wrong::here(what).under("type"));
+    };
+    if !since.meets(possible) {
+        let what = format!("is `{name}`, which belongs to {}", since.words());
+        return Err(Wrong::here(what).under("type"));
+    }
+    check(value, members, possible)
+}
+
+/// What is wrong with blocks: an array of them, or a single one where that is allowed.
+pub(crate) fn blocks(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+    if !value.is_array() {
+        return block(value, possible);
+    }
+    let (mut number, mut first) = (0_usize, Ok(()));
+    value.elements(|element| {
+        if first.is_ok() {
+            first = block(element, possible).map_err(|wrong| wrong.under(&number.to_string()));
+        }
+        number += 1;
+    });
+    first
+}
+
+/// Whether these are the members of a `tools/call` result with one block of plain text, as
+/// most are, which is told without taking it apart. False where only a closer look tells.
+pub(crate) fn is_one_text(result: Value<'_>) -> bool {
+    let Some(text) = result
+        .0
+        .strip_prefix(b"{\"content\":[{\"type\":\"text\",\"text\":\"")
+    else {
+        return false;
+    };
+    // The first quote that no backslash stands before ends the string.
+    let ends = memchr::memchr_iter(b'"', text)
+        .find(|at| at.checked_sub(1).and_then(|at| text.get(at)) != Some(&b'\\'));
+    let rest = ends.and_then(|at| text.get(at..)).unwrap_or_default();
+    rest.starts_with(b"\"}]") && memchr::memmem::find(rest, b"\"content\"").is_none()
+}
+
+const RESOURCE: &[Member] = &[need("uri", Kind::Text)];
+
+/// What is wrong with what a resource holds.
+pub(super) fn resource(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+    check(value, RESOURCE, possible)?;
+    let (text, blob) = (value.get("text"), value.get("blob"));
+    match (text, blob) {
+        (Some(one), _) | (None, Some(one)) if one.is_string() => Ok(()),
+        (Some(one), _) => {
+            Err(Wrong::here(format!("is {} and no string", one.kind())).under("text"))
+        }
+        (None, Some(one)) => {
+            Err(Wrong::here(format!("is {} and no string", one.kind())).under("blob"))
+        }
+        (None, None) => Err(Wrong::here("has neither `text` nor `blob`".to_owned())),
+    }
+}

@@ -1,0 +1,253 @@
+//! The shapes of messages: which members each method's parameters and results must have,
+//! and of what type, by revision.
+//!
+//! These are facts of the schemas of MCP, in tables of [`Member`]s: `requests`,
+//! `notifications`, `results` and `content`. A rule asks for the table of a method and
+//! calls [`check`]. A new revision adds members with [`Member::only`], and new methods as
+//! arms of the three functions that name the tables.
+
+pub(crate) mod content;
+pub(crate) mod form;
+mod notifications;
+mod requests;
+mod results;
+mod types;
+
+pub(crate) use self::notifications::of as notification;
+pub(crate) use self::requests::of as request;
+pub(crate) use self::results::of as result;
+use crate::revision::Revisions;
+use crate::value::{Value, quoted};
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// Any value at all.
+    Any,
+    /// A boolean.
+    Boolean,
+    /// A string or an integer.
+    Id,
+    /// An array of these.
+    List(&'static Self),
+    /// An object whose members are all of this kind.
+    Map(&'static Self),
+    /// A number.
+    Number,
+    /// An object with these members, and any other.
+    Object(&'static [Member]),
+    /// What a resource holds: a string `text` or `blob` beside its URI.
+    Resource,
+    /// A string.
+    Text,
+    /// One of these strings.
+    Word(&'static [&'static str]),
+}
+
+/// One member of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    name: &'static str,
+    kind: Kind,
+    required: bool,
+    /// Where it is defined; elsewhere it may be anything.
+    revisions: Revisions,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    /// JSON pointer to it; what is missing is pointed at by what should hold it.
+    pub(crate) pointer: String,
+    /// What it is, in words that follow a name: that it has no string of some name.
+    pub(crate) what: String,
+}
+
+/// A member that must be there.
+const fn need(name: &'static str, kind: Kind) -> Member {
+    Member {
+        name,
+        kind,
+        required: true,
+        revisions: Revisions::ALL,
+    }
+}
+
+/// A member that may be left out.
+const fn may(name: &'static str, kind: Kind) -> Member {
+    Member {
+        required: false,
+        ..need(name, kind)
+    }
+}
+
+impl Member {
+    /// Only in these revisions.
+    const fn only(mut self, revisions: Revisions) -> Self {
+        self.revisions = revisions;
+        self
+    }
+}
+
+/// No table has more members.
+const MOST: usize = 12;
+
+/// What is wrong first with an object that should have these members, where it is of one of
+/// the `possible` revisions.
+pub(crate) fn check(
+    object: Value<'_>,
+    members: &'static [Member],
+    possible: Revisions,
+) -> Result<(), Wrong> {
+    if members.is_empty() {
+        return Ok(());
+    }
+    if !object.is_object() {
+        return Err(Wrong::here(format!("is {} and no object", object.kind())));
+    }
+    let mut found: [Option<Value<'_>>; MOST] = [None; MOST];
+    object.members(|name, value| {
+        let mut known = members.iter().zip(&mut found);
+        if let Some((_, slot)) = known.find(|(member, _)| member.name.as_bytes() == name) {
+            *slot = Some(value);
+        }
+    });
+    for (member, value) in members.iter().zip(found) {
+        if !member.revisions.covers(possible) {
+            continue;
+        }
+        match value {
+            Some(value) => member
+                .kind
+                .check(value, possible)
+                .map_err(|wrong| wrong.under(member.name))?,
+            None if member.required => {
+                return Err(Wrong::here(format!("has no {}", member.in_words())));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+impl Member {
+    /// Its type, where it has a word, and its name.
+    fn in_words(&self) -> String {
+        let kind = match self.kind {
+            Kind::Any | Kind::Id | Kind::Word(_) => "",
+            Kind::Boolean => "boolean ",
+            Kind::List(_) => "array ",
+            Kind::Map(_) | Kind::Object(_) | Kind::Resource => "object ",
+            Kind::Number => "number ",
+            Kind::Text => "string ",
+        };
+        format!("{kind}`{}`", self.name)
+    }
+}
+
+impl Kind {
+    fn check(self, value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+        let fits = match self {
+            Self::Any => true,
+            Self::Boolean => value.boolean().is_some(),
+            Self::Id => value.is_string() || value.is_integer(),
+            Self::Number => value.is_number(),
+            Self::Text => value.is_string(),
+            Self::Word(words) => return word(value, words),
+            Self::List(kind) => return list(value, *kind, possible),
+            Self::Map(kind) => return map(value, *kind, possible),
+            Self::Object([]) => value.is_object(),
+            Self::Object(members) => return check(value, members, possible),
+            Self::Resource => return content::resource(value, possible),
+        };
+        if fits {
+            return Ok(());
+        }
+        let wanted = match self {
+            Self::Boolean => "boolean",
+            Self::Id => "string or integer",
+            Self::Number => "number",
+            Self::Text => "string",
+            _ => "object",
+        };
+        let what = format!("is {} and no {wanted}", value.kind());
+        Err(Wrong::here(what))
+    }
+}
+
+fn word(value: Value<'_>, words: &[&str]) -> Result<(), Wrong> {
+    if words.iter().any(|word| value.is(word)) {
+        return Ok(());
+    }
+    let Some(text) = value.string() else {
+        let what = format!("is {} and no string", value.kind());
+        return Err(Wrong::here(what));
+    };
+    if text.starts_with("<REDACTED") {
+        return Ok(());
+    }
+    let what = format!("is {} and none of `{}`", quoted(&text), words.join("`, `"));
+    Err(Wrong::here(what))
+}
+
+fn list(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
+    if !value.is_array() {
+        let what = format!("is {} and no array", value.kind());
+        return Err(Wrong::here(what));
+    }
+    let (mut number, mut first) = (0_usize, Ok(()));
+    value.elements(|element| {
+        if first.is_ok() {
+            first = kind
+                .check(element, possible)
+                .map_err(|wrong| wrong.under(&number.to_string()));
+        }
+        number += 1;
+    });
+    first
+}
+
+fn map(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
+    if !value.is_object() {
+        let what = format!("is {} and no object", value.kind());
+        return Err(Wrong::here(what));
+    }
+    let mut first = Ok(());
+    value.members(|name, value| {
+        if first.is_ok() {
+            let name = || String::from_utf8_lossy(name).into_owned();
+            first = kind
+                .check(value, possible)
+                .map_err(|wrong| wrong.under(&name()));
+        }
+    });
+    first
+}
+
+impl Wrong {
+    fn here(what: String) -> Self {
+        Self {
+            pointer: String::new(),
+            what,
+        }
+    }
+
+    /// The same, seen from what holds it under this name.
+    pub(crate) fn under(mut self, name: &str) -> Self {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        self.pointer = format!("/{name}{}", self.pointer);
+        self
+    }
+
+    /// In words, of what `whole` names: `` the parameters of `ping`: `/a` is null … ``.
+    pub(crate) fn told(&self, whole: &str) -> String {
+        if self.pointer.is_empty() {
+            format!("{whole}: {}", self.what)
+        } else {
+            format!("{whole}: {} {}", quoted(&self.pointer), self.what)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
