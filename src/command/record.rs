@@ -63,7 +63,8 @@ pub(crate) struct Arguments {
     /// What is promised about the tape when the recorder is killed
     #[arg(long, value_enum, default_value_t = DurabilityArgument::Queue)]
     durability: DurabilityArgument,
-    /// What happens when the recorder cannot keep up [default: wait; gap for a gateway]
+    /// What happens when the recorder cannot keep up [default: wait; wait-briefly for a
+    /// gateway]
     #[arg(long, value_enum)]
     when_full: Option<WhenFullArgument>,
     /// The longest message that is kept whole; longer ones pass all the same
@@ -115,6 +116,9 @@ enum DurabilityArgument {
 enum WhenFullArgument {
     /// The traffic waits
     Wait,
+    /// The traffic waits; when the disk has stood still for 5 s it goes on, and the tape
+    /// has a gap that is counted
+    WaitBriefly,
     /// The tape has a gap that is counted
     Gap,
 }
@@ -269,10 +273,11 @@ fn settings(
         DurabilityArgument::Written => Durability::Written,
     };
     let when_full = match (arguments.when_full, way) {
+        (Some(WhenFullArgument::Gap), _) => WhenFull::Gap,
         (Some(WhenFullArgument::Wait), _) => WhenFull::Wait,
         (None, way) if way.serves_one() => WhenFull::Wait,
-        // In front of many clients the traffic is the product.
-        (Some(WhenFullArgument::Gap) | None, _) => WhenFull::Gap,
+        // In front of many clients no disk that hangs may end the traffic.
+        (Some(WhenFullArgument::WaitBriefly) | None, _) => WhenFull::WaitBriefly,
     };
     let mut env_names: Vec<String> = std::env::vars_os()
         .map(|(name, _)| name.to_string_lossy().into_owned())

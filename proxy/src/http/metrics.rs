@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tapewright_schemas::event::{Added, Direction};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::record::{Amount, Figures};
+
 /// How many buckets the latency is counted in: two per power of two, from 1 µs on.
 const BUCKETS: usize = 48;
 
@@ -17,6 +19,8 @@ pub(crate) struct Metrics {
     in_flight: AtomicU64,
     refused: AtomicU64,
     bytes: [AtomicU64; 2],
+    // Events and bytes that passed and are not kept, by cause.
+    lost: [[AtomicU64; 2]; 3],
     // Of the time that exchanges were in our hands.
     added: [AtomicU64; BUCKETS],
     added_sum_us: AtomicU64,
@@ -29,6 +33,7 @@ impl Default for Metrics {
             in_flight: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             bytes: Default::default(),
+            lost: Default::default(),
             added: std::array::from_fn(|_| AtomicU64::new(0)),
             added_sum_us: AtomicU64::new(0),
         }
@@ -63,8 +68,18 @@ impl Drop for InFlight {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) sessions: usize,
-    pub(crate) queue_bytes: usize,
-    pub(crate) gaps: u64,
+    pub(crate) recorder: Figures,
+}
+
+/// Why a body is not kept as it passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// Its content encoding could not be undone.
+    Encoding,
+    /// It is longer than the longest message that is kept whole.
+    Length,
+    /// All bodies under way together held as much as they may.
+    Memory,
 }
 
 impl Metrics {
@@ -91,6 +106,18 @@ impl Metrics {
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }
 
+    /// A body was not kept as it passed; so many of its bytes are missing.
+    pub(crate) fn add_lost(&self, cause: Loss, bytes: u64) {
+        let [encoding, length, memory] = &self.lost;
+        let [event_count, byte_count] = match cause {
+            Loss::Encoding => encoding,
+            Loss::Length => length,
+            Loss::Memory => memory,
+        };
+        event_count.fetch_add(1, Ordering::Relaxed);
+        byte_count.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     pub(crate) fn add_latency(&self, added: Added) {
         let us = added.request_us + added.response_us;
         self.added_sum_us.fetch_add(us, Ordering::Relaxed);
@@ -98,6 +125,21 @@ impl Metrics {
         if let Some(bucket) = self.added.get(bucket) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// What is missing on the tape, with its cause as labels.
+    fn lost(&self, recorder: Figures) -> [(&'static str, Amount); 5] {
+        let [encoding, length, memory] = self.lost.each_ref().map(|[events, bytes]| Amount {
+            events: events.load(Ordering::Relaxed),
+            bytes: bytes.load(Ordering::Relaxed),
+        });
+        [
+            ("{cause=\"queue_full\"}", recorder.lost_to_queue),
+            ("{cause=\"disk\"}", recorder.lost_to_disk),
+            ("{cause=\"encoding\"}", encoding),
+            ("{cause=\"too_long\"}", length),
+            ("{cause=\"memory\"}", memory),
+        ]
     }
 
     /// The figures as text (Prometheus exposition format 0.0.4).
@@ -148,17 +190,45 @@ impl Metrics {
                 ("{direction=\"to_client\"}", number(load(to_client))),
             ],
         );
+        let Figures { waiting, most, .. } = reading.recorder;
+        for (name, help, value) in [
+            (
+                "queue_bytes",
+                "Bytes that wait to be written to the tape.",
+                waiting.bytes,
+            ),
+            (
+                "queue_events",
+                "Events that wait to be written to the tape.",
+                waiting.events,
+            ),
+            (
+                "queue_peak_bytes",
+                "The most bytes that ever waited.",
+                most.bytes,
+            ),
+            (
+                "queue_peak_events",
+                "The most events that ever waited.",
+                most.events,
+            ),
+        ] {
+            one(name, "gauge", help, &[("", number(value))]);
+        }
+        let lost = self.lost(reading.recorder);
+        let by_cause =
+            |of: fn(&Amount) -> u64| lost.map(|(cause, lost)| (cause, number(of(&lost))));
         one(
-            "queue_bytes",
-            "gauge",
-            "Bytes that wait to be written to the tape.",
-            &[("", number(reading.queue_bytes as u64))],
+            "lost_events_total",
+            "counter",
+            "Events that passed and are missing on the tape, or not whole there.",
+            &by_cause(|lost| lost.events),
         );
         one(
-            "gap_events_total",
+            "lost_bytes_total",
             "counter",
-            "Events that are missing on the tape.",
-            &[("", number(reading.gaps))],
+            "Bytes of messages and bodies that passed and are missing on the tape.",
+            &by_cause(|lost| lost.bytes),
         );
         let counts: Vec<u64> = self.added.iter().map(load).collect();
         let total: u64 = counts.iter().sum();

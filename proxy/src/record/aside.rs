@@ -8,7 +8,6 @@ use std::thread::{self, JoinHandle};
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, Judge, Offset};
 
-use super::WhenFull;
 use super::queue::Queue;
 
 /// Hands events on to a judge on another thread. When too much waits for it, the judge is
@@ -31,7 +30,7 @@ struct Found {
 impl Aside {
     /// Starts the thread; without one the judge judges where it is called.
     pub(crate) fn start(judge: Box<dyn Judge>) -> Box<dyn Judge> {
-        let queue = Arc::new(Queue::new(WhenFull::Gap));
+        let queue = Arc::new(Queue::aside());
         let found = Arc::new(Found::default());
         // The judge is given to the thread once there is one.
         let (give, take) = std::sync::mpsc::sync_channel::<Box<dyn Judge>>(1);
@@ -197,7 +196,7 @@ mod tests {
         let mut aside = Aside::start(Box::<Picky>::default());
         // More than may wait, at once: the thread naps while nothing has come.
         for seq in 1..=64 {
-            aside.observe(&message(seq, 1 << 20), None);
+            aside.observe(&message(seq, 2 << 20), None);
         }
         aside.end(Offset(7));
         let (mut judged, mut lost) = (0, 0);

@@ -16,6 +16,8 @@ use tapewright_schemas::tape::{GapTotal, Header};
 use super::cassettes::{Cassettes, Job};
 use super::finish::Finished;
 use super::names::{FolderTarget, TAPE_ENDING, Target, numbered, stem};
+use super::queue::Disk;
+use super::stats::Amount;
 use super::sync::SyncGate;
 use super::tape_file::{TapeWriter, redact_header};
 use super::tapes::Unsynced;
@@ -47,8 +49,10 @@ pub(crate) struct Folder {
     stamp: u64,
     next_look: Offset,
     cassettes: Cassettes,
-    // What closed tapes amount to.
+    disk: Arc<Disk>,
+    // What closed tapes amount to, and what the disk did not take of them.
     done: Finished,
+    lost: Amount,
     finished: bool,
 }
 
@@ -98,7 +102,7 @@ const REWRITES: u32 = 16;
 const CHAIN: usize = 4_096;
 
 impl Folder {
-    pub(crate) fn new(target: FolderTarget, settings: Settings) -> Self {
+    pub(crate) fn new(target: FolderTarget, settings: Settings, disk: Arc<Disk>) -> Self {
         let Settings {
             mut header,
             command,
@@ -132,7 +136,9 @@ impl Folder {
             stamp: 0,
             next_look: Offset::default(),
             cassettes: Cassettes::start(),
+            disk,
             done: Finished::default(),
+            lost: Amount::default(),
             finished: false,
         }
     }
@@ -196,9 +202,10 @@ impl Folder {
         self.look();
     }
 
-    pub(crate) fn gaps(&self) -> GapTotal {
-        let open = self.open.values().map(|open| open.tape.gaps());
-        open.fold(self.done.gaps, sum)
+    /// What the disk did not take so far.
+    pub(crate) fn lost(&self) -> Amount {
+        let open = self.open.values().map(|open| open.tape.lost());
+        open.fold(self.lost, Amount::and)
     }
 
     pub(crate) fn is_finished(&self) -> bool {
@@ -262,7 +269,13 @@ impl Folder {
         let path = numbered(&self.path.join(name), volume + 1);
         let redactor = Redactor::new(Arc::clone(&self.rules));
         let target = Target::tape_only(&path);
-        let tape = TapeWriter::open(target, header, redactor, self.judging.clone());
+        let tape = TapeWriter::open(
+            target,
+            header,
+            redactor,
+            self.judging.clone(),
+            Arc::clone(&self.disk),
+        );
         self.open.insert(
             key,
             Open {
@@ -295,6 +308,7 @@ impl Folder {
         self.done.findings.add(closed.findings);
         let gaps = !closed.gaps.is_empty() || closed.lost.is_some();
         self.done.lost = self.done.lost.take().or(closed.lost);
+        self.lost = self.lost.and(open.tape.lost());
         let Some(path) = closed.tape else { return };
         self.remember(key);
         if let Some(known) = self.known.get_mut(&key) {

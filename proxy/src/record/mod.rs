@@ -41,9 +41,9 @@ use std::time::Duration;
 use tapewright_engine::Forward;
 use tapewright_schemas::event::{Event, Offset};
 use tapewright_schemas::redact::Rules;
-use tapewright_schemas::tape::{GapTotal, Header};
+use tapewright_schemas::tape::Header;
 
-use self::queue::Queue;
+use self::queue::{Disk, Queue};
 use self::shown::Shown;
 use self::stats::Stats;
 use self::sync::SyncGate;
@@ -54,6 +54,7 @@ pub use self::finish::{Finished, Problem, SessionFiles};
 pub use self::judging::{Findings, Judging, MakeJudge, Tell};
 pub use self::listener::{Ear, Listener};
 pub use self::names::Target;
+pub use self::stats::{Amount, Figures};
 pub use self::tapped::Tapped;
 pub(crate) use self::ticks::Ticks;
 
@@ -87,6 +88,9 @@ pub enum WhenFull {
     Gap,
     /// The next read waits: the tape is the product.
     Wait,
+    /// The next read waits, unless the disk stands still: then events are not kept until it
+    /// moves again, and the tape says how many.
+    WaitBriefly,
 }
 
 impl WhenFull {
@@ -96,9 +100,15 @@ impl WhenFull {
         match self {
             Self::Gap => "gap",
             Self::Wait => "wait",
+            Self::WaitBriefly => "wait-briefly",
         }
     }
 }
+
+/// How long a single write may take before a gateway no longer waits for the disk. Disks that
+/// share their power with others, or write back what they cached, are silent for a second or
+/// two; clients give up a request after sixty.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What and how to record.
 pub struct Settings {
@@ -174,15 +184,18 @@ impl Recorder {
         let folder = settings.target.folder.is_some();
         let beat = settings.judging.as_ref().and_then(|judging| judging.beat);
         let keeper = if durability == Durability::Queue {
-            let queue = Arc::new(Queue::new(when_full));
-            let make = || Tapes::create(settings);
+            let (queue, disk) = (Arc::new(Queue::new(when_full)), Arc::<Disk>::default());
+            if when_full == WhenFull::WaitBriefly {
+                queue::watch(Arc::clone(&queue), Arc::clone(&disk), PATIENCE)?;
+            }
+            let make = || Tapes::create(settings, disk);
             let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats))?;
             Keeper::Queued {
                 queue,
                 writer: Mutex::new(Some(writer)),
             }
         } else {
-            let tapes = Tapes::create(settings);
+            let tapes = Tapes::create(settings, Arc::default());
             let gate = (durability == Durability::Synced).then(SyncGate::default);
             Keeper::Direct {
                 tapes: Box::new(Mutex::new(tapes)),
@@ -295,14 +308,14 @@ impl Recorder {
                     Tapes::Folder(folder) => {
                         folder.flush();
                         let unsynced = folder.unsynced();
-                        self.stats.update(0, folder.gaps());
+                        self.stats.update(0, folder.lost());
                         drop(tapes);
                         unsynced.iter().for_each(Unsynced::wait);
                         return Ok(());
                     }
                 };
                 let written = tape.flush();
-                self.stats.update(tape.owed(), tape.gaps());
+                self.stats.update(tape.owed(), tape.lost());
                 let file = tape.file();
                 drop(tapes);
                 if let (Some(gate), Some(file)) = (gate, file) {
@@ -362,29 +375,19 @@ impl Recorder {
         }
     }
 
-    /// How much waits to be written, in bytes of payload and bookkeeping.
+    /// How the recorder keeps up.
     #[must_use]
-    pub fn depth_bytes(&self) -> usize {
-        match &self.keeper {
-            Keeper::Queued { queue, .. } => queue.depth_bytes(),
-            Keeper::Direct { .. } | Keeper::Off => 0,
-        }
-    }
-
-    /// How many events are missing so far.
-    #[must_use]
-    pub fn gap_events(&self) -> u64 {
-        self.gaps().events
-    }
-
-    /// What has not been recorded so far.
-    #[must_use]
-    pub fn gaps(&self) -> GapTotal {
-        let untold = match &self.keeper {
-            Keeper::Queued { queue, .. } => queue.untold(),
-            Keeper::Direct { .. } | Keeper::Off => GapTotal::default(),
+    pub fn figures(&self) -> Figures {
+        let [waiting, most, lost_to_queue] = match &self.keeper {
+            Keeper::Queued { queue, .. } => queue.figures(),
+            Keeper::Direct { .. } | Keeper::Off => Default::default(),
         };
-        self.stats.gaps(untold)
+        Figures {
+            waiting,
+            most,
+            lost_to_queue,
+            lost_to_disk: self.stats.lost(),
+        }
     }
 
     /// How many requests of the client await their response, as far as written.

@@ -1,6 +1,8 @@
 //! The bounded queue between the pumps and the writer.
 
+mod cost;
 mod spent;
+mod watchdog;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,21 +10,22 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use tapewright_schemas::event::{
-    Direction, Event, EventBody, Fields, Gap, Head, Offset, Payload, SessionKey,
-};
-use tapewright_schemas::tape::GapTotal;
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, SessionKey};
 
+use self::cost::cost;
 use self::spent::Spent;
 use super::WhenFull;
+use super::stats::Amount;
 
-/// How much may wait for the writer, in bytes of payload and bookkeeping. A single event
-/// may be larger when nothing else waits.
+pub(crate) use self::cost::payload_bytes;
+pub(crate) use self::watchdog::{Disk, watch};
+
+/// How much may wait for the writer, in bytes of payload and bookkeeping, beside one message
+/// of any size: what is longer than this is as much worth keeping as what is short.
 const CAPACITY: usize = 4 << 20;
 
-/// What an event costs beside its payload, in bytes: its own size and its share of a
-/// buffer.
-const OVERHEAD: usize = 192;
+/// How much may wait for somebody beside the tape.
+const CAPACITY_ASIDE: usize = 64 << 20;
 
 /// How long the writer sleeps between two looks while traffic flows. To be woken for each
 /// message would cost every message a system call and the peers a processor.
@@ -48,17 +51,25 @@ pub(crate) struct Queue {
     overfull: AtomicBool,
     filled: Condvar,
     drained: Condvar,
+    // Whoever watches the disk waits here for the queue to be overfull.
+    alarmed: Condvar,
     spent: Spent,
 }
 
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "five facts that hold in any combination"
+    reason = "facts that hold in any combination"
 )]
 struct State {
     events: Vec<Event>,
     bytes: usize,
+    // What the largest event that waits costs.
+    largest: usize,
+    // The most that ever waited.
+    most: Amount,
+    // What was swallowed since the beginning.
+    lost: Amount,
     // Whether what was taken last had come quickly.
     quick: bool,
     // What was swallowed and is not told yet, by session.
@@ -73,6 +84,8 @@ struct State {
     busy: bool,
     // Somebody waits for the queue to drain.
     awaited: bool,
+    // The disk stands still: nobody waits for it any more.
+    given_up: bool,
     closed: bool,
 }
 
@@ -81,8 +94,14 @@ impl Queue {
         Self::with_capacity(when_full, CAPACITY)
     }
 
+    /// A queue for somebody who judges or listens and whom nobody waits for: it may fall
+    /// behind for a while, and is told of a gap then.
+    pub(crate) fn aside() -> Self {
+        Self::with_capacity(WhenFull::Gap, CAPACITY_ASIDE)
+    }
+
     /// A queue in which so many bytes may wait.
-    pub(crate) fn with_capacity(when_full: WhenFull, capacity: usize) -> Self {
+    fn with_capacity(when_full: WhenFull, capacity: usize) -> Self {
         Self {
             when_full,
             capacity,
@@ -90,6 +109,7 @@ impl Queue {
             overfull: AtomicBool::new(false),
             filled: Condvar::new(),
             drained: Condvar::new(),
+            alarmed: Condvar::new(),
             spent: Spent::default(),
         }
     }
@@ -108,8 +128,11 @@ impl Queue {
                 None => break,
             }
         }
-        if state.bytes > self.capacity {
+        state.most.bytes = state.most.bytes.max(state.bytes as u64);
+        state.most.events = state.most.events.max(state.events.len() as u64);
+        if state.bytes > self.capacity && !state.given_up {
             self.overfull.store(true, Ordering::Relaxed);
+            self.alarmed.notify_one();
         }
         self.wake(&state);
         drop(state);
@@ -123,7 +146,7 @@ impl Queue {
             return;
         }
         let mut state = self.lock();
-        while state.bytes > self.capacity && !state.closed {
+        while state.is_waited_for(self.capacity) {
             state.awaited = true;
             self.filled.notify_one();
             state = self
@@ -135,7 +158,7 @@ impl Queue {
 
     /// Whether [`keep_pace`](Self::keep_pace) would wait.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.when_full == WhenFull::Wait && self.overfull.load(Ordering::Relaxed)
+        self.when_full != WhenFull::Gap && self.overfull.load(Ordering::Relaxed)
     }
 
     fn wake(&self, state: &State) {
@@ -151,6 +174,7 @@ impl Queue {
         self.spent.put(batch);
         let mut state = self.lock();
         state.busy = false;
+        state.given_up = false;
         let (mut naps, mut is_cleared) = (0, false);
         let nap = if state.quick { SHORT_NAP } else { NAP };
         while state.events.is_empty() {
@@ -185,6 +209,7 @@ impl Queue {
         let waited = nap.as_micros() * u128::from(naps);
         state.quick = state.bytes as u128 > waited * BUSY;
         state.bytes = 0;
+        state.largest = 0;
         self.overfull.store(false, Ordering::Relaxed);
         state.busy = true;
         state.release(&self.drained);
@@ -198,7 +223,7 @@ impl Queue {
             return Poll::Ready(());
         }
         let mut state = self.lock();
-        if state.bytes <= self.capacity || state.closed {
+        if !state.is_waited_for(self.capacity) {
             return Poll::Ready(());
         }
         state.awaited = true;
@@ -220,20 +245,15 @@ impl Queue {
         self.lock().tick.take()
     }
 
-    /// How much waits for the writer, in bytes of payload and bookkeeping.
-    pub(crate) fn depth_bytes(&self) -> usize {
-        self.lock().bytes
-    }
-
-    /// What was swallowed and is not on the tape yet.
-    pub(crate) fn untold(&self) -> GapTotal {
-        let mut total = GapTotal::default();
-        for gap in self.lock().gaps.values() {
-            total.count += 1;
-            total.events += gap.events;
-            total.bytes += gap.bytes;
-        }
-        total
+    /// How much waits for the writer, the most that ever did, and what did not fit; bytes of
+    /// what waits are those of payload and bookkeeping, bytes of what is lost those of payload.
+    pub(crate) fn figures(&self) -> [Amount; 3] {
+        let state = self.lock();
+        let waiting = Amount {
+            events: state.events.len() as u64,
+            bytes: state.bytes as u64,
+        };
+        [waiting, state.most, state.lost]
     }
 
     /// Waits until the writer has dealt with everything that was pushed before.
@@ -258,6 +278,7 @@ impl Queue {
         state.release(&self.drained);
         drop(state);
         self.filled.notify_all();
+        self.alarmed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -271,14 +292,16 @@ impl State {
             return;
         }
         let cost = cost(&event);
-        let full = self.bytes + cost > capacity && !self.events.is_empty();
-        if full && when_full == WhenFull::Gap {
+        let largest = self.largest.max(cost);
+        let may_lose = when_full == WhenFull::Gap || self.given_up;
+        if may_lose && self.bytes + cost - largest > capacity {
             return self.swallow(&event);
         }
         if !self.gaps.is_empty() {
             self.tell_gaps(event.at);
         }
         self.bytes += cost;
+        self.largest = largest;
         self.events.push(event);
     }
 
@@ -288,8 +311,16 @@ impl State {
             bytes: 0,
             why: "the queue was full".to_owned(),
         });
+        let bytes = payload_bytes(event) as u64;
         gap.events += 1;
-        gap.bytes += payload_bytes(event) as u64;
+        gap.bytes += bytes;
+        self.lost.events += 1;
+        self.lost.bytes += bytes;
+    }
+
+    /// Whether more waits than may, and whoever adds to it waits for the writer.
+    fn is_waited_for(&self, capacity: usize) -> bool {
+        self.bytes > capacity && !self.given_up && !self.closed
     }
 
     /// Puts what was swallowed where it is missing.
@@ -312,42 +343,6 @@ impl State {
         }
     }
 }
-
-fn cost(event: &Event) -> usize {
-    payload_bytes(event) + OVERHEAD
-}
-
-/// How many bytes of payload an event holds.
-pub(crate) fn payload_bytes(event: &Event) -> usize {
-    match &event.body {
-        EventBody::Message {
-            payload: Payload::Whole(bytes),
-            ..
-        } => bytes.len(),
-        EventBody::Message { payload, .. } | EventBody::Body { payload } => payload.kept().len(),
-        EventBody::Stderr { line, .. } => line.len(),
-        EventBody::Head(head) => match head.as_ref() {
-            Head::Request(head) => head.target.len() + fields_bytes(&head.fields),
-            Head::Response(head) => fields_bytes(&head.fields),
-        },
-        EventBody::Trailers(fields) => fields_bytes(fields),
-        EventBody::Edited(edit) => edit.before.len() + edit.after.len(),
-        EventBody::Sse(note) => [&note.id, &note.event, &note.comment]
-            .into_iter()
-            .flatten()
-            .map(String::len)
-            .sum(),
-        _ => 0,
-    }
-}
-
-/// Names, values, and what it costs to hold them.
-fn fields_bytes(fields: &Fields) -> usize {
-    fields.bytes() + fields.len() * FIELD_OVERHEAD
-}
-
-/// What a field costs beside its text, in bytes.
-const FIELD_OVERHEAD: usize = 16;
 
 #[cfg(test)]
 mod tests;

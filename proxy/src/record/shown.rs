@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tapewright_schemas::event::{Direction, Event, Offset};
 use tapewright_schemas::redact::{Redactor, Rules};
-use tapewright_schemas::tape::{Encoder, GapTotal, Header};
+use tapewright_schemas::tape::{Encoder, Header};
 
 use super::Durability;
 use super::finish::Finished;
@@ -47,10 +47,6 @@ impl Shown {
     /// How many requests of the client await their response.
     pub(crate) fn owed(&self) -> usize {
         self.encoder.owed().count(Direction::ToServer)
-    }
-
-    pub(crate) fn gaps(&self) -> GapTotal {
-        self.encoder.gaps()
     }
 
     pub(crate) fn is_finished(&self) -> bool {

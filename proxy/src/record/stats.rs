@@ -2,30 +2,55 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use tapewright_schemas::tape::GapTotal;
+/// So many events, and so many bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// How many events.
+    pub events: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Both together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            events: self.events.saturating_add(other.events),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+/// How a recorder keeps up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// What waits to be written, in bytes of payload and bookkeeping.
+    pub waiting: Amount,
+    /// The most that ever waited.
+    pub most: Amount,
+    /// What is missing because too much waited, in bytes of payload.
+    pub lost_to_queue: Amount,
+    /// What is missing because the disk did not take it, in bytes of payload.
+    pub lost_to_disk: Amount,
+}
 
 /// Figures that the writer keeps up to date.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     // How many requests of the client await their response, as far as written.
     owed: AtomicUsize,
-    gaps: AtomicU64,
-    gap_events: AtomicU64,
-    gap_bytes: AtomicU64,
-    // The most that was ever told: what is swallowed is for an instant neither in the
-    // queue nor on a tape.
-    told: [AtomicU64; 3],
+    lost_events: AtomicU64,
+    lost_bytes: AtomicU64,
 }
 
 impl Stats {
-    /// Takes the figures of a batch that was written.
-    pub(crate) fn update(&self, owed: usize, gaps: GapTotal) {
+    /// Takes the figures of a batch that was written, and what the disk did not take so far.
+    pub(crate) fn update(&self, owed: usize, lost: Amount) {
         self.owed.store(owed, Ordering::Relaxed);
         // Written only when there is something to tell, which is hardly ever.
-        if self.gaps.load(Ordering::Relaxed) != gaps.count {
-            self.gaps.store(gaps.count, Ordering::Relaxed);
-            self.gap_events.store(gaps.events, Ordering::Relaxed);
-            self.gap_bytes.store(gaps.bytes, Ordering::Relaxed);
+        if self.lost_events.load(Ordering::Relaxed) != lost.events {
+            self.lost_events.store(lost.events, Ordering::Relaxed);
+            self.lost_bytes.store(lost.bytes, Ordering::Relaxed);
         }
     }
 
@@ -33,18 +58,11 @@ impl Stats {
         self.owed.load(Ordering::Relaxed)
     }
 
-    /// What is missing on the tapes, and `untold` on its way there. Never less than was
-    /// told before.
-    pub(crate) fn gaps(&self, untold: GapTotal) -> GapTotal {
-        let told = |most: &AtomicU64, now: &AtomicU64, untold: u64| {
-            let sum = now.load(Ordering::Relaxed).saturating_add(untold);
-            most.fetch_max(sum, Ordering::Relaxed).max(sum)
-        };
-        let [count, events, bytes] = &self.told;
-        GapTotal {
-            count: told(count, &self.gaps, untold.count),
-            events: told(events, &self.gap_events, untold.events),
-            bytes: told(bytes, &self.gap_bytes, untold.bytes),
+    /// What the disk did not take.
+    pub(crate) fn lost(&self) -> Amount {
+        Amount {
+            events: self.lost_events.load(Ordering::Relaxed),
+            bytes: self.lost_bytes.load(Ordering::Relaxed),
         }
     }
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
-use tapewright_schemas::tape::{Encoder, GapTotal, Header};
+use tapewright_schemas::tape::{Encoder, Header};
 
 use super::finish::{Finished, Identity, Projection};
 use super::judging::Bench;
 use super::names::create_tape;
 use super::order::Order;
-use super::queue::payload_bytes;
+use super::queue::{Disk, payload_bytes};
+use super::stats::Amount;
 use super::{Durability, Judging, Settings, Target};
 
 /// How much encoded text is gathered before a write, in bytes.
@@ -30,6 +31,8 @@ struct Line {
     /// What is missing when it is not written.
     events: u64,
     bytes: u64,
+    /// It tells of what was lost before.
+    tells_gap: bool,
 }
 
 /// Encodes events and appends them to the tape.
@@ -45,6 +48,7 @@ pub(crate) struct TapeWriter {
     // What stood at the cassette's and the capture's place when we began.
     before: [Option<Identity>; 2],
     file: Option<Arc<File>>,
+    disk: Arc<Disk>,
     path: PathBuf,
     number: u32,
     // Encoded lines that are not written yet, what they hold, and where each one ends.
@@ -54,6 +58,8 @@ pub(crate) struct TapeWriter {
     // Bytes of whole lines in the file.
     good: u64,
     lost: Gap,
+    // What was ever lost, also what the tape tells by now.
+    lost_ever: Amount,
     // The first thing that went wrong.
     problem: Option<String>,
     // Where what a judge finds is looked after.
@@ -64,7 +70,7 @@ pub(crate) struct TapeWriter {
 impl TapeWriter {
     /// Creates the file and writes the header. That it cannot be created is kept as a
     /// problem.
-    pub(crate) fn create(settings: Settings) -> Self {
+    pub(crate) fn create(settings: Settings, disk: Arc<Disk>) -> Self {
         let Settings {
             target,
             mut header,
@@ -81,6 +87,7 @@ impl TapeWriter {
             header,
             redactor,
             judging.map(|one| (one, durability)),
+            disk,
         )
     }
 
@@ -90,6 +97,7 @@ impl TapeWriter {
         header: Header,
         redactor: Redactor,
         judging: Option<(Judging, Durability)>,
+        disk: Arc<Disk>,
     ) -> Self {
         let judge = judging
             .as_ref()
@@ -104,17 +112,19 @@ impl TapeWriter {
             target,
             before,
             file: None,
+            disk,
             number: 1,
             out: Vec::new(),
             unwritten: no_gap(),
             lines: Vec::new(),
             good: 0,
             lost: no_gap(),
+            lost_ever: Amount::default(),
             problem: None,
             bench: judging.map(|(judging, _)| Bench::new(judging)),
             finished: false,
         };
-        match create_tape(&tape.target.tape) {
+        match tape.disk.call(|| create_tape(&tape.target.tape)) {
             Ok((file, path, number)) => {
                 tape.file = Some(Arc::new(file));
                 tape.path = path;
@@ -159,7 +169,7 @@ impl TapeWriter {
             return self.good;
         }
         let written = match &self.file {
-            Some(file) => write_all(file, &self.out),
+            Some(file) => write_all(file, &self.disk, &self.out),
             None => Err((0, io::ErrorKind::NotFound.into())),
         };
         match written {
@@ -200,7 +210,12 @@ impl TapeWriter {
         self.unwritten.events += events;
         self.unwritten.bytes += bytes;
         let end = self.out.len();
-        self.lines.push(Line { end, events, bytes });
+        self.lines.push(Line {
+            end,
+            events,
+            bytes,
+            tells_gap: false,
+        });
     }
 
     /// The file, for syncing.
@@ -255,15 +270,9 @@ impl TapeWriter {
         }
     }
 
-    /// What is missing so far, also what the disk did not take.
-    pub(crate) fn gaps(&self) -> GapTotal {
-        let mut gaps = self.encoder.gaps();
-        if self.lost.events > 0 {
-            gaps.count += 1;
-            gaps.events += self.lost.events;
-            gaps.bytes += self.lost.bytes;
-        }
-        gaps
+    /// What the disk did not take so far.
+    pub(crate) fn lost(&self) -> Amount {
+        self.lost_ever
     }
 
     /// Gives back what a large batch took.
@@ -288,6 +297,10 @@ impl TapeWriter {
         for line in lines.iter().skip(kept) {
             self.lost.events += line.events;
             self.lost.bytes += line.bytes;
+            if !line.tells_gap {
+                self.lost_ever.events += line.events;
+                self.lost_ever.bytes += line.bytes;
+            }
         }
         let last = kept.checked_sub(1).and_then(|last| lines.get(last));
         self.good += last.map_or(0, |line| line.end as u64);
@@ -312,6 +325,9 @@ impl TapeWriter {
         };
         self.encoder.encode(&event, &mut self.out);
         self.line(events, bytes);
+        if let Some(line) = self.lines.last_mut() {
+            line.tells_gap = true;
+        }
     }
 }
 
@@ -324,11 +340,16 @@ pub(crate) fn redact_header(redactor: &mut Redactor, header: &mut Header, comman
     header.upstream = redactor.url(&header.upstream);
 }
 
+/// How much is written at a time, in bytes: a disk that takes it is slow, and does not stand
+/// still.
+const MOST_AT_ONCE: usize = 1 << 20;
+
 /// Writes all of `bytes`; with an error, how many of them were written before it.
-fn write_all(mut file: &File, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
+fn write_all(mut file: &File, disk: &Disk, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
-        match file.write(rest) {
+        let next = rest.get(..MOST_AT_ONCE).unwrap_or(rest);
+        match disk.call(|| file.write(next)) {
             Ok(0) => return Err((written, io::ErrorKind::WriteZero.into())),
             Ok(count) => written += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

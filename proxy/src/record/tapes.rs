@@ -4,12 +4,13 @@ use std::fs::File;
 use std::sync::Arc;
 
 use tapewright_schemas::event::{Event, Offset};
-use tapewright_schemas::tape::GapTotal;
 
 use super::Settings;
 use super::finish::Finished;
 use super::folder::Folder;
+use super::queue::Disk;
 use super::shown::Shown;
+use super::stats::Amount;
 use super::sync::SyncGate;
 use super::tape_file::TapeWriter;
 
@@ -40,10 +41,10 @@ impl Unsynced {
 }
 
 impl Tapes {
-    pub(crate) fn create(mut settings: Settings) -> Self {
+    pub(crate) fn create(mut settings: Settings, disk: Arc<Disk>) -> Self {
         match settings.target.folder.take() {
-            Some(target) => Self::Folder(Box::new(Folder::new(target, settings))),
-            None => Self::One(Box::new(TapeWriter::create(settings))),
+            Some(target) => Self::Folder(Box::new(Folder::new(target, settings, disk))),
+            None => Self::One(Box::new(TapeWriter::create(settings, disk))),
         }
     }
 
@@ -84,11 +85,12 @@ impl Tapes {
         }
     }
 
-    pub(crate) fn gaps(&self) -> GapTotal {
+    /// What the disk did not take so far.
+    pub(crate) fn lost(&self) -> Amount {
         match self {
-            Self::One(tape) => tape.gaps(),
-            Self::Folder(folder) => folder.gaps(),
-            Self::Shown(shown) => shown.gaps(),
+            Self::One(tape) => tape.lost(),
+            Self::Folder(folder) => folder.lost(),
+            Self::Shown(_) => Amount::default(),
         }
     }
 

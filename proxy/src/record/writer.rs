@@ -18,6 +18,8 @@ pub(crate) fn spawn(
     thread::Builder::new()
         .name("tape".to_owned())
         .spawn(move || {
+            // Should the writer fail, nobody is to wait for it.
+            let _closes = Closes(Arc::clone(&queue));
             // Rules and files are made here, off the start-up path.
             let mut tapes = make();
             let mut batch = Vec::new();
@@ -29,8 +31,17 @@ pub(crate) fn spawn(
                 if let Some(now) = queue.ticked() {
                     tapes.tick(now);
                 }
-                stats.update(tapes.owed(), tapes.gaps());
+                stats.update(tapes.owed(), tapes.lost());
             }
             tapes
         })
+}
+
+/// Closes the queue when the thread ends that empties it.
+struct Closes(Arc<Queue>);
+
+impl Drop for Closes {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }

@@ -53,7 +53,14 @@ fn figures_add_up() {
         100.0
     );
     assert_eq!(figure(&gateway, "added_latency_seconds_count"), 10.0);
-    assert_eq!(figure(&gateway, "gap_events_total"), 0.0);
+    for cause in ["queue_full", "disk", "encoding", "too_long", "memory"] {
+        for kind in ["events", "bytes"] {
+            let name = format!("lost_{kind}_total{{cause=\"{cause}\"}}");
+            assert_eq!(figure(&gateway, &name), 0.0);
+        }
+    }
+    assert!(figure(&gateway, "queue_peak_bytes") > 0.0);
+    assert!(figure(&gateway, "queue_peak_events") >= 1.0);
     let (p50, p99) = (
         figure(&gateway, "added_latency_seconds{quantile=\"0.5\"}"),
         figure(&gateway, "added_latency_seconds{quantile=\"0.99\"}"),

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,6 +110,8 @@ impl Gateway {
         let log = Arc::clone(&exchange.log);
         let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
+        // Also an exchange without a body waits for a tape that is behind.
+        poll_fn(|context| log.poll_pace(context)).await;
 
         let (mut parts, body) = request.into_parts();
         // What a fault may keep back is passed on when it is whole.

@@ -8,7 +8,7 @@ use tapewright_schemas::event::{CloseReason, Direction, EventBody, SessionKey, S
 
 use super::Gateway;
 use crate::http::fault::Aimed;
-use crate::http::metrics::InFlight;
+use crate::http::metrics::{InFlight, Loss};
 use crate::http::sessions::LANE;
 use crate::http::tap::{Log, Watch};
 
@@ -94,6 +94,10 @@ impl Watch for RequestWatch {
         self.0.gateway.metrics.add_bytes(Direction::ToServer, count);
     }
 
+    fn lost(&self, cause: Loss, bytes: u64) {
+        self.0.gateway.metrics.add_lost(cause, bytes);
+    }
+
     fn left(&self, reason: CloseReason) -> CloseReason {
         self.0.gateway.left(reason)
     }
@@ -137,6 +141,10 @@ impl Watch for ResponseWatch {
     fn bytes(&self, count: usize) {
         let metrics = &self.exchange.gateway.metrics;
         metrics.add_bytes(Direction::ToClient, count);
+    }
+
+    fn lost(&self, cause: Loss, bytes: u64) {
+        self.exchange.gateway.metrics.add_lost(cause, bytes);
     }
 
     fn left(&self, reason: CloseReason) -> CloseReason {

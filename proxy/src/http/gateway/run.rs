@@ -240,8 +240,7 @@ impl Handler for Figures {
             "/metrics" => {
                 let reading = Reading {
                     sessions: gateway.sessions.count(),
-                    queue_bytes: gateway.recorder.depth_bytes(),
-                    gaps: gateway.recorder.gap_events(),
+                    recorder: gateway.recorder.figures(),
                 };
                 let text = gateway.metrics.render(reading);
                 let mut response = Response::new(Outbound::whole(text.into()));

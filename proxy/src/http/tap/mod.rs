@@ -20,6 +20,7 @@ use tapewright_schemas::event::{
 use self::decode::{Decoder, Encoding, SLICE};
 use self::whole::Whole;
 use super::fields;
+use super::metrics::Loss;
 
 pub(crate) use self::budget::{Budget, Share};
 pub(crate) use self::log::Log;
@@ -36,6 +37,9 @@ pub(crate) trait Watch: Send + Sync {
 
     /// So many bytes pass.
     fn bytes(&self, count: usize);
+
+    /// So many bytes of a body that passed are not kept.
+    fn lost(&self, cause: Loss, bytes: u64);
 
     /// Why a body that nobody wants any more is given up.
     fn left(&self, reason: CloseReason) -> CloseReason;
@@ -152,6 +156,7 @@ impl Tap {
         match &mut self.content {
             Content::Whole(whole) => {
                 if let Some(payload) = whole.finish() {
+                    self.note_clipped(&payload);
                     if reason == CloseReason::EndOfInput {
                         self.passed(payload, |text| Envelope::parse(text));
                     } else {
@@ -167,6 +172,7 @@ impl Tap {
             }
         }
         if let Some(bytes) = lost {
+            self.watch.lost(Loss::Encoding, bytes);
             let why = "the content encoding could not be undone".to_owned();
             let gap = Gap {
                 events: 1,
@@ -230,6 +236,16 @@ impl Tap {
         }
     }
 
+    /// Counts what is not kept of a payload.
+    fn note_clipped(&self, payload: &Payload) {
+        if let Payload::Clipped { len, head } = payload {
+            let is_long = *len > self.log.limit_bytes() as u64;
+            let cause = if is_long { Loss::Length } else { Loss::Memory };
+            let lost = len.saturating_sub(head.len() as u64);
+            self.watch.lost(cause, lost);
+        }
+    }
+
     fn comment(&self, text: &[u8]) {
         let note = SseNote {
             comment: Some(lossy(text)),
@@ -253,6 +269,9 @@ impl Tap {
             message: is_message,
         };
         let payload = event.data.filter(|data| data.wire_len() > 0);
+        payload
+            .iter()
+            .for_each(|payload| self.note_clipped(payload));
         if payload.is_some() && !dispatched {
             note.comment = Some("the stream ended within this event".to_owned());
         }

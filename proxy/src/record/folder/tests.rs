@@ -42,7 +42,7 @@ fn folder(path: &Path, idle: Duration, most_open: usize) -> Folder {
     let target = Target::folder(path).finish_after(idle).keep_open(most_open);
     let mut settings = settings(target, Durability::Written);
     let target = settings.target.folder.take().unwrap();
-    Folder::new(target, settings)
+    Folder::new(target, settings, Arc::default())
 }
 
 /// A message of a session, at a second.
