@@ -9,10 +9,10 @@ pub fn did_you_mean<'a>(
 ) -> Option<String> {
     let found = nearest(word, candidates);
     let (last, most) = found.split_last()?;
-    let most: String = most.iter().map(|name| format!("`{name}`, ")).collect();
-    Some(match most.strip_suffix(", ") {
-        Some(most) => format!("did you mean {most} or `{last}`?"),
-        None => format!("did you mean `{last}`?"),
+    Some(if most.is_empty() {
+        format!("did you mean `{last}`?")
+    } else {
+        format!("did you mean `{}` or `{last}`?", most.join("`, `"))
     })
 }
 

@@ -44,9 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     })?;
     let report = fold.finish(kind, &frame.header, &frame.ending);
     if arguments.json {
-        let mut text = serde_json::to_string_pretty(&report)?;
-        text.push('\n');
-        report::out(&text)?;
+        report::out(&report::formats::json::text(&report)?)?;
     } else {
         report::out(&report::inspect::text(&path, &report))?;
     }

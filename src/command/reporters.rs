@@ -9,12 +9,13 @@ use clap::ValueEnum as _;
 use super::record::target;
 use crate::files::NewFile;
 use crate::report::Mistake;
-use crate::report::suite::{Reporter, View};
+use crate::report::formats::Format;
+use crate::report::suite::{self, View};
 
 /// A reporter, and the file that it writes.
 #[derive(Clone, Debug)]
 pub(crate) struct ReporterFile {
-    reporter: Reporter,
+    format: Format,
     file: Option<PathBuf>,
 }
 
@@ -27,14 +28,14 @@ impl FromStr for ReporterFile {
             None => (text, None),
         };
         let name = if name == "md" { "markdown" } else { name };
-        let reporter = Reporter::from_str(name, true).map_err(|_| {
-            let known = Reporter::value_variants().iter();
+        let format = Format::from_str(name, true).map_err(|_| {
+            let known = Format::value_variants().iter();
             let known: Vec<String> = known
                 .filter_map(|one| Some(one.to_possible_value()?.get_name().to_owned()))
                 .collect();
             format!("the reporters are {}", known.join(", "))
         })?;
-        Ok(Self { reporter, file })
+        Ok(Self { format, file })
     }
 }
 
@@ -69,13 +70,11 @@ pub(crate) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
 pub(crate) fn write(reporters: &[ReporterFile], views: &[View]) -> anyhow::Result<String> {
     for one in reporters {
         let Some(file) = &one.file else { continue };
-        let text = one.reporter.text(views)?;
+        let text = suite::text(views, one.format)?;
         let mut file = NewFile::create(file)?;
         file.writer().write_all(text.as_bytes())?;
         file.commit(None)?;
     }
     let printed = reporters.iter().find(|one| one.file.is_none());
-    printed
-        .map_or(Reporter::Pretty, |one| one.reporter)
-        .text(views)
+    suite::text(views, printed.map_or(Format::Pretty, |one| one.format))
 }

@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
     let loaded = tapewright_config::load_faults(path, &Disk, &environment, &EnvFiles::Beside);
     let shown = report::safe(&path.display().to_string());
     let Some(suite) = &loaded.suite else {
-        let what = report::issues::pretty::text(&[(shown.clone(), loaded)]);
+        let what = report::issues::pretty(shown.clone(), loaded);
         let what = format!("`--faults {shown}` cannot be used\n{}", what.trim_end());
         return Err(Mistake::new(
             what,

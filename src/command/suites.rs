@@ -50,7 +50,7 @@ impl Ready {
             let name = path.display().to_string();
             let files = loaded.sources.iter().map(|source| source.path.clone());
             let files = files.collect();
-            report::err(&report::issues::pretty::text(&[(name, loaded)]));
+            report::err(&report::issues::pretty(name, loaded));
             return Ok(Err(Refused { files }));
         };
         Ok(Ok(Self {

@@ -11,15 +11,16 @@ pub(crate) mod compliance;
 pub(crate) mod explain;
 mod figures;
 pub(crate) mod finding;
+pub(crate) mod formats;
 pub(crate) mod inspect;
 mod inspect_http;
 pub(crate) mod issues;
 pub(crate) mod live;
+mod model;
 pub(crate) mod replay;
 pub(crate) mod suite;
 mod terminal;
 pub(crate) mod verify;
-mod workflow;
 
 pub(crate) use terminal::safe;
 

@@ -11,6 +11,7 @@ use super::judge::{self, Question};
 use super::{baseline, evidence};
 use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
+use crate::report::formats::{Told as _, github, junit, markdown};
 use crate::report::{self, Mistake};
 
 /// Judge a recorded session by its invariants
@@ -92,15 +93,15 @@ impl Arguments {
             }
         }
         report::out(&match self.format {
-            Format::Pretty => report::compliance::pretty(&verdicts),
-            Format::Json => report::compliance::json(&verdicts)?,
-            Format::Junit => report::compliance::junit(&verdicts)?,
+            Format::Pretty => verdicts.pretty(),
+            Format::Json => verdicts.json()?,
+            Format::Junit => junit::text(&verdicts.report())?,
             Format::Sarif => report::compliance::sarif(&verdicts)?,
-            Format::Github => report::compliance::github(&verdicts),
-            Format::Markdown => report::compliance::markdown(&verdicts),
+            Format::Github => github::text(&verdicts.report()),
+            Format::Markdown => markdown::text(&verdicts.report()),
         })?;
         if matches!(self.format, Format::Github) {
-            summarize(&report::compliance::markdown(&verdicts))?;
+            summarize(&markdown::text(&verdicts.report()))?;
         }
         Ok(verdicts.exit())
     }

@@ -22,7 +22,7 @@ use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
 use crate::files::{self, NewFile};
-use crate::report::{self, Mistake};
+use crate::report::{self, Mistake, formats};
 
 use self::playing::Playing;
 
@@ -194,8 +194,7 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
         use std::io::Write as _;
 
         let mut file = NewFile::create(path)?;
-        let mut text = serde_json::to_string_pretty(report)?;
-        text.push('\n');
+        let text = formats::json::text(report)?;
         file.writer().write_all(text.as_bytes())?;
         file.commit(None)?;
     }

@@ -226,7 +226,7 @@ fn configured(path: &Path) -> anyhow::Result<Target> {
         return Ok(server.target.clone());
     }
     let shown = report::safe(&path.display().to_string());
-    report::err(&report::issues::pretty::text(&[(shown.clone(), loaded)]));
+    report::err(&report::issues::pretty(shown.clone(), loaded));
     let what = format!("`{shown}` has no usable block `server:`");
     Err(Mistake::new(
         what,

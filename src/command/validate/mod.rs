@@ -4,12 +4,14 @@ mod cassettes;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tapewright_config::Loaded;
 
 use super::variables::Variables;
 use crate::exit::Exit;
 use crate::report;
+use crate::report::formats::{Format, Told as _};
+use crate::report::issues::Issues;
 use crate::suite::plan::{self, Plan};
 
 /// Check suites without running them
@@ -29,16 +31,6 @@ pub(crate) struct Arguments {
     variables: Variables,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people, with the lines in question
-    Pretty,
-    /// One JSON object
-    Json,
-    /// Annotations of GitHub Actions
-    Github,
-}
-
 /// Checks every suite. The exit status is 2 when one cannot be used.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
@@ -47,12 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         check(&mut loaded, true);
         results.push((path.display().to_string(), loaded));
     }
-    let text = match arguments.format {
-        Format::Pretty => report::issues::pretty::text(&results),
-        Format::Json => report::issues::json::text(&results)?,
-        Format::Github => report::issues::github::text(&results),
-    };
-    report::out(&text)?;
+    report::out(&Issues(&results).text(arguments.format)?)?;
     let all_valid = results.iter().all(|(_, loaded)| loaded.is_valid());
     Ok(if all_valid {
         Exit::Pass

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tapewright_proxy::clock::Clock;
 use tapewright_replay::verify::{self, Findings, VerifyOptions};
 use tapewright_replay::{Ignore, MatchMode};
@@ -19,6 +19,7 @@ use crate::command::replay::load;
 use crate::command::replay::playing::MatchArgument;
 use crate::command::upstream::{UpstreamArguments, seconds};
 use crate::exit::Exit;
+use crate::report::formats::{Format, Told as _};
 use crate::report::verify::Verified;
 use crate::report::{self, Mistake};
 
@@ -71,18 +72,6 @@ Examples:
   tapewright verify fs.json --ignore /result/serverInfo/version --format junit -- ./server
   tapewright verify fs.json --update -- ./server";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people
-    Pretty,
-    /// For programs
-    Json,
-    /// For test reports
-    Junit,
-    /// Annotations of GitHub Actions
-    Github,
-}
-
 /// Verifies, reports, and brings up to date where that is asked for.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = Clock::start();
@@ -105,13 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         tape: &arguments.tape,
         checks: &findings.checks,
     };
-    let text = match arguments.format {
-        Format::Pretty => report::verify::pretty(&verified),
-        Format::Json => report::verify::json(&verified)?,
-        Format::Junit => report::verify::junit(&verified)?,
-        Format::Github => report::verify::github(&verified),
-    };
-    report::out(&text)?;
+    report::out(&verified.text(arguments.format)?)?;
     if arguments.update && findings.replaced() > 0 {
         update::write(&findings, &script, &arguments.tape)?;
         return Ok(left(&findings));

@@ -8,9 +8,10 @@ use tapewright_compliance::finding::{Finding, Status};
 use tapewright_compliance::table;
 
 use crate::command::compliance::{Expectations, Server, Verdicts};
+use crate::report::formats;
 
 /// One JSON object.
-pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
+pub(super) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
     let hazards: Vec<Value> = verdicts
         .hazards
         .iter()
@@ -27,9 +28,7 @@ pub(crate) fn json(verdicts: &Verdicts) -> anyhow::Result<String> {
     {
         members.insert("baseline".to_owned(), baseline(expectations));
     }
-    let mut text = serde_json::to_string_pretty(&document)?;
-    text.push('\n');
-    Ok(text)
+    formats::json::text(&document)
 }
 
 fn baseline(expectations: &Expectations) -> Value {

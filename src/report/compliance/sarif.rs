@@ -10,6 +10,7 @@ use tapewright_compliance::{Invariant, page, table};
 
 use super::sentence;
 use crate::command::compliance::{Server, Verdicts};
+use crate::report::formats;
 use crate::report::safe;
 
 /// One log of one run.
@@ -54,9 +55,7 @@ pub(crate) fn sarif(verdicts: &Verdicts) -> anyhow::Result<String> {
             "results": results,
         }],
     });
-    let mut text = serde_json::to_string_pretty(&log)?;
-    text.push('\n');
-    Ok(text)
+    formats::json::text(&log)
 }
 
 /// The invariants that were judged, in the order of the table.

@@ -5,9 +5,10 @@ use tapewright_config::{Issue, Loaded, Severity};
 use tapewright_schemas::redact::Redactor;
 
 use super::{Checked, redactor, severity, spot, without_secrets};
+use crate::report::formats;
 
 /// One object: whether all suites are valid, and each with its issues.
-pub(crate) fn text(results: &[Checked]) -> anyhow::Result<String> {
+pub(super) fn text(results: &[Checked]) -> anyhow::Result<String> {
     let mut redactor = redactor();
     let suites: Vec<_> = results
         .iter()
@@ -22,9 +23,7 @@ pub(crate) fn text(results: &[Checked]) -> anyhow::Result<String> {
         })
         .collect();
     let valid = results.iter().all(|(_, loaded)| loaded.is_valid());
-    let mut text = serde_json::to_string_pretty(&json!({ "valid": valid, "suites": suites }))?;
-    text.push('\n');
-    Ok(text)
+    formats::json::text(&json!({ "valid": valid, "suites": suites }))
 }
 
 fn list(loaded: &Loaded, wanted: Severity, redactor: &mut Redactor) -> Vec<Value> {
@@ -37,6 +36,7 @@ fn list(loaded: &Loaded, wanted: Severity, redactor: &mut Redactor) -> Vec<Value
 
 fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> Value {
     let spot = spot(loaded, issue);
+    let columns = spot.as_ref().and_then(|spot| spot.columns.as_ref());
     let help = issue
         .help
         .as_deref()
@@ -45,9 +45,9 @@ fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> Value {
         "code": issue.code.name(),
         "severity": severity(issue),
         "file": spot.as_ref().map(|spot| spot.file.as_str()),
-        "line": spot.as_ref().map(|spot| spot.line),
-        "column": spot.as_ref().map(|spot| spot.column),
-        "end_column": spot.as_ref().map(|spot| spot.end_column),
+        "line": spot.as_ref().and_then(|spot| spot.line),
+        "column": columns.map(|columns| columns.start),
+        "end_column": columns.map(|columns| columns.end),
         "pointer": issue.place.as_ref().map(|place| place.pointer.as_str()),
         "message": without_secrets(redactor, &issue.message),
         "hint": help,

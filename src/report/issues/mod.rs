@@ -5,19 +5,68 @@ use std::sync::Arc;
 use tapewright_config::{Issue, Loaded, Severity};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 
-pub(crate) mod github;
-pub(crate) mod json;
-pub(crate) mod pretty;
+use super::formats::Told;
+use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
+
+mod json;
+mod pretty;
 
 /// The name of a suite, as it was typed, and what loading it found.
 pub(crate) type Checked = (String, Loaded);
 
-/// Where an issue is, for machines.
-struct Spot {
-    file: String,
-    line: usize,
-    column: usize,
-    end_column: usize,
+/// What is wrong with suites.
+pub(crate) struct Issues<'a>(pub(crate) &'a [Checked]);
+
+impl Told for Issues<'_> {
+    fn report(&self) -> Report {
+        let mut redactor = redactor();
+        let groups = self.0.iter().map(|(name, loaded)| Group {
+            title: name.clone(),
+            rows: loaded
+                .issues
+                .iter()
+                .map(|issue| row(name, loaded, issue, &mut redactor))
+                .collect(),
+            ..Group::default()
+        });
+        Report {
+            title: "Suites",
+            groups: groups.collect(),
+            result: None,
+        }
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        json::text(self.0)
+    }
+
+    fn pretty(&self) -> String {
+        pretty::text(self.0)
+    }
+}
+
+/// What is wrong with one suite, for people.
+pub(crate) fn pretty(name: String, loaded: Loaded) -> String {
+    pretty::text(&[(name, loaded)])
+}
+
+fn row(name: &str, loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> Row {
+    let message = without_secrets(redactor, &issue.message);
+    let (status, level) = match issue.severity {
+        Severity::Error => (Status::Fail, Level::Error),
+        Severity::Warning => (Status::Inconclusive, Level::Warning),
+    };
+    let mut problem = Problem::new(Some(level), &message);
+    let help = issue.help.as_deref();
+    let help = help.map(|help| format!("hint: {}", without_secrets(redactor, help)));
+    problem.lines.extend(help);
+    let mut row = Row::new(status, severity(issue), problem.headline.clone());
+    row.heading = format!("tapewright {}", issue.code.name());
+    issue.code.name().clone_into(&mut row.failure);
+    name.clone_into(&mut row.class);
+    row.spot = Some(spot(loaded, issue).unwrap_or_else(|| Spot::file(name)));
+    row.problems.push(problem);
+    row
 }
 
 fn spot(loaded: &Loaded, issue: &Issue) -> Option<Spot> {
@@ -25,9 +74,8 @@ fn spot(loaded: &Loaded, issue: &Issue) -> Option<Spot> {
     let excerpt = loaded.sources.excerpt(place)?;
     Some(Spot {
         file: loaded.sources.path(place.file).display().to_string(),
-        line: excerpt.line,
-        column: excerpt.column,
-        end_column: excerpt.column + excerpt.width,
+        line: Some(excerpt.line as u64),
+        columns: Some(excerpt.column..excerpt.column + excerpt.width),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::report::safe;
 const WIDTH: usize = 120;
 
 /// All issues of all suites, and a line about each suite.
-pub(crate) fn text(results: &[Checked]) -> String {
+pub(super) fn text(results: &[Checked]) -> String {
     let mut redactor = redactor();
     let mut out = String::new();
     for (name, loaded) in results {
@@ -24,7 +24,7 @@ pub(crate) fn text(results: &[Checked]) -> String {
 }
 
 /// One issue.
-pub(crate) fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> String {
+fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> String {
     let message = safe(&without_secrets(redactor, &issue.message));
     let mut lines = vec![format!(
         "{}[{}]: {message}",

@@ -1,42 +1,89 @@
-//! What `run` says: one view of the results, and a text for each reporter.
+//! What `run` says: one view of the results, and what each format makes of it.
 
-mod github;
 mod json;
-mod junit;
-mod markdown;
 mod pretty;
-mod tap;
 mod view;
+
+use std::time::Duration;
+
+use self::view::{Problem as Failed, RowView, Spot as Shown};
+use super::formats::{Format, Told};
+use super::model::{Group, Level, Problem, Report, Row, Status};
+use crate::suite::result::Status as Result;
 
 pub(crate) use self::view::{Redaction, View};
 
-/// How results are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Reporter {
-    /// For people
-    Pretty,
-    /// One JSON object, as `tapewright schema report` describes it
-    Json,
-    /// XML for test reports
-    Junit,
-    /// The Test Anything Protocol, version 14
-    Tap,
-    /// Annotations of GitHub Actions
-    Github,
-    /// A table for a pull request
-    Markdown,
+/// The results of several suites as text.
+pub(crate) fn text(views: &[View], format: Format) -> anyhow::Result<String> {
+    Views(views).text(format)
 }
 
-impl Reporter {
-    /// The results of all suites as text.
-    pub(crate) fn text(self, views: &[View]) -> anyhow::Result<String> {
-        Ok(match self {
-            Self::Pretty => pretty::text(views),
-            Self::Json => json::text(views),
-            Self::Junit => junit::text(views)?,
-            Self::Tap => tap::text(views),
-            Self::Github => github::text(views),
-            Self::Markdown => markdown::text(views),
-        })
+struct Views<'a>(&'a [View]);
+
+impl Told for Views<'_> {
+    fn report(&self) -> Report {
+        Report {
+            title: "tapewright",
+            groups: self.0.iter().map(group).collect(),
+            result: None,
+        }
     }
+
+    fn json(&self) -> anyhow::Result<String> {
+        Ok(json::text(self.0))
+    }
+
+    fn pretty(&self) -> String {
+        pretty::text(self.0)
+    }
+}
+
+fn group(view: &View) -> Group {
+    Group {
+        title: view.suite.clone(),
+        rows: view.rows.iter().map(row).collect(),
+        notes: view.notes.iter().chain(&view.skipped).cloned().collect(),
+        summary: Some(pretty::summary(view)),
+        took: Some(Duration::from_micros(view.took_us)),
+    }
+}
+
+fn row(view: &RowView) -> Row {
+    let (status, level) = match view.status {
+        Result::Pass => (Status::Pass, None),
+        Result::Skip => (Status::Skipped, None),
+        Result::NotExercised => (Status::Inconclusive, Some(Level::Warning)),
+        Result::Inconclusive => (Status::Error, Some(Level::Warning)),
+        Result::Fail => (Status::Fail, Some(Level::Error)),
+        Result::Error => (Status::Error, Some(Level::Error)),
+    };
+    let replay = if view.replay { " [replay]" } else { "" };
+    let mut row = Row::new(status, view.status.name().replace('_', " "), &view.title);
+    row.word.push_str(replay);
+    view.status.name().clone_into(&mut row.failure);
+    let server = view.server.as_deref().unwrap_or("tapewright");
+    row.class = format!("{server}.{}", view.kind);
+    row.took = view.took_us.map(Duration::from_micros);
+    row.spot = view.spot.as_ref().map(Shown::plain);
+    let reasons = view.reasons.iter().map(|one| Problem::new(level, one));
+    let failed = view.problems.iter().map(|one| problem(one, level));
+    row.problems = failed.chain(reasons).collect();
+    row
+}
+
+fn problem(failed: &Failed, level: Option<Level>) -> Problem {
+    let own = failed.message.as_deref();
+    let own = own.map_or(String::new(), |message| format!("{message}: "));
+    let (matcher, target, note) = (&failed.matcher, &failed.target, &failed.note);
+    let mut problem = Problem::new(level, &format!("{own}{matcher} on `{target}`: {note}"));
+    for (name, value) in [("expected", &failed.expected), ("actual", &failed.actual)] {
+        let told = value.as_ref();
+        let told = told.map(|(kind, text)| format!("  {name} ({kind}): {text}"));
+        problem.lines.extend(told);
+    }
+    let exchange = failed.exchange.as_ref();
+    let exchange = exchange.map(|exchange| format!("  recorded: {exchange}"));
+    problem.lines.extend(exchange);
+    problem.spot = failed.spot.as_ref().map(Shown::plain);
+    problem
 }

@@ -6,6 +6,7 @@ use tapewright_assertions::{Failure, Json};
 use tapewright_config::{Place, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
+use crate::report::model;
 use crate::suite::result::{Exchange, Results, Row, Status, Told, Tool};
 
 /// The results of one suite.
@@ -68,6 +69,17 @@ pub(crate) struct Spot {
     pub(crate) pointer: String,
     /// The line, unless a secret in it would move what is marked.
     pub(crate) text: Option<String>,
+}
+
+impl Spot {
+    /// Where it is, without the line itself.
+    pub(super) fn plain(&self) -> model::Spot {
+        model::Spot {
+            file: self.file.clone(),
+            line: Some(self.line as u64),
+            columns: Some(self.column..self.column + self.width),
+        }
+    }
 }
 
 /// Takes secrets out.

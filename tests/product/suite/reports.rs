@@ -136,13 +136,12 @@ fn several_reports_come_from_one_run() {
     );
     assert!(junit.contains("&lt;b&gt;"), "{junit}");
     let markdown = stage.read("out.md");
-    assert!(
-        markdown.contains("| failed | fails \\# here |"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("| fail | fails \\# here |"), "{markdown}");
     let github = stage.read("out.txt");
     assert!(
-        github.contains("::error file=suite.yaml,line=14,col=18,title=fails # here::exact on"),
+        github.contains(
+            "::error file=suite.yaml,line=14,col=18,endColumn=36,title=fails # here::exact on"
+        ),
         "{github}"
     );
     let json: Value = serde_json::from_str(&stage.read("out.json")).expect("JSON");

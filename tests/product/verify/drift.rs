@@ -39,10 +39,13 @@ fn drift_is_told_by_path() {
     let done = verify(folder.path(), &recorded, &live, &[]);
     assert_eq!(done.status, 1);
     let expected = "\
-same   /exchanges/0  initialize
-DRIFT  /exchanges/1  tools/call echo
-         $.result.content[0].text: recorded \"one\", now \"uno\"
-same   /exchanges/2  tools/call echo
+Drift
+
+tape.json
+  SAME          /exchanges/0  initialize
+  DRIFT         /exchanges/1  tools/call echo
+      $.result.content[0].text: recorded \"one\", now \"uno\"
+  SAME          /exchanges/2  tools/call echo
 
 Result: 1 drifted, 2 the same
 ";
@@ -153,7 +156,7 @@ fn live_secrets_are_not_shown() {
         "1",
         "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
     )]);
-    for format in ["pretty", "json", "junit", "github"] {
+    for format in ["pretty", "json", "junit", "tap", "github", "markdown"] {
         let done = verify(folder.path(), &recorded, &live, &["--format", format]);
         assert_eq!(done.status, 1);
         assert!(
@@ -161,7 +164,8 @@ fn live_secrets_are_not_shown() {
             "{}",
             done.out
         );
-        assert!(done.out.contains("ANTHROPIC_API_KEY"), "{}", done.out);
+        let shown = done.out.replace('\\', "");
+        assert!(shown.contains("ANTHROPIC_API_KEY"), "{shown}");
     }
 }
 
@@ -227,7 +231,7 @@ fn junit_and_github_tell_the_same() {
         assert!(junit.contains(part), "{part}: {junit}");
     }
     let github = verify(folder.path(), &recorded, &live, &["--format", "github"]).out;
-    assert!(github.starts_with("::error file=tape.json,title=drift%3A tools/call echo::/exchanges/1%0A$.result.content[0].text"), "{github}");
+    assert!(github.starts_with("::error file=tape.json,title=drift%3A /exchanges/1 tools/call echo::$.result.content[0].text"), "{github}");
     assert!(github.contains("x%25y"), "{github}");
 }
 

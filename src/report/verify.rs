@@ -1,21 +1,14 @@
 //! What `verify` says.
 
-mod github;
-mod json;
-mod junit;
-mod pretty;
-
 use std::path::Path;
+use std::time::Duration;
 
 use tapewright_replay::Difference;
 use tapewright_replay::verify::{Check, Verdict};
 
+use super::formats::{Told, json};
+use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
-
-pub(crate) use self::github::github;
-pub(crate) use self::json::json;
-pub(crate) use self::junit::junit;
-pub(crate) use self::pretty::pretty;
 
 /// What was found.
 #[derive(Debug)]
@@ -62,6 +55,56 @@ impl Verified<'_> {
             self.same()
         )
     }
+}
+
+impl Told for Verified<'_> {
+    fn report(&self) -> Report {
+        let tape = self.tape.display().to_string();
+        Report {
+            title: "Drift",
+            groups: vec![Group {
+                rows: self.checks.iter().map(|check| row(check, &tape)).collect(),
+                title: tape,
+                ..Group::default()
+            }],
+            result: Some(self.summary()),
+        }
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        json::text(&serde_json::json!({
+            "tape": self.tape.display().to_string(),
+            "drifted": self.drifted(),
+            "same": self.same(),
+            "skipped": self.skipped(),
+            "checks": self.checks,
+        }))
+    }
+}
+
+/// One recorded request.
+fn row(check: &Check, tape: &str) -> Row {
+    let (status, word) = match &check.verdict {
+        Verdict::Same => (Status::Pass, "same"),
+        Verdict::Skipped { .. } => (Status::Skipped, "skip"),
+        _ => (Status::Fail, "drift"),
+    };
+    let mut row = Row::new(status, word, name(check));
+    row.code = Some(check.place.clone());
+    row.heading = format!("drift: {}", row.full_name());
+    tape.clone_into(&mut row.class);
+    row.spot = Some(Spot::file(tape));
+    let took = check.took_ms;
+    row.took = took.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
+    if let Verdict::Skipped { why } = &check.verdict {
+        row.problems.push(Problem::new(None, why));
+    }
+    let failures = failures(check);
+    if !failures.is_empty() {
+        let level = Some(Level::Error);
+        row.problems.push(Problem::new(level, &failures.join("\n")));
+    }
+    row
 }
 
 /// What was asked, in words.

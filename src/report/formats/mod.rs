@@ -1,0 +1,53 @@
+//! One writer for each format.
+
+pub(crate) mod github;
+pub(crate) mod json;
+pub(crate) mod junit;
+pub(crate) mod markdown;
+pub(crate) mod pretty;
+pub(crate) mod tap;
+
+use super::model::Report;
+
+/// How a report is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Pretty,
+    /// One JSON object, for programs
+    Json,
+    /// XML for test reports
+    Junit,
+    /// The Test Anything Protocol, version 14
+    Tap,
+    /// Annotations of GitHub Actions
+    Github,
+    /// A table for a pull request
+    Markdown,
+}
+
+/// What is told in every format: a document of its own for programs, and a report.
+pub(crate) trait Told {
+    /// The report.
+    fn report(&self) -> Report;
+
+    /// The document for programs.
+    fn json(&self) -> anyhow::Result<String>;
+
+    /// The text for people.
+    fn pretty(&self) -> String {
+        pretty::text(&self.report())
+    }
+
+    /// The text in a format.
+    fn text(&self, format: Format) -> anyhow::Result<String> {
+        Ok(match format {
+            Format::Pretty => self.pretty(),
+            Format::Json => self.json()?,
+            Format::Junit => junit::text(&self.report())?,
+            Format::Tap => tap::text(&self.report()),
+            Format::Github => github::text(&self.report()),
+            Format::Markdown => markdown::text(&self.report()),
+        })
+    }
+}
