@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 
+use crate::conversation::Handle;
 use crate::event::{
     Added, CloseReason, ConduitId, Direction, Edit, Event, EventBody, Fields, Head, Offset, Peer,
     RequestHead, ResponseHead, SessionKey, SseNote,
@@ -47,8 +48,8 @@ pub struct Exchange {
     pub edits: Vec<Edit>,
     /// How long it was in our hands.
     pub added: Option<Added>,
-    /// JSON-RPC requests that it carried, by numbers of whoever follows them.
-    pub requests: Vec<u64>,
+    /// JSON-RPC requests that it carried, as whoever follows them knows them.
+    pub requests: Vec<Handle>,
     /// Events of streams, comments included.
     pub notes: u64,
     /// Whether an event of its stream was one that had been sent before.

@@ -1,29 +1,26 @@
 //! The exchanges of a recording: each request of the client with its answer.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::{Answer, Handle, Pairing, is_about_noise};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, Scope, SessionKey,
+    ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, SessionKey,
 };
 
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Calls {
-    // By number, in the order in which they were asked.
-    open: BTreeMap<u64, Exchange>,
+    open: Pairing<Exchange>,
     // The bytes of their parameters.
     open_bytes: usize,
-    // By scope and id the numbers that wait: the first answer is for the first request.
-    waiting: HashMap<(Scope, Vec<u8>), VecDeque<u64>>,
     // The last exchange of a conduit that is over: a fault behind it is about it.
     held: HashMap<ConduitId, Vec<Exchange>>,
     heads: HashMap<ConduitId, Fields>,
     over: VecDeque<Exchange>,
-    asked: u64,
-    // The number of the last request of a conduit, for a fault behind it.
-    last: HashMap<ConduitId, u64>,
+    // The last request of a conduit, for a fault behind it.
+    last: HashMap<ConduitId, Handle>,
     /// How many messages were not kept whole.
     pub(super) clipped: u64,
 }
@@ -44,7 +41,6 @@ pub(super) struct Exchange {
     /// Why it decides nothing.
     pub(super) doubt: Option<&'static str>,
     at: Offset,
-    key: (Scope, Vec<u8>),
 }
 
 /// An answer, as source text.
@@ -61,6 +57,27 @@ const OPEN: usize = 4_096;
 const OPEN_BYTES: usize = 64 << 20;
 const TAMPERED: &str = "a fault was injected into it";
 const CROWDED: &str = "more requests were open at once than are followed";
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            open: Pairing::without_memory().with_limit(OPEN),
+            open_bytes: 0,
+            held: HashMap::new(),
+            heads: HashMap::new(),
+            over: VecDeque::new(),
+            last: HashMap::new(),
+            clipped: 0,
+        }
+    }
+}
+
+impl Exchange {
+    /// How many bytes its parameters have.
+    fn len(&self) -> usize {
+        self.params.as_ref().map_or(0, Bytes::len)
+    }
+}
 
 impl Reply {
     /// How long its text is, in bytes.
@@ -110,10 +127,10 @@ impl Calls {
     /// Nothing more will come.
     pub(super) fn finish(&mut self) {
         self.release_all();
-        self.over
-            .extend(std::mem::take(&mut self.open).into_values());
+        while let Some(exchange) = self.open.pop_oldest() {
+            self.over.push_back(exchange);
+        }
         self.open_bytes = 0;
-        self.waiting.clear();
         self.heads.clear();
         self.last.clear();
     }
@@ -121,8 +138,8 @@ impl Calls {
     /// What was tampered with is the message before.
     fn fault(&mut self, event: &Event) {
         if event.dir == Direction::ToServer {
-            let number = self.last.get(&event.conduit);
-            if let Some(open) = number.and_then(|number| self.open.get_mut(number)) {
+            let last = self.last.get(&event.conduit);
+            if let Some(open) = last.and_then(|last| self.open.get_mut(*last)) {
                 open.doubt = Some(TAMPERED);
             }
         }
@@ -145,67 +162,64 @@ impl Calls {
 
     fn message(&mut self, event: &Event, payload: &Bytes, message: &[u8]) {
         let slice = |part: &[u8]| payload.slice_ref(part);
-        let key = |id: &RequestId<'_>| {
-            let mut key = Vec::new();
-            id.write_key(&mut key);
-            (event.scope(), key)
-        };
         match (event.dir, Envelope::parse(message).kind) {
             (Direction::ToServer, Kind::Request { id, method, params }) => {
-                let key = key(&id);
-                self.asked += 1;
-                self.last.insert(event.conduit, self.asked);
-                if self.last.len() > OPEN {
-                    self.last.clear();
-                }
-                self.waiting
-                    .entry(key.clone())
-                    .or_default()
-                    .push_back(self.asked);
                 // A copy: a slice would keep all that was read at once.
                 let params = params.map(Bytes::copy_from_slice);
-                self.open_bytes += params.as_ref().map_or(0, Bytes::len);
-                self.open.insert(
-                    self.asked,
-                    Exchange {
-                        method: method.into_owned(),
-                        params,
-                        session: event.session,
-                        reply: Reply::None,
-                        request: event.seq,
-                        response: None,
-                        took_us: None,
-                        headers: None,
-                        doubt: None,
-                        at: event.at,
-                        key,
-                    },
-                );
-                self.evict();
+                let exchange = Exchange {
+                    method: method.into_owned(),
+                    params,
+                    session: event.session,
+                    reply: Reply::None,
+                    request: event.seq,
+                    response: None,
+                    took_us: None,
+                    headers: None,
+                    doubt: None,
+                    at: event.at,
+                };
+                self.ask(event, &id, exchange);
             }
-            (Direction::ToClient, Kind::Response { id, result, error }) => {
+            (Direction::ToClient, Kind::Response { id, result, error })
+                if !is_about_noise(&id, error) =>
+            {
                 let reply = match (result, error) {
                     (_, Some(error)) => Reply::Error(slice(error)),
                     (Some(result), None) => Reply::Result(slice(result)),
                     (None, None) => return,
                 };
-                self.answer(event, &key(&id), reply);
+                self.answer(event, &id, reply);
             }
             _ => {}
         }
     }
 
-    fn answer(&mut self, event: &Event, key: &(Scope, Vec<u8>), reply: Reply) {
-        let Some(queue) = self.waiting.get_mut(key) else {
-            return;
-        };
-        let number = queue.pop_front();
-        if queue.is_empty() {
-            self.waiting.remove(key);
+    fn ask(&mut self, event: &Event, id: &RequestId<'_>, exchange: Exchange) {
+        self.open_bytes += exchange.len();
+        let asked = self.open.ask(event.scope(), event.dir, id, exchange);
+        if self.last.len() >= OPEN {
+            self.last.clear();
         }
-        let Some(mut exchange) = number.and_then(|number| self.close(number)) else {
+        self.last.insert(event.conduit, asked.handle);
+        let mut forgotten = asked.forgotten;
+        while let Some(mut exchange) = forgotten.take().or_else(|| self.crowded()) {
+            self.open_bytes -= exchange.len();
+            exchange.doubt = Some(CROWDED);
+            self.over.push_back(exchange);
+        }
+    }
+
+    /// The oldest request, when the parameters of all have too many bytes.
+    fn crowded(&mut self) -> Option<Exchange> {
+        let crowded = self.open_bytes > OPEN_BYTES && self.open.len() > 1;
+        crowded.then(|| self.open.forget_oldest()).flatten()
+    }
+
+    fn answer(&mut self, event: &Event, id: &RequestId<'_>, reply: Reply) {
+        let Answer::Pairs(_, mut exchange) = self.open.answer(event.scope(), event.dir, id) else {
             return;
         };
+        self.open_bytes -= exchange.len();
         exchange.reply = reply;
         exchange.response = Some(event.seq);
         exchange.took_us = Some(event.at.since(exchange.at).0);
@@ -216,30 +230,5 @@ impl Calls {
             self.release_all();
         }
         self.held.entry(event.conduit).or_default().push(exchange);
-    }
-
-    fn close(&mut self, number: u64) -> Option<Exchange> {
-        let exchange = self.open.remove(&number)?;
-        self.open_bytes -= exchange.params.as_ref().map_or(0, Bytes::len);
-        Some(exchange)
-    }
-
-    fn evict(&mut self) {
-        while self.open.len() > OPEN || (self.open_bytes > OPEN_BYTES && self.open.len() > 1) {
-            let oldest = self.open.keys().next().copied();
-            let Some((number, mut exchange)) =
-                oldest.and_then(|number| Some((number, self.close(number)?)))
-            else {
-                return;
-            };
-            if let Some(queue) = self.waiting.get_mut(&exchange.key) {
-                queue.retain(|one| *one != number);
-                if queue.is_empty() {
-                    self.waiting.remove(&exchange.key);
-                }
-            }
-            exchange.doubt = Some(CROWDED);
-            self.over.push_back(exchange);
-        }
     }
 }

@@ -85,6 +85,22 @@ fn a_capture_and_a_tape_are_served() {
 }
 
 #[test]
+fn a_request_with_a_null_id_is_answered_from_a_tape() {
+    let tape = concat!(
+        r#"{"tape":"1.0","created":"","by":"","transport":"stdio","label":"x","command":[],"pid":1}"#,
+        "\n",
+        r#"{"seq":1,"at_us":1000,"dir":"to_server","message":{"jsonrpc":"2.0","id":null,"method":"m"}}"#,
+        "\n",
+        r#"{"seq":2,"at_us":2000,"dir":"to_client","message":{"jsonrpc":"2.0","id":null,"result":7}}"#,
+        "\n",
+    );
+    assert_eq!(
+        Stage::new(tape).send(r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#),
+        [r#"{"jsonrpc":"2.0","id":null,"result":7}"#]
+    );
+}
+
+#[test]
 fn probes_are_served_beside_the_session() {
     let recording = r#"{"version":"1","exchanges":[{"request":{"id":0,"method":"initialize"},"response":{"id":0,"result":1}}],
       "probes":[{"request":{"id":9,"method":"server/discover"},"response":{"id":9,"error":{"code":-32601,"message":"no"}}}]}"#;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
 
 use crate::cassette::text::push_string;
-use crate::cassette::{Answer, Ledger, Open, Pairing, Rest, Summary};
+use crate::cassette::{Ledger, Rest, Summary};
+use crate::conversation::{Answer, Pairing, is_about_noise};
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{Direction, Event, EventBody, Payload};
 use crate::exchange::Exchanges;
@@ -23,14 +24,21 @@ pub struct Projector<S: Write> {
     // Who recorded, where that is known.
     by: String,
     gaps: bool,
-    // The place of each open request among the entries of its session.
-    places: BTreeMap<u64, u64>,
     ledger: Ledger<S>,
-    pairing: Pairing,
+    pairing: Pairing<Open>,
     exchanges: Exchanges,
     sessions: BTreeMap<u32, Session>,
     beyond_probes: u64,
     requests: u64,
+}
+
+/// A request that awaits its response.
+#[derive(Debug)]
+struct Open {
+    ordinal: u64,
+    /// Its place among the entries of its session.
+    place: u64,
+    is_handshake: bool,
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +60,6 @@ impl<S: Read + Write + Seek> Projector<S> {
             label: label(header),
             by: header.by.clone(),
             gaps: false,
-            places: BTreeMap::new(),
             ledger: Ledger::new(spool, messages_spool),
             pairing: Pairing::default(),
             exchanges: Exchanges::default(),
@@ -87,10 +94,9 @@ impl<S: Read + Write + Seek> Projector<S> {
             if exchange.session.0 != 0 && exchange.status() < 400 {
                 continue;
             }
-            for ordinal in exchange.requests {
-                self.places.remove(&ordinal);
-                if self.pairing.take(ordinal).is_some() {
-                    self.ledger.close(ordinal, Rest::default())?;
+            for request in exchange.requests {
+                if let Some(open) = self.pairing.remove(request) {
+                    self.ledger.close(open.ordinal, Rest::default())?;
                 }
             }
         }
@@ -122,9 +128,9 @@ impl<S: Read + Write + Seek> Projector<S> {
     pub fn finish(mut self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
         let recorded = self.recorded(ending);
         let mut unanswered = 0;
-        while let Some((ordinal, _)) = self.pairing.pop_oldest() {
+        while let Some(open) = self.pairing.pop_oldest() {
             unanswered += 1;
-            self.ledger.close(ordinal, Rest::default())?;
+            self.ledger.close(open.ordinal, Rest::default())?;
         }
         if self.sessions.is_empty() {
             self.sessions.insert(0, Session::default());
@@ -170,28 +176,24 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.session(event);
                 self.requests += 1;
                 self.beyond_probes += u64::from(method != "server/discover");
-                let ordinal = self.ledger.open(session, text)?;
+                let open = Open {
+                    ordinal: self.ledger.open(session, text)?,
+                    place: self.entries(session),
+                    is_handshake: method == "initialize",
+                };
+                let asked = self.pairing.ask(event.scope(), event.dir, id, open);
                 if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
-                    exchange.requests.push(ordinal);
+                    exchange.requests.push(asked.handle);
                 }
-                let mut open = Open::new(event.at, event.scope(), event.conduit, None);
-                open.handshake = method == "initialize";
-                self.pairing.ask(ordinal, open, id, None);
-                self.places.insert(ordinal, self.entries(session));
-                match self.pairing.pop_excess() {
-                    Some((oldest, _)) => {
-                        self.places.remove(&oldest);
-                        self.ledger.close(oldest, Rest::default())
-                    }
-                    None => Ok(()),
-                }
+                let close = |open: Open| self.ledger.close(open.ordinal, Rest::default());
+                asked.forgotten.map_or(Ok(()), close)
             }
             (Kind::Notification { .. }, Direction::ToServer) => {
                 self.session(event);
                 self.ledger.enter(session, text)
             }
-            (Kind::Response { id, result, .. }, Direction::ToClient) => {
-                if self.answers(event, id) {
+            (Kind::Response { id, result, error }, Direction::ToClient) => {
+                if self.answers(event, id) && !is_about_noise(id, *error) {
                     self.answer(event, id, *result, text)
                 } else {
                     Ok(())
@@ -243,7 +245,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         if !about.failed {
             return !about.replayed;
         }
-        let named = self.pairing.find(event.scope(), id);
+        let named = self.pairing.find(event.scope(), event.dir.opposite(), id);
         let exchange = self.exchanges.get(event.conduit);
         let carried = exchange.map(|exchange| exchange.requests.as_slice());
         named.is_some_and(|named| carried.unwrap_or_default().contains(&named))
@@ -256,10 +258,10 @@ impl<S: Read + Write + Seek> Projector<S> {
         result: Option<&[u8]>,
         text: &[u8],
     ) -> io::Result<()> {
-        let Answer::Pairs(ordinal, open) = self.pairing.answer(event.scope(), id) else {
+        let Answer::Pairs(_, open) = self.pairing.answer(event.scope(), event.dir, id) else {
             return Ok(());
         };
-        if let (true, Some(result)) = (open.handshake, result) {
+        if let (true, Some(result)) = (open.is_handshake, result) {
             let negotiated = json::find(result, &["capabilities"]);
             let session = self.sessions.entry(event.session.0).or_default();
             if session.capabilities.is_none() {
@@ -268,12 +270,12 @@ impl<S: Read + Write + Seek> Projector<S> {
         }
         let tail = [b",\n      \"response\": ", text, b""];
         let mut end = Vec::new();
-        let (place, sent) = (self.places.remove(&ordinal), self.entries(event.session.0));
-        if !self.by.is_empty() && place.is_some_and(|place| place < sent) {
+        let sent = self.entries(event.session.0);
+        if !self.by.is_empty() && open.place < sent {
             end.extend_from_slice(b",\n      \"answered_after\": ");
             push_number(sent, &mut end);
         }
-        self.ledger.close(ordinal, Rest { tail, end: &end })
+        self.ledger.close(open.ordinal, Rest { tail, end: &end })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::pairing::{Marks, Open};
+use super::open::{Marks, Open};
 use crate::era::Era;
 use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody, Scope};
 

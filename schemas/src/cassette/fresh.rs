@@ -116,11 +116,11 @@ impl<S: Read + Write + Seek> Projector<S> {
         // Or the answer is an event of a stream that goes on.
         let carried = self.exchanges.get(event.conduit);
         let carried = carried.map(|exchange| exchange.requests.as_slice());
-        for ordinal in carried.unwrap_or_default() {
-            let open = self.deferred.get_mut(ordinal);
+        for request in carried.unwrap_or_default() {
+            let open = self.deferred.get_mut(request);
             if let Some(open) = open.filter(|open| !open.faulted) {
                 open.faulted = true;
-                self.ledger.extra(*ordinal, &text)?;
+                self.ledger.extra(open.ordinal, &text)?;
             }
         }
         Ok(())

@@ -5,12 +5,14 @@ use std::io::{self, Read, Seek, Write};
 use super::Projector;
 use super::http::push_note;
 use super::note::{self, Content, Remark};
-use super::pairing::{Answer, Marks, Open, Reply};
+use super::open::{Marks, Open};
 use super::record::Rest;
 use super::text::{push_millis, push_string};
+use crate::conversation::{Answer, Handle, IdKey, is_about_noise};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::Era;
-use crate::event::{Direction, Event, EventBody, Payload};
+use crate::event::Direction::{ToClient, ToServer};
+use crate::event::{Event, EventBody, Payload};
 use crate::json;
 use crate::json::push_number;
 
@@ -48,31 +50,24 @@ impl<S: Read + Write + Seek> Projector<S> {
             return self.beside(event, Content::Json(text), Remark::mark("replayed"));
         }
         match (&envelope.kind, event.dir) {
-            (Kind::Request { id, method, params }, Direction::ToServer) => {
+            (Kind::Request { id, method, params }, ToServer) => {
                 self.beyond_probes += u64::from(method != "server/discover");
                 let ordinal = self.ledger.open(event.session.0, text)?;
-                self.fresh.asked(event.conduit, ordinal);
-                if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
-                    exchange.requests.push(ordinal);
-                }
-                let mut open = Open::new(event.at, event.scope(), event.conduit, era);
+                let mut open = Open::new(ordinal, event, era);
                 if batch {
                     open.marks.add(Marks::BATCH);
                 }
-                self.pairing
-                    .ask(ordinal, open, id, params.and_then(progress_token));
-                match self.pairing.pop_excess() {
-                    Some((oldest, open)) => self.abandon(oldest, &open),
-                    None => Ok(()),
-                }
+                self.ask(event, id, params.and_then(progress_token), open)
             }
-            (Kind::Response { id, .. }, Direction::ToClient) => self.answer(event, id, text, batch),
-            (Kind::Request { id, .. }, Direction::ToClient) => {
+            (Kind::Response { id, error, .. }, ToClient) => {
+                self.answer(event, (id, *error), text, batch)
+            }
+            (Kind::Request { id, .. }, ToClient) => {
                 let home = self.current(event);
-                self.replies.ask(event.scope(), id, home);
+                drop(self.replies.ask(event.scope(), ToClient, id, home));
                 self.place(event, home, text, plain(batch))
             }
-            (Kind::Response { id, .. }, Direction::ToServer) => self.reply(event, id, text, batch),
+            (Kind::Response { id, .. }, ToServer) => self.reply(event, id, text, batch),
             (Kind::Notification { method, params }, _) => {
                 let (home, remark) = self.home(event, method, *params);
                 let remark = if remark.mark.is_some() {
@@ -88,46 +83,81 @@ impl<S: Read + Write + Seek> Projector<S> {
         }
     }
 
+    /// Follows a request of the client.
+    fn ask(
+        &mut self,
+        event: &Event,
+        id: &RequestId<'_>,
+        token: Option<&[u8]>,
+        mut open: Open,
+    ) -> io::Result<()> {
+        self.fresh.asked(event.conduit, open.ordinal);
+        if !id.pairs() {
+            open.marks.add(Marks::NULL_ID);
+        }
+        let asked = self.pairing.ask(event.scope(), ToServer, id, open);
+        let reused = asked.reuses.filter(|_| id.pairs());
+        for one in reused.into_iter().flat_map(|before| [before, asked.handle]) {
+            if let Some(open) = self.pairing.get_mut(one) {
+                open.marks.add(Marks::ID_REUSED);
+            }
+        }
+        if let Some(token) = token {
+            self.pairing.set_token(asked.handle, IdKey::exact_of(token));
+        }
+        if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
+            exchange.requests.push(asked.handle);
+        }
+        asked.forgotten.map_or(Ok(()), |open| self.abandon(&open))
+    }
+
     /// The request to which a notification belongs.
     fn home(
         &mut self,
         event: &Event,
         method: &str,
         params: Option<&[u8]>,
-    ) -> (Option<u64>, Remark<'static>) {
+    ) -> (Option<Handle>, Remark<'static>) {
         let scope = event.scope();
         let named = |name: &str| params.and_then(|params| json::find(params, &[name]));
         match (method, event.dir) {
-            ("notifications/progress", Direction::ToClient) => {
+            ("notifications/progress", ToClient) => {
                 let token = named("progressToken");
-                match token.and_then(|token| self.pairing.by_token(scope, token)) {
+                let token = token.map(IdKey::exact_of);
+                match token.and_then(|token| self.pairing.by_token(scope, ToServer, token)) {
                     Some(home) => (Some(home), Remark::default()),
                     None => (None, Remark::mark("progress of nobody")),
                 }
             }
-            ("notifications/cancelled", Direction::ToServer) => {
+            ("notifications/cancelled", ToServer) => {
                 let id = named("requestId");
-                match id.and_then(|id| self.pairing.cancel(scope, id)) {
-                    Some(home) => (Some(home), Remark::default()),
+                let id = id.map(IdKey::exact_of);
+                match id.and_then(|id| self.pairing.cancel(scope, ToServer, id)) {
+                    Some(home) => {
+                        if let Some(open) = self.pairing.get_mut(home) {
+                            open.marks.add(Marks::CANCELLED);
+                        }
+                        (Some(home), Remark::default())
+                    }
                     // In the lane nobody can tell whom it means.
                     None if scope.is_lane() => (None, Remark::default()),
                     None => (None, Remark::mark("cancels nobody")),
                 }
             }
-            (_, Direction::ToClient) => (self.current(event), Remark::default()),
-            (_, Direction::ToServer) => (None, Remark::default()),
+            (_, ToClient) => (self.current(event), Remark::default()),
+            (_, ToServer) => (None, Remark::default()),
         }
     }
 
     /// The request to which a message of the server belongs that names none: over HTTP
     /// the one of whose answer it is a part, and else the latest in flight.
-    fn current(&self, event: &Event) -> Option<u64> {
+    fn current(&self, event: &Event) -> Option<Handle> {
         let Some(origin) = self.context.origin else {
-            return self.pairing.latest(event.scope());
+            return self.pairing.latest(event.scope(), ToServer);
         };
         if let Some(exchange) = self.exchanges.get(origin) {
             let mut carried = exchange.requests.iter().rev().copied();
-            if let Some(one) = carried.find(|one| self.is_alive(*one)) {
+            if let Some(one) = carried.find(|one| self.alive(*one).is_some()) {
                 return Some(one);
             }
         }
@@ -135,7 +165,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             return Some(*left);
         }
         if self.context.announced {
-            return self.pairing.latest(event.scope());
+            return self.pairing.latest(event.scope(), ToServer);
         }
         None
     }
@@ -143,23 +173,33 @@ impl<S: Read + Write + Seek> Projector<S> {
     fn answer(
         &mut self,
         event: &Event,
-        id: &RequestId<'_>,
+        (id, error): (&RequestId<'_>, Option<&[u8]>),
         text: &[u8],
         batch: bool,
     ) -> io::Result<()> {
         if self.context.failed {
             return self.error_body(event, id, text, batch);
         }
-        let mark = match self.pairing.answer(event.scope(), id) {
-            Answer::Pairs(ordinal, mut open) => {
+        let answer = if is_about_noise(id, error) {
+            Answer::Orphan
+        } else {
+            self.pairing.answer(event.scope(), event.dir, id)
+        };
+        let mark = match answer {
+            Answer::Pairs(request, mut open) => {
                 if batch {
                     open.marks.add(Marks::BATCH);
                 }
-                return self.settle(event, ordinal, open, text);
+                return self.settle(event, request, open, text);
             }
             Answer::Duplicate => "duplicate response",
-            Answer::TypeChanged => "id type changed",
-            Answer::Nobody => "response to nobody",
+            Answer::TypeChanged(request) => {
+                if let Some(open) = self.pairing.get_mut(request) {
+                    open.marks.add(Marks::ID_TYPE_CHANGED);
+                }
+                "id type changed"
+            }
+            Answer::Forgotten | Answer::Orphan => "response to nobody",
         };
         self.beside(event, Content::Json(text), Remark::mark(mark))
     }
@@ -173,7 +213,8 @@ impl<S: Read + Write + Seek> Projector<S> {
         text: &[u8],
         batch: bool,
     ) -> io::Result<()> {
-        let named = self.pairing.find(event.scope(), id);
+        let named = Some(id).filter(|id| id.pairs());
+        let named = named.and_then(|id| self.pairing.find(event.scope(), ToServer, id));
         let mut carried = self
             .exchanges
             .get(event.conduit)
@@ -181,13 +222,13 @@ impl<S: Read + Write + Seek> Projector<S> {
             .unwrap_or_default()
             .iter()
             .copied()
-            .filter(|one| self.pairing.is_open(*one));
+            .filter(|one| self.pairing.get(*one).is_some());
         let first = carried.clone().next();
         let named = named.filter(|named| carried.any(|one| one == *named));
-        let Some(ordinal) = named.or(first) else {
+        let Some(request) = named.or(first) else {
             return self.beside(event, Content::Json(text), Remark::mark("http error"));
         };
-        let Some(mut open) = self.pairing.take(ordinal) else {
+        let Some(mut open) = self.pairing.remove(request) else {
             return Ok(());
         };
         if named.is_none() {
@@ -196,11 +237,17 @@ impl<S: Read + Write + Seek> Projector<S> {
         if batch {
             open.marks.add(Marks::BATCH);
         }
-        self.settle(event, ordinal, open, text)
+        self.settle(event, request, open, text)
     }
 
     /// Puts a response to its request.
-    fn settle(&mut self, event: &Event, ordinal: u64, open: Open, text: &[u8]) -> io::Result<()> {
+    fn settle(
+        &mut self,
+        event: &Event,
+        request: Handle,
+        open: Open,
+        text: &[u8],
+    ) -> io::Result<()> {
         self.tail.clear();
         self.tail
             .extend_from_slice(b",\n      \"timing\": {\"sent_ms\": ");
@@ -210,20 +257,20 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.tail.push(b'}');
         self.push_via(event, &open);
         let tail: [&[u8]; 3] = [b",\n      \"response\": ", text, &self.tail];
-        self.ledger.tail(ordinal, &tail)?;
+        self.ledger.tail(open.ordinal, &tail)?;
         if self.exchanges.get(open.conduit).is_some() {
             // How its exchange ends is not known yet.
-            self.deferred.insert(ordinal, open);
+            self.deferred.insert(request, open);
             return Ok(());
         }
-        if self.left.get(&open.conduit) == Some(&ordinal) {
+        if self.left.get(&open.conduit) == Some(&request) {
             self.left.remove(&open.conduit);
         }
         self.end.clear();
         push_end(&open, &mut self.end);
         let http = open.conduit != event.conduit;
         let end = std::mem::take(&mut self.end);
-        self.fresh.answered(event.conduit, ordinal, http, end);
+        self.fresh.answered(event.conduit, open.ordinal, http, end);
         Ok(())
     }
 
@@ -256,14 +303,14 @@ impl<S: Read + Write + Seek> Projector<S> {
         text: &[u8],
         batch: bool,
     ) -> io::Result<()> {
-        let mark = match self.replies.answer(event.scope(), id) {
-            Reply::Pairs(home) => return self.place(event, home, text, plain(batch)),
-            Reply::Duplicate => "duplicate response",
+        let mark = match self.replies.answer(event.scope(), event.dir, id) {
+            Answer::Pairs(_, home) => return self.place(event, home, text, plain(batch)),
+            Answer::Duplicate => "duplicate response",
             // In the lane nobody can tell whom it answers.
-            Reply::Nobody if event.scope().is_lane() => {
+            _ if event.scope().is_lane() => {
                 return self.beside(event, Content::Json(text), plain(batch));
             }
-            Reply::Nobody => "response to nobody",
+            _ => "response to nobody",
         };
         self.beside(event, Content::Json(text), Remark::mark(mark))
     }
@@ -285,26 +332,26 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.beside(event, note::noise(whole, why), remark)
     }
 
-    /// Whether entries can still be added to the stream of a request.
-    pub(super) fn is_alive(&self, ordinal: u64) -> bool {
-        self.pairing.is_open(ordinal) || self.deferred.contains_key(&ordinal)
+    /// A request to whose stream entries can still be added.
+    pub(super) fn alive(&self, request: Handle) -> Option<&Open> {
+        let open = self.pairing.get(request);
+        open.or_else(|| self.deferred.get(&request))
     }
 
     /// Puts a message into the stream of an exchange, or beside all of them.
     fn place(
         &mut self,
         event: &Event,
-        home: Option<u64>,
+        home: Option<Handle>,
         text: &[u8],
         remark: Remark<'_>,
     ) -> io::Result<()> {
-        let Some(home) = home.filter(|home| self.is_alive(*home)) else {
+        let Some(open) = home.and_then(|home| self.alive(home)) else {
             return self.beside(event, Content::Json(text), remark);
         };
-        let open = self.pairing.get(home).or_else(|| self.deferred.get(&home));
-        let there = open.map(|open| open.conduit);
+        let (there, ordinal) = (open.conduit, open.ordinal);
         let remark = Remark {
-            conduit: Some(event.conduit).filter(|here| there != Some(*here)),
+            conduit: Some(event.conduit).filter(|here| there != *here),
             sse: self.context.note.as_ref(),
             ..remark
         };
@@ -312,7 +359,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.entry.extend_from_slice(b",\n        {");
         note::push_members(event, Content::Json(text), remark, &mut self.entry);
         self.entry.push(b'}');
-        self.ledger.stream(home, &self.entry)
+        self.ledger.stream(ordinal, &self.entry)
     }
 
     /// Puts a message beside the exchanges.
@@ -335,7 +382,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.ledger.message(&self.entry)
     }
 
-    pub(super) fn abandon(&mut self, ordinal: u64, open: &Open) -> io::Result<()> {
+    pub(super) fn abandon(&mut self, open: &Open) -> io::Result<()> {
         let why = self.ends.why(open);
         self.tail.clear();
         self.tail.extend_from_slice(b",\n      \"sent_ms\": ");
@@ -348,7 +395,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             tail: [&self.tail, b"", b""],
             end: &self.end,
         };
-        self.ledger.abandon(ordinal, rest)
+        self.ledger.abandon(open.ordinal, rest)
     }
 
     fn era(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {

@@ -62,8 +62,8 @@
 //!
 //! # Elsewhere
 //!
-//! Which response answers which request is in `pairing`, the order of the exchanges in
-//! `ledger`; the capture projection uses both.
+//! Which response answers which request is in [`conversation`](crate::conversation), the
+//! order of the exchanges in `ledger`; the capture projection uses both.
 
 mod assemble;
 pub(crate) mod ends;
@@ -75,7 +75,7 @@ mod ledger;
 mod merge;
 mod messages;
 mod note;
-mod pairing;
+mod open;
 mod project;
 mod read;
 mod record;
@@ -88,7 +88,7 @@ pub(crate) use assemble::Assembly;
 pub use exchange::{Http, Via};
 pub(crate) use ledger::Ledger;
 pub use merge::merge;
-pub(crate) use pairing::{Answer, Open, Pairing};
+pub(crate) use open::{Marks, Open};
 pub(crate) use project::incomplete;
 pub use project::{Projector, Summary};
 pub use read::{Aside, Cassette, Entry, Exchange, Session, Unanswered};

@@ -7,9 +7,10 @@ use super::ends::Ends;
 use super::fresh::Fresh;
 use super::ledger::Ledger;
 use super::note::{self, Content, Remark};
-use super::pairing::{Open, Pairing, Replies};
+use super::open::Open;
 use super::sides::{Context, Side, Told};
 use super::text::{push_string, shell_line};
+use crate::conversation::{Handle, Pairing};
 use crate::era::EraTracker;
 use crate::event::{ConduitId, Event, EventBody, Payload, Scope, SessionKey};
 use crate::exchange::Exchanges;
@@ -24,8 +25,9 @@ use crate::tape::{Ending, GapTotal, Header};
 pub struct Projector<S: Write> {
     pub(super) meta: Vec<(String, String)>,
     pub(super) ledger: Ledger<S>,
-    pub(super) pairing: Pairing,
-    pub(super) replies: Replies,
+    // The client's requests, and the server's with the exchange in whose stream they stand.
+    pub(super) pairing: Pairing<Open>,
+    pub(super) replies: Pairing<Option<Handle>>,
     pub(super) eras: HashMap<Scope, EraTracker>,
     pub(super) ends: Ends,
     gaps: GapTotal,
@@ -36,9 +38,9 @@ pub struct Projector<S: Write> {
     http: bool,
     pub(super) context: Context,
     // Requests that were answered before their exchange was over.
-    pub(super) deferred: HashMap<u64, Open>,
+    pub(super) deferred: HashMap<Handle, Open>,
     // Requests that still wait after their exchange was over.
-    pub(super) left: HashMap<ConduitId, u64>,
+    pub(super) left: HashMap<ConduitId, Handle>,
     pub(super) sides: HashMap<ConduitId, Side>,
     pub(super) sessions: BTreeMap<SessionKey, Told>,
     pub(super) fresh: Fresh,
@@ -82,7 +84,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 .collect(),
             ledger: Ledger::new(spool, messages_spool),
             pairing: Pairing::default(),
-            replies: Replies::default(),
+            replies: Pairing::default(),
             eras: HashMap::new(),
             ends: Ends::default(),
             gaps: GapTotal::default(),
@@ -163,8 +165,8 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.exchanges.finish();
         self.settle_exchanges()?;
         self.close_all_fresh()?;
-        while let Some((ordinal, open)) = self.pairing.pop_oldest() {
-            self.abandon(ordinal, &open)?;
+        while let Some(open) = self.pairing.pop_oldest() {
+            self.abandon(&open)?;
         }
         let requests = self.ledger.count();
         let mut sessions = Vec::new();

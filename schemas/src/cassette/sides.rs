@@ -110,7 +110,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             };
         };
         let mut carried = exchange.requests.iter().rev().copied();
-        let home = carried.find(|one| self.is_alive(*one));
+        let home = carried.find_map(|one| Some(self.alive(one)?.ordinal));
         let remark = Remark {
             mark: self.context.replayed.then_some("replayed"),
             sse,
@@ -149,27 +149,27 @@ impl<S: Read + Write + Seek> Projector<S> {
             });
         }
         let reason = exchange.ended.map(|(_, reason)| reason);
-        for ordinal in exchange.requests.iter().copied() {
-            if let Some(open) = self.deferred.remove(&ordinal) {
-                self.ledger.extra(ordinal, &text)?;
+        for request in exchange.requests.iter().copied() {
+            if let Some(open) = self.deferred.remove(&request) {
+                self.ledger.extra(open.ordinal, &text)?;
                 self.end.clear();
                 push_end(&open, &mut self.end);
                 let end = std::mem::take(&mut self.end);
-                self.fresh.over(conduit, ordinal, open.faulted, end);
+                self.fresh.over(conduit, open.ordinal, open.faulted, end);
                 continue;
             }
-            let Some(open) = self.pairing.get_mut(ordinal) else {
+            let Some(open) = self.pairing.get_mut(request) else {
                 continue;
             };
             open.over = reason.map(|reason| (reason, exchange.status()));
-            self.ledger.extra(ordinal, &text)?;
+            self.ledger.extra(open.ordinal, &text)?;
             // In a session the answer may still come on another stream.
             let lost =
                 scope.is_lane() || exchange.status() >= 400 || reason == Some(CloseReason::Failed);
             if !lost {
-                self.left.insert(conduit, ordinal);
-            } else if let Some(open) = self.pairing.take(ordinal) {
-                self.abandon(ordinal, &open)?;
+                self.left.insert(conduit, request);
+            } else if let Some(open) = self.pairing.remove(request) {
+                self.abandon(&open)?;
             }
         }
         Ok(())

@@ -21,3 +21,16 @@ pub use self::flight::Handle;
 pub use self::key::IdKey;
 pub use self::owed::Owed;
 pub use self::pairing::{Answer, Asked, Pairing};
+
+use crate::envelope::RequestId;
+use crate::json;
+
+/// Whether a response without an id is about a message that its sender could not read, so
+/// that no request which was read is answered by it, also none whose id is `null`.
+#[must_use]
+pub fn is_about_noise(id: &RequestId<'_>, error: Option<&[u8]>) -> bool {
+    !id.pairs() && error.is_some_and(|error| json::find(error, &["code"]) == Some(PARSE_ERROR))
+}
+
+/// JSON-RPC 2.0, section 5.1.
+const PARSE_ERROR: &[u8] = b"-32700";

@@ -67,8 +67,8 @@ pub struct Asked<T> {
 /// What a response answers.
 #[derive(Debug)]
 pub enum Answer<T> {
-    /// This request.
-    Pairs(T),
+    /// This request, which it takes out of flight.
+    Pairs(Handle, T),
     /// A request that had its answer before.
     Duplicate,
     /// A request that waits, whose id has the same text and another type; it waits on.
@@ -169,8 +169,10 @@ impl<T> Pairing<T> {
     /// Takes a response that travels this way.
     pub fn answer(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<T> {
         let (asked, key) = (dir.opposite(), IdKey::exact(id));
-        if let Some(value) = self.take(scope, asked, key) {
-            return Answer::Pairs(value);
+        if let Some(handle) = self.find(scope, asked, key)
+            && let Some(value) = self.remove(handle)
+        {
+            return Answer::Pairs(handle, value);
         }
         let forgot = self.has_forgotten(scope, asked);
         if self.knows(scope, asked, key) {

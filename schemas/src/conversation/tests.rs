@@ -38,7 +38,7 @@ impl Talk {
             .0
             .answer(scope, dir, &RequestId::of_source(id.as_bytes()))
         {
-            Answer::Pairs(number) => number.to_string(),
+            Answer::Pairs(_, number) => number.to_string(),
             Answer::Duplicate => "duplicate".to_owned(),
             Answer::TypeChanged(handle) => format!("type of {}", self.0.get(handle).unwrap()),
             Answer::Forgotten => "forgotten".to_owned(),
@@ -203,7 +203,7 @@ fn without_memory_a_second_answer_is_an_orphan() {
     let one = RequestId::Number("1");
     assert!(matches!(
         pairing.answer(session(1), ToClient, &one),
-        Answer::Pairs(())
+        Answer::Pairs(_, ())
     ));
     assert!(matches!(
         pairing.answer(session(1), ToClient, &one),

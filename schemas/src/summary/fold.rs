@@ -1,6 +1,6 @@
 //! From events to the report.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
@@ -12,7 +12,8 @@ use super::latency::Latencies;
 use super::report::{Delays, Ended, Gaps, Method, Noise, Notification, Report, Totals, Unanswered};
 use super::sessions::SessionsFold;
 use crate::cassette::ends::Ends;
-use crate::cassette::{Answer, Open, Pairing, incomplete};
+use crate::cassette::{Marks, Open, incomplete};
+use crate::conversation::{Answer, IdKey, Pairing, is_about_noise};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, Scope};
@@ -28,10 +29,7 @@ pub struct Fold {
     totals: [Totals; 2],
     methods: Vec<Calls>,
     notifications: Vec<Notification>,
-    // What awaits an answer: of the client, of the server.
-    pairing: [Pairing; 2],
-    asked: HashMap<u64, Asked>,
-    requests: u64,
+    pairing: Pairing<Asked>,
     ends: Ends,
     hangs: Hangs,
     eras: BTreeMap<Scope, EraTracker>,
@@ -66,6 +64,8 @@ struct Calls {
 /// A request that awaits its answer.
 #[derive(Debug)]
 struct Asked {
+    open: Open,
+    dir: Direction,
     method: usize,
     id: Vec<u8>,
 }
@@ -105,8 +105,9 @@ impl Fold {
     pub fn observe(&mut self, event: &Event) {
         self.last = self.last.max(event.at);
         self.ends.observe(event);
-        let [client, _] = &mut self.pairing;
-        self.http.observe(event, |exchange| learn(client, exchange));
+        let pairing = &mut self.pairing;
+        self.http
+            .observe(event, |exchange| learn(pairing, exchange));
         self.by_session.observe(event);
         if !matches!(event.body, EventBody::Message { .. }) {
             self.hangs.observe(event, None);
@@ -159,9 +160,9 @@ impl Fold {
     /// The report of a recording that ends so.
     #[must_use]
     pub fn finish(mut self, kind: FileKind, header: &Header, ending: &Ending) -> Report {
-        let [client, _] = &mut self.pairing;
+        let pairing = &mut self.pairing;
         let http = std::mem::take(&mut self.http);
-        let http = http.finish(self.timed, |exchange| learn(client, exchange));
+        let http = http.finish(self.timed, |exchange| learn(pairing, exchange));
         let unanswered = self.unanswered();
         let (hangs_count, hangs) = self.hangs.finish(self.timed);
         let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -234,37 +235,25 @@ impl Fold {
     }
 
     fn unanswered(&mut self) -> Vec<Unanswered> {
-        let mut found = Vec::new();
-        for (side, from) in [(0, "client"), (1, "server")] {
-            let Some(pairing) = self.pairing.get_mut(side) else {
-                continue;
-            };
-            while let Some((ordinal, open)) = pairing.pop_oldest() {
-                self.unanswered += 1;
-                let Some(asked) = self.asked.remove(&ordinal) else {
-                    continue;
-                };
-                if found.len() >= UNANSWERED_LIMIT {
-                    continue;
-                }
-                let id = String::from_utf8(asked.id)
-                    .ok()
-                    .and_then(|id| RawValue::from_string(id).ok());
-                let method = self
-                    .methods
-                    .get(asked.method)
-                    .map(|calls| calls.shown.method.clone());
-                found.push(Unanswered {
-                    method: method.unwrap_or_default(),
-                    from,
-                    id: id.unwrap_or_else(|| RawValue::NULL.to_owned()),
-                    sent_ms: self.timed.then(|| open.at.millis()),
-                    waited_ms: self.timed.then(|| self.last.since(open.at).millis()),
-                    why: self.ends.why(&open),
-                });
+        let mut all: Vec<Asked> = std::iter::from_fn(|| self.pairing.pop_oldest()).collect();
+        all.sort_by_key(|asked| asked.dir);
+        self.unanswered += all.len() as u64;
+        all.truncate(UNANSWERED_LIMIT);
+        let shown = |asked: Asked| {
+            let id = String::from_utf8(asked.id).ok();
+            let id = id.and_then(|id| RawValue::from_string(id).ok());
+            let method = self.methods.get(asked.method);
+            let waited = self.last.since(asked.open.at);
+            Unanswered {
+                method: method.map_or_else(String::new, |calls| calls.shown.method.clone()),
+                from: asked.dir.sender(),
+                id: id.unwrap_or_else(|| RawValue::NULL.to_owned()),
+                sent_ms: self.timed.then(|| asked.open.at.millis()),
+                waited_ms: self.timed.then(|| waited.millis()),
+                why: self.ends.why(&asked.open),
             }
-        }
-        found
+        };
+        all.into_iter().map(shown).collect()
     }
 
     fn payload(&mut self, event: &Event, bytes: &[u8]) {
@@ -291,14 +280,19 @@ impl Fold {
                 let named = params
                     .filter(|_| cancels)
                     .and_then(|one| json::find(one, &["requestId"]));
-                if let (Some(id), Some(pairing)) = (named, self.pairing.get_mut(event.dir as usize))
-                {
-                    pairing.cancel(event.scope(), id);
+                let (scope, id) = (event.scope(), named.map(IdKey::exact_of));
+                let request = id.and_then(|id| self.pairing.cancel(scope, event.dir, id));
+                if let Some(asked) = request.and_then(|one| self.pairing.get_mut(one)) {
+                    asked.open.marks.add(Marks::CANCELLED);
                 }
                 self.notification(event.dir, method);
             }
             Kind::Response { id, result, error } => {
-                self.answer(event, id, *result, error.is_some(), bytes);
+                if is_about_noise(id, *error) {
+                    self.stray += 1;
+                } else {
+                    self.answer(event, id, *result, error.is_some(), bytes);
+                }
             }
             Kind::Malformed(why) => self.noise(event, text, *why),
             Kind::Batch { .. } => self.noise(event, text, Malformed::NotAnEnvelope),
@@ -311,26 +305,17 @@ impl Fold {
             calls.shown.count += 1;
             calls.shown.request_bytes += text.len() as u64;
         }
-        let ordinal = self.requests;
-        self.requests += 1;
         let id_text = json::find(text, &["id"]).unwrap_or(b"null");
-        let open = Open::new(event.at, event.scope(), event.conduit, event.era);
-        self.asked.insert(
-            ordinal,
-            Asked {
-                method: index,
-                id: id_text.to_vec(),
-            },
-        );
+        let asked = Asked {
+            open: Open::new(0, event, event.era),
+            dir: event.dir,
+            method: index,
+            id: id_text.to_vec(),
+        };
+        let asked = self.pairing.ask(event.scope(), event.dir, id, asked);
+        self.unanswered += u64::from(asked.forgotten.is_some());
         if event.dir == Direction::ToServer {
-            self.http.carries(event, ordinal);
-        }
-        if let Some(pairing) = self.pairing.get_mut(event.dir as usize) {
-            pairing.ask(ordinal, open, id, None);
-            if let Some((oldest, _)) = pairing.pop_excess() {
-                self.unanswered += 1;
-                self.asked.remove(&oldest);
-            }
+            self.http.carries(event, asked.handle);
         }
     }
 
@@ -342,24 +327,20 @@ impl Fold {
         error: bool,
         bytes: u64,
     ) {
-        let Some(pairing) = self.pairing.get_mut(event.dir.opposite() as usize) else {
-            return;
-        };
-        let Answer::Pairs(ordinal, open) = pairing.answer(event.scope(), id) else {
+        let Answer::Pairs(_, asked) = self.pairing.answer(event.scope(), event.dir, id) else {
             self.stray += 1;
             return;
         };
-        let index = self.asked.remove(&ordinal).map(|asked| asked.method);
-        if let Some(calls) = index.and_then(|index| self.methods.get_mut(index)) {
+        if let Some(calls) = self.methods.get_mut(asked.method) {
             let tool_error = result.and_then(|result| json::find(result, &["isError"]));
             calls.shown.answered += 1;
             calls.shown.errors += u64::from(error);
             calls.shown.tool_errors += u64::from(tool_error == Some(b"true"));
             calls.shown.response_bytes += bytes;
-            calls.latencies.add(event.at.since(open.at).0);
+            calls.latencies.add(event.at.since(asked.open.at).0);
         }
         if let Some(result) = result {
-            let method = index.and_then(|index| self.methods.get(index));
+            let method = self.methods.get(asked.method);
             let method = method.map_or("", |calls| calls.shown.method.as_str());
             self.introduction.answer(method, result);
         }
@@ -431,11 +412,11 @@ impl Fold {
 }
 
 /// The requests of an exchange that is over learn how it ended.
-fn learn(pairing: &mut Pairing, exchange: &Exchange) {
+fn learn(pairing: &mut Pairing<Asked>, exchange: &Exchange) {
     let reason = exchange.ended.map(|(_, reason)| reason);
-    for ordinal in &exchange.requests {
-        if let Some(open) = pairing.get_mut(*ordinal) {
-            open.over = reason.map(|reason| (reason, exchange.status()));
+    for request in &exchange.requests {
+        if let Some(asked) = pairing.get_mut(*request) {
+            asked.open.over = reason.map(|reason| (reason, exchange.status()));
         }
     }
 }

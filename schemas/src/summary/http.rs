@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::latency::Latencies;
+use crate::conversation::Handle;
 use crate::event::{CloseReason, Event, EventBody};
 use crate::exchange::{Exchange, Exchanges};
 
@@ -129,7 +130,7 @@ impl HttpFold {
     }
 
     /// Notes that the exchange of an event carries this request.
-    pub(super) fn carries(&mut self, event: &Event, request: u64) {
+    pub(super) fn carries(&mut self, event: &Event, request: Handle) {
         if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
             exchange.requests.push(request);
         }

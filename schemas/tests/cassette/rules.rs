@@ -175,11 +175,16 @@ fn stray_responses_are_kept_and_marked() {
 }
 
 #[test]
-fn null_ids_never_pair() {
-    let (_, value) = Script::default()
-        .c(call("null"))
-        .s(result("null"))
-        .cassette();
+fn a_request_with_a_null_id_is_answered_by_a_response_without_one() {
+    let script = Script::default().c(call("null")).c(call("1"));
+    let script = script.s(r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#);
+    let (_, value) = script.s(result("1")).s(result("null")).cassette();
+    assert_eq!(ids(&value), ["null", "1"]);
+    assert_eq!(value["exchanges"][0]["response"]["id"], json!(null));
+    assert_eq!(value["exchanges"][0]["marks"], json!(["null id"]));
+    // What could not be read is another message.
+    assert_eq!(value["messages"][0]["mark"], "response to nobody");
+    let (_, value) = Script::default().c(call("null")).s(result("1")).cassette();
     assert_eq!(value["unanswered"][0]["marks"], json!(["null id"]));
     assert_eq!(value["messages"][0]["mark"], "response to nobody");
 }

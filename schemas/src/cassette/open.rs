@@ -1,0 +1,71 @@
+//! A request that awaits its response, as far as files need to know it.
+
+use crate::era::Era;
+use crate::event::{CloseReason, ConduitId, Event, Offset, Scope};
+
+/// A request that awaits its response.
+#[derive(Debug)]
+pub(crate) struct Open {
+    /// Its place among the requests of the file.
+    pub(crate) ordinal: u64,
+    pub(crate) at: Offset,
+    pub(crate) scope: Scope,
+    pub(crate) conduit: ConduitId,
+    /// How the HTTP exchange that carried it ended, and with what status.
+    pub(crate) over: Option<(CloseReason, u16)>,
+    pub(crate) era: Option<Era>,
+    pub(crate) marks: Marks,
+    /// It has been said what a fault did to it.
+    pub(crate) faulted: bool,
+}
+
+/// What is odd about an exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    pub(crate) const ID_REUSED: Self = Self(1);
+    pub(crate) const ID_TYPE_CHANGED: Self = Self(2);
+    pub(crate) const BATCH: Self = Self(4);
+    pub(crate) const CANCELLED: Self = Self(8);
+    pub(crate) const NULL_ID: Self = Self(16);
+    pub(crate) const HTTP_ERROR: Self = Self(32);
+
+    pub(crate) fn add(&mut self, mark: Self) {
+        self.0 |= mark.0;
+    }
+
+    pub(crate) fn has(self, mark: Self) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    /// The words for a cassette.
+    pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (Self::ID_REUSED, "id reused"),
+            (Self::ID_TYPE_CHANGED, "id type changed"),
+            (Self::BATCH, "batch"),
+            (Self::CANCELLED, "cancelled"),
+            (Self::NULL_ID, "null id"),
+            (Self::HTTP_ERROR, "http error"),
+        ];
+        all.into_iter()
+            .filter(move |(mark, _)| self.has(*mark))
+            .map(|(_, word)| word)
+    }
+}
+
+impl Open {
+    pub(crate) fn new(ordinal: u64, event: &Event, era: Option<Era>) -> Self {
+        Self {
+            ordinal,
+            at: event.at,
+            scope: event.scope(),
+            conduit: event.conduit,
+            over: None,
+            era,
+            marks: Marks::default(),
+            faulted: false,
+        }
+    }
+}
