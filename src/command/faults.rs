@@ -47,17 +47,8 @@ impl FaultArguments {
         clock: Clock,
     ) -> anyhow::Result<Arc<Book>> {
         let book = Book::new(self.seed.unwrap_or_else(|| chance(clock)), label, reach);
-        for fault in self
-            .suite
-            .iter()
-            .map(|suite| suite_faults::read(suite))
-            .collect::<Result<Vec<_>, _>>()?
-            .into_iter()
-            .flatten()
-        {
-            let hint = "see docs/faults.md for what a fault can be";
-            book.add(fault)
-                .map_err(|error| Mistake::new(format!("`--faults`: {error}"), hint))?;
+        if let Some(file) = &self.suite {
+            suite_faults::add(file, &book)?;
         }
         for spec in &self.faults {
             let refused = |error: &dyn std::fmt::Display| {

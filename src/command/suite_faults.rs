@@ -4,13 +4,13 @@ use std::path::Path;
 
 use tapewright_config::suite::fault::{Fault as Written, FaultKind};
 use tapewright_config::{EnvFiles, Environment};
-use tapewright_engine::fault::{Fault, kinds};
+use tapewright_engine::fault::{Book, Fault, kinds};
 
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
-/// The faults of a file.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
+/// Puts the faults of a file in force.
+pub(super) fn add(path: &Path, book: &Book) -> anyhow::Result<()> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
@@ -33,21 +33,15 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Fault>> {
         let what = format!("`--faults {shown}`: the file has no `faults`");
         return Err(Mistake::new(what, "name the suite, or the file, that declares them").into());
     }
-    for (at, one) in suite.faults.iter().enumerate() {
-        if suite
-            .faults
-            .iter()
-            .take(at)
-            .any(|other| other.name == one.name)
-        {
-            let line = loaded.sources.excerpt(&one.place).map_or(0, |one| one.line);
-            let name = report::safe(&one.name);
-            let what =
-                format!("`--faults {shown}`, line {line}: there is a fault `{name}` already");
-            return Err(Mistake::new(what, "each fault needs a name of its own").into());
-        }
+    for one in &suite.faults {
+        book.add(fault(one)?).map_err(|error| {
+            let place = loaded.sources.excerpt(&one.place);
+            let (line, column) = place.map_or((0, 0), |at| (at.line, at.column));
+            let what = format!("`--faults {shown}:{line}:{column}`: {error}");
+            Mistake::new(what, "see docs/faults.md for what a fault can be")
+        })?;
     }
-    suite.faults.iter().map(fault).collect()
+    Ok(())
 }
 
 fn fault(written: &Written) -> anyhow::Result<Fault> {

@@ -55,17 +55,17 @@ impl Fault {
         let kind = fields
             .required("kind")
             .and_then(|at| at.word(&["hang", "wedged", "slow", "recover_after"]));
-        let mut count = |key, needed, most| {
+        let mut count = |key, needed, least, most| {
             let found = if needed {
                 fields.required(key)
             } else {
                 fields.optional(key)
             };
-            found.map_or(0, |at| at.integer_within(0, most))
+            found.map_or(0, |at| at.integer_within(least, most))
         };
-        let delay = count("delay_ms", kind == Some("slow"), MOST_MS);
-        let jitter = count("jitter_ms", false, MOST_MS);
-        let failures = count("failures", kind == Some("recover_after"), MOST_FAILURES);
+        let delay = count("delay_ms", kind == Some("slow"), 0, MOST_MS);
+        let jitter = count("jitter_ms", false, 0, MOST_MS);
+        let failures = count("failures", kind == Some("recover_after"), 1, MOST_FAILURES);
         fields.finish();
         let kind = match kind {
             Some("slow") => FaultKind::Slow {

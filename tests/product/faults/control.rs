@@ -50,6 +50,15 @@ fn a_hang_is_added_seen_and_let_go() {
     let (status, _, errors) = fault(&control, &["add", "hnag"]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("did you mean `hang`?"), "{errors}");
+    for words in [
+        vec!["add", "hang resource=x prompt=y"],
+        vec!["change", "hang-1", "hang resource=x prompt=y"],
+        vec!["add", "http-status status=404"],
+    ] {
+        let (status, _, errors) = fault(&control, &words);
+        assert_eq!(status, Some(2), "{words:?}");
+        assert!(errors.contains("column "), "{errors}");
+    }
 
     assert_eq!(fault(&control, &["remove", "hang-1"]).0, Some(0));
     assert!(session.line().contains("\"id\":2,"));

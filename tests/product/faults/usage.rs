@@ -80,10 +80,13 @@ fn a_file_of_faults_says_where_it_is_wrong() {
     assert!(text.contains("faults.yaml:5:15"), "{text}");
     assert!(text.contains("from 0 to 86400000, not 86400001"), "{text}");
     let text = say(&one("kind: recover_after\n    failures: 5000000"));
-    assert!(text.contains("from 0 to 1000000, not 5000000"), "{text}");
+    assert!(text.contains("from 1 to 1000000, not 5000000"), "{text}");
+    let text = say(&one("kind: recover_after\n    failures: 0"));
+    assert!(text.contains("faults.yaml:5:15"), "{text}");
+    assert!(text.contains("from 1 to 1000000, not 0"), "{text}");
     let text = say(&(one("kind: hang") + &one("kind: wedged")));
     assert!(
-        text.contains("line 5: there is a fault `a` already"),
+        text.contains("faults.yaml:5:5`: there is a fault `a` already"),
         "{text}"
     );
 }
@@ -92,8 +95,8 @@ fn a_file_of_faults_says_where_it_is_wrong() {
 fn what_makes_no_sense_is_refused() {
     for (fault, why) in [
         ("hang=3", "`hang` takes no value"),
-        ("error on=request", "`error` is about what the client gets"),
-        ("reset on=request", "`reset` is about what the client gets"),
+        ("error on=request", "`error` is about what comes back"),
+        ("reset on=request", "`reset` is about what comes back"),
     ] {
         let text = refused(&["--fault", fault, "--", "true"]);
         assert!(text.contains(why), "{text}");
@@ -145,6 +148,78 @@ fn a_fault_that_can_never_fire_is_refused() {
         "http://127.0.0.1:9/mcp",
     ]);
     assert!(text.contains("`exit` is for standard streams"), "{text}");
+    for (fault, says) in [
+        (
+            "hang first=2 nth=3",
+            "column 14: `nth=3` means number 3 alone, which is not among `first=2`; say one of them",
+        ),
+        (
+            "hang tool=x method=tools/list",
+            "column 13: no message fits both `method=tools/list` and `tool` (which means `tools/call`)",
+        ),
+        (
+            "hang resource=x prompt=y",
+            "column 17: no message fits both `resource`",
+        ),
+        (
+            "hang /params/name=x /params/name/y=z",
+            "column 21: `/params/name` leaves no room for `/params/name/y`",
+        ),
+        (
+            "hang probability=0",
+            "column 6: with a `probability` of less than one in a million it never acts",
+        ),
+    ] {
+        let text = refused(&["--fault", fault, "--", "true"]);
+        assert!(
+            text.contains(&format!("`--fault {fault}`: {says}")),
+            "{text}"
+        );
+    }
+}
+
+/// Asks for what a reference server has, under a fault; the ids that were answered.
+fn answered(fault: &str, asked: &[(&str, &str)]) -> Vec<usize> {
+    use crate::support::{Session, peer, record};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (tape, log, peer) = (path("run.tape.jsonl"), path("log"), peer());
+    let server = [peer.to_str().unwrap(), "answer", &log];
+    let mut session = Session::start(record(&["-o", &tape, "--fault", fault], &server));
+    for (id, (method, params)) in (1..).zip(asked) {
+        session.send(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params},\"id\":{id}}}"
+        ));
+    }
+    session.close_input();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut session.output, &mut rest).unwrap();
+    crate::support::wait(&mut session.child, std::time::Duration::from_secs(60));
+    let is_answered = |id: &usize| rest.contains(&format!("\"id\":{id},"));
+    (1..=asked.len()).filter(is_answered).collect()
+}
+
+#[test]
+fn the_first_calls_resources_and_prompts_are_met_by_name() {
+    let asked = [
+        ("tools/call", "{\"name\":\"search\"}"),
+        ("resources/read", "{\"uri\":\"file:///a\"}"),
+        ("prompts/get", "{\"name\":\"greet\"}"),
+        ("tools/call", "{\"name\":\"search\"}"),
+        ("resources/read", "{\"uri\":\"file:///b\"}"),
+        ("prompts/get", "{\"name\":\"leave\"}"),
+        ("tools/call", "{\"name\":\"search\"}"),
+    ];
+    assert_eq!(
+        answered("drop tool=search first=2", &asked),
+        [2, 3, 5, 6, 7]
+    );
+    assert_eq!(
+        answered("drop resource=file:///b", &asked),
+        [1, 2, 3, 4, 6, 7]
+    );
+    assert_eq!(answered("drop prompt=greet", &asked), [1, 2, 4, 5, 6, 7]);
 }
 
 #[test]

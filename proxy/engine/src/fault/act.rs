@@ -62,17 +62,6 @@ pub enum Act {
     },
 }
 
-impl Act {
-    /// Whether what the message says stays as it is: it comes later, or never.
-    #[must_use]
-    pub fn leaves_content(&self) -> bool {
-        matches!(
-            self,
-            Self::Delay { .. } | Self::Drop | Self::Hold(Until::Removed)
-        )
-    }
-}
-
 /// One step of what takes the place of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {

@@ -9,6 +9,7 @@ use tapewright_schemas::near::did_you_mean;
 
 use super::dice::Dice;
 use super::kinds::{Kind, On, Reach};
+use super::methods::Sort;
 use super::rejected::Rejected;
 use super::selector::Subject;
 use super::spec::Fault;
@@ -50,6 +51,8 @@ struct State {
 struct Line {
     name: String,
     fault: Arc<Fault>,
+    // What it can act on of what it meets.
+    acts_on: Vec<Sort>,
     // Tells a fault from one that had its name before.
     number: u64,
     met: u64,
@@ -193,6 +196,7 @@ impl Book {
         }
         state.last_number = number;
         state.lines.push(Line {
+            acts_on: self.acts_on(&fault),
             name: name.clone(),
             fault: Arc::new(fault),
             number,
@@ -213,6 +217,7 @@ impl Book {
         let number = state.last_number + 1;
         let line = state.find(name)?;
         let old = std::mem::replace(&mut line.number, number);
+        line.acts_on = self.acts_on(&fault);
         line.fault = Arc::new(fault);
         (line.met, line.fired, line.beyond) = (0, 0, 0);
         state.last_number = number;
@@ -260,9 +265,13 @@ impl Book {
     pub fn choose(&self, now: Offset, subject: &Subject<'_>) -> Option<Hit> {
         let mut state = self.lock();
         let mut hit = None;
+        let sort = Sort {
+            dir: subject.dir,
+            is_request: subject.is_request,
+        };
         for line in &mut state.lines {
             let selector = &line.fault.selector;
-            if !selector.meets(subject, &self.server, now) {
+            if !line.acts_on.contains(&sort) || !selector.meets(subject, &self.server, now) {
                 continue;
             }
             line.met += 1;
@@ -384,23 +393,14 @@ impl Book {
 
     fn check(&self, fault: &Fault) -> Result<(), Rejected> {
         fault.check()?;
-        let (kind, needs) = (fault.kind, fault.kind.reach);
-        if needs == Reach::Any || self.reach == Reach::Any || needs == self.reach {
-            let is_http = self.reach == Reach::Http;
-            return if is_http {
-                fault.check_for_http()
-            } else {
-                Ok(())
-            };
-        }
-        let needs = match needs {
-            Reach::Http => "HTTP",
-            _ => "standard streams",
-        };
-        Err(Rejected::OutOfReach {
-            kind: kind.name,
-            needs,
-        })
+        Ok(fault.check_reach(self.reach)?)
+    }
+
+    /// What a fault can act on of what it meets.
+    fn acts_on(&self, fault: &Fault) -> Vec<Sort> {
+        let mut sorts = Sort::all();
+        sorts.retain(|sort| fault.can_act(self.reach, *sort));
+        sorts
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -138,15 +138,16 @@ impl Conversation {
         envelope: &Envelope<'_>,
         text: &[u8],
     ) -> Option<Chosen> {
-        let subject = |method| Subject {
+        let subject = |method, is_request| Subject {
             method,
             text,
             dir,
             session,
+            is_request,
         };
         match &envelope.kind {
             MessageKind::Request { id, method, .. } => {
-                let hit = book.choose(now, &subject(method))?;
+                let hit = book.choose(now, &subject(method, true))?;
                 let id_text = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
                 let key = (dir, key_of(id));
                 if hit.on() == On::Request {
@@ -168,9 +169,8 @@ impl Conversation {
                 {
                     return Some(chosen);
                 }
-                let hit = book.choose(now, &subject(method))?;
-                // Nobody waits for an answer to a notification.
-                (!hit.kind().is_about_answers()).then(|| Chosen::new(hit, None, None))
+                let hit = book.choose(now, &subject(method, false))?;
+                Some(Chosen::new(hit, None, None))
             }
             MessageKind::Response { id, .. } => {
                 let key = (dir.opposite(), key_of(id));

@@ -92,7 +92,8 @@ mod tests {
             "hang tool=search nth=3",
             r"slow tool=my\ tool session=2 dir=to_server on=request every=4 after=2000ms probability=0.25 delay_ms=10 jitter_ms=3",
             r#"error name=e method=resources/* first=2 after=1 /a\=b=x\"\ y code=-1 message=it\'s\ down"#,
-            "garbage prompt=p server=fs resource=x text=a=b",
+            "garbage prompt=p server=fs text=a=b",
+            "garbage resource=x text=a=b",
         ] {
             let fault = Fault::parse(text).unwrap();
             let again = Fault::parse(&fault.to_string()).unwrap();

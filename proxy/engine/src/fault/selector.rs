@@ -6,16 +6,6 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{Direction, Offset, SessionKey};
 use tapewright_schemas::json;
 
-/// How the methods of requests begin that servers never make.
-const CLIENT_REQUESTS: [&str; 6] = [
-    "completion/",
-    "initialize",
-    "logging/",
-    "prompts/",
-    "resources/",
-    "tools/",
-];
-
 /// Which messages a fault meets. A request or notification that fits is *met*, and met
 /// messages are counted; `nth`, `first`, `every`, `after` and `probability` choose among
 /// them.
@@ -63,6 +53,8 @@ pub struct Subject<'a> {
     pub dir: Direction,
     /// In which session.
     pub session: SessionKey,
+    /// It asks for an answer.
+    pub is_request: bool,
 }
 
 impl Selector {
@@ -97,17 +89,6 @@ impl Selector {
                 .is_none_or(|every| count.is_multiple_of(every.max(1)))
     }
 
-    /// Whether nothing is met but requests that only clients make.
-    #[must_use]
-    pub fn is_of_client_requests(&self) -> bool {
-        let named = self.tool.is_some() || self.resource.is_some() || self.prompt.is_some();
-        named
-            || self.method.as_deref().is_none_or(|method| {
-                let mut begins = CLIENT_REQUESTS.iter();
-                begins.any(|begin| method.starts_with(begin))
-            })
-    }
-
     fn meets_method(&self, subject: &Subject<'_>) -> bool {
         let is_named = |wanted: &Option<String>, method: &str, member: &str| {
             let Some(wanted) = wanted else { return true };
@@ -130,14 +111,14 @@ impl Selector {
 }
 
 /// Whether a text is the wanted one; `*` at the end stands for anything.
-fn fits(wanted: &str, found: &str) -> bool {
+pub(super) fn fits(wanted: &str, found: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(begin) => found.starts_with(begin),
         None => wanted == found,
     }
 }
 
-fn is_text(source: &[u8], test: impl Fn(&str) -> bool) -> bool {
+pub(super) fn is_text(source: &[u8], test: impl Fn(&str) -> bool) -> bool {
     match RequestId::of_source(source) {
         RequestId::Text(meaning) => test(&meaning),
         _ => false,
@@ -146,7 +127,7 @@ fn is_text(source: &[u8], test: impl Fn(&str) -> bool) -> bool {
 
 /// Whether the value at a pointer is the wanted one, by what it means. A text needs no
 /// quotes.
-fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
+pub(super) fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
     let Some(found) = at(text, pointer) else {
         return false;
     };
@@ -155,7 +136,7 @@ fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
 }
 
 /// The value that a JSON pointer (RFC 6901) leads to.
-fn at<'a>(text: &'a [u8], pointer: &str) -> Option<&'a [u8]> {
+pub(super) fn at<'a>(text: &'a [u8], pointer: &str) -> Option<&'a [u8]> {
     let mut here = text.trim_ascii();
     for step in pointer.split('/').skip(1) {
         let name = step.replace("~1", "/").replace("~0", "~");
@@ -186,6 +167,7 @@ mod tests {
             text: text.as_bytes(),
             dir: Direction::ToServer,
             session: SessionKey(1),
+            is_request: true,
         }
     }
 

@@ -23,6 +23,8 @@ pub struct Fault {
     pub selector: Selector,
     /// To a matched request, or to its answer.
     pub on: On,
+    // Where its words stand, if it was read from some; the kind has no name here.
+    columns: Vec<(String, usize)>,
 }
 
 /// What is wrong with the words of a fault. `column` counts characters from 1 on.
@@ -50,11 +52,15 @@ pub enum SpecError {
         /// A whole fault.
         example: &'static str,
     },
-    /// A kind that has nothing to do to a request.
-    #[error("`{kind}` is about what the client gets: leave out `on=request`")]
-    AboutAnswers {
-        /// The kind.
-        kind: &'static str,
+    /// It could never act.
+    #[error("{}{why}; {instead}", .column.map_or_else(String::new, |at| format!("column {at}: ")))]
+    NeverActs {
+        /// The word that is one too many, where the fault was read from words.
+        column: Option<usize>,
+        /// Why.
+        why: String,
+        /// What to do.
+        instead: String,
     },
     /// A quote that is not closed.
     #[error("column {column}: the quote is not closed")]
@@ -127,7 +133,15 @@ impl Fault {
             values: Values::default(),
             selector: Selector::default(),
             on: kind.on,
+            columns: Vec::new(),
         }
+    }
+
+    /// Where a word stands that it was read from.
+    pub(super) fn column_of(&self, word: &str) -> Option<usize> {
+        let mut columns = self.columns.iter();
+        let found = columns.find(|(one, _)| one == word)?;
+        Some(found.1)
     }
 
     /// Reads a fault from its words.
@@ -154,16 +168,16 @@ impl Fault {
             });
         };
         let mut fault = Self::new(kind);
-        let mut seen: Vec<&str> = Vec::new();
+        fault.columns.push((String::new(), first.column));
         for word in rest {
-            if seen.contains(&word.key.as_str()) {
+            if fault.column_of(&word.key).is_some() {
                 return Err(SpecError::Twice {
                     column: word.column,
                     word: word.key.clone(),
                 });
             }
-            seen.push(&word.key);
             fault.take(word)?;
+            fault.columns.push((word.key.clone(), word.column));
         }
         fault.check()?;
         Ok(fault)
@@ -178,15 +192,10 @@ impl Fault {
         self.selector.probability.is_some() || self.kind.parameters.iter().any(jitter)
     }
 
-    /// Refuses a fault that lacks something.
+    /// Refuses a fault that lacks something, or that could never act.
     pub fn check(&self) -> Result<(), SpecError> {
-        if self.on == On::Request && self.kind.is_about_answers() {
-            return Err(SpecError::AboutAnswers {
-                kind: self.kind.name,
-            });
-        }
         match self.values.missing(self.kind) {
-            None => Ok(()),
+            None => self.check_sense(),
             Some(parameter) => Err(SpecError::Missing {
                 kind: self.kind.name,
                 parameter: parameter.name,
@@ -254,6 +263,11 @@ impl Fault {
             },
             "probability" => selector.probability = Some(chance(value)?),
             _ if key.starts_with('/') => {
+                if key.replace("~0", "").replace("~1", "").contains('~') {
+                    return Err(format!(
+                        "`{key}` is no JSON pointer: in one `~` is written `~0`, and `/` in a name `~1`"
+                    ));
+                }
                 selector.equals.push((key.to_owned(), value.to_owned()));
             }
             _ => return Err(format!("there is no `{key}`")),

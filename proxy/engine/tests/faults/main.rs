@@ -8,6 +8,7 @@
 )]
 
 mod delays;
+mod never;
 mod page;
 mod talk;
 

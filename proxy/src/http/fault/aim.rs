@@ -64,6 +64,7 @@ impl Aimed {
                 text,
                 dir: Direction::ToServer,
                 session,
+                is_request,
             };
             let Some(hit) = gateway.faults.choose(gateway.clock.now(), &subject) else {
                 return;
@@ -155,38 +156,30 @@ impl Scene {
                 }),
             Kind::Batch { .. } => own.filter(|own| self.claim(own)),
             Kind::Notification { method, .. } => {
-                let hit = self.choose(&method, text)?;
-                // Nobody waits for an answer to a notification.
-                let acts = !hit.kind().is_about_answers();
-                acts.then(|| Aimed::new(hit, b"null", true))
+                let hit = self.choose(&method, text, false)?;
+                Some(Aimed::new(hit, b"null", true))
             }
             Kind::Request { method, .. } => {
-                let aimed = Aimed::new(self.choose(&method, text)?, id_of(text), true);
+                let aimed = Aimed::new(self.choose(&method, text, true)?, id_of(text), true);
                 if aimed.hit.on() == On::Request {
                     return Some(aimed);
                 }
                 // What the client answers comes with a POST of its own.
-                if aimed.act(b"").leaves_content() {
-                    let expected = &self.gateway.expected;
-                    expected.add(self.session(), Direction::ToClient, &aimed);
-                } else {
-                    self.tell(
-                        &aimed,
-                        "passed on: over HTTP the answer of a client can only come later, or never",
-                    );
-                }
+                let expected = &self.gateway.expected;
+                expected.add(self.session(), Direction::ToClient, &aimed);
                 None
             }
             _ => None,
         }
     }
 
-    fn choose(&self, method: &str, text: &[u8]) -> Option<Hit> {
+    fn choose(&self, method: &str, text: &[u8], is_request: bool) -> Option<Hit> {
         let subject = Subject {
             method,
             text,
             dir: Direction::ToClient,
             session: self.session(),
+            is_request,
         };
         self.book().choose(self.now(), &subject)
     }

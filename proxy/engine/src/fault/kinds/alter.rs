@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tapewright_schemas::json;
 
-use super::{Kind, Legal, On, Parameter, Reach, Unit};
+use super::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move};
 
 pub(super) static ERROR: Kind = Kind {
@@ -26,6 +26,7 @@ pub(super) static ERROR: Kind = Kind {
         },
     ],
     on: On::Answer,
+    acts_on: ActsOn::Answers,
     reach: Reach::Any,
     limit: None,
     act: error,
@@ -61,6 +62,7 @@ pub(super) static HTTP_STATUS: Kind = Kind {
         },
     ],
     on: On::Answer,
+    acts_on: ActsOn::Responses,
     reach: Reach::Http,
     limit: None,
     act: |call| {
@@ -88,6 +90,7 @@ pub(super) static TRUNCATE: Kind = Kind {
         does: "how much is left; 0 is half",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| {
@@ -112,6 +115,7 @@ pub(super) static GARBAGE: Kind = Kind {
         does: "the line",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| Act::Precede(Bytes::copy_from_slice(call.word("text").as_bytes())),
@@ -129,6 +133,7 @@ pub(super) static WRONG_ID: Kind = Kind {
         does: "the id, as JSON",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Answers,
     reach: Reach::Any,
     limit: None,
     act: wrong_id,
@@ -150,6 +155,7 @@ pub(super) static OVERSIZE: Kind = Kind {
         does: "how much larger the message gets, at least",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: oversize,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move, Until};
 
 const SILENCE: Legal = Legal::Yes("a server may take any time; a client should have timeouts");
@@ -23,6 +23,7 @@ pub(super) static HANG: Kind = Kind {
         does: "so much of the answer passes first: half a line, then silence for all later messages too",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: hang,
@@ -35,6 +36,7 @@ pub(super) static WEDGED: Kind = Kind {
     example: "wedged tool=search",
     parameters: &[],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |_| Act::HoldAll { cut_after: None },
@@ -49,13 +51,14 @@ pub(super) static RECOVER_AFTER: Kind = Kind {
         name: "failures",
         unit: Unit::Count {
             of: "calls",
-            least: 0,
+            least: 1,
             most: 1_000_000,
         },
         default: None,
         does: "how many calls hang before the server answers normally",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: Some("failures"),
     act: |_| Act::Hold(Until::Removed),
@@ -73,6 +76,7 @@ pub(super) static TIMEOUT: Kind = Kind {
         does: "when the connection is cut; 0 is never, until the fault is removed",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| {

@@ -22,6 +22,8 @@ pub struct Kind {
     pub parameters: &'static [Parameter],
     /// Which message it acts on where nobody says.
     pub on: On,
+    /// To what it can be done.
+    pub acts_on: ActsOn,
     /// Where it can be done.
     pub reach: Reach,
     /// The parameter that says how many messages it acts on at most.
@@ -30,23 +32,15 @@ pub struct Kind {
     pub act: fn(&Call<'_>) -> Act,
 }
 
-/// Kinds that take the place of an answer, or stand beside one: they have nothing to do to
-/// a request or a notification.
-const ABOUT_ANSWERS: [&str; 6] = [
-    "error",
-    "http-status",
-    "late-after-cancel",
-    "list-change",
-    "reset",
-    "wrong-id",
-];
-
-impl Kind {
-    /// Whether it is about answers alone.
-    #[must_use]
-    pub fn is_about_answers(&self) -> bool {
-        ABOUT_ANSWERS.contains(&self.name)
-    }
+/// To which messages a kind can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActsOn {
+    /// To answers, of servers and of clients.
+    Answers,
+    /// To any message.
+    Messages,
+    /// To answers of servers, and over HTTP to the response to whatever a client sends.
+    Responses,
 }
 
 /// Whether a peer must cope with it.
@@ -159,6 +153,11 @@ pub fn find(name: &str) -> Option<&'static Kind> {
 }
 
 impl Kind {
+    /// Whether it can be done where this is spoken.
+    pub(super) fn is_for(&self, reach: Reach) -> bool {
+        self.reach == Reach::Any || reach == Reach::Any || self.reach == reach
+    }
+
     /// The parameter of a name.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {

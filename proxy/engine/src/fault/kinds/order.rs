@@ -1,6 +1,6 @@
 //! Messages too many, too few, or in another order.
 
-use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, DAY_MS, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Move, Until};
 
 pub(super) static DUPLICATE: Kind = Kind {
@@ -19,6 +19,7 @@ pub(super) static DUPLICATE: Kind = Kind {
         does: "how many times more",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| Act::Repeat(u8::try_from(call.number("times")).unwrap_or(u8::MAX)),
@@ -31,11 +32,16 @@ pub(super) static REORDER: Kind = Kind {
     example: "reorder tool=search within_ms=1000",
     parameters: &[Parameter {
         name: "within_ms",
-        unit: MS,
+        unit: Unit::Count {
+            of: "milliseconds",
+            least: 1,
+            most: DAY_MS,
+        },
         default: Some("1000"),
         does: "how long to wait for a next message",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Stdio,
     limit: None,
     act: |call| Act::Hold(Until::Next(call.millis("within_ms"))),
@@ -50,6 +56,7 @@ pub(super) static DROP: Kind = Kind {
     example: "drop method=notifications/progress dir=to_client every=2",
     parameters: &[],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |_| Act::Drop,
@@ -67,6 +74,7 @@ pub(super) static LATE_AFTER_CANCEL: Kind = Kind {
         does: "how long after the cancellation",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Answers,
     reach: Reach::Stdio,
     limit: None,
     act: |call| Act::Hold(Until::Cancelled(call.millis("delay_ms"))),
@@ -84,6 +92,7 @@ pub(super) static LIST_CHANGE: Kind = Kind {
         does: "which list",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Responses,
     reach: Reach::Stdio,
     limit: None,
     act: |call| {

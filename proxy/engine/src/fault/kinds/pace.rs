@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move};
 use crate::policy::Step;
 
@@ -34,6 +34,7 @@ pub(super) static SLOW: Kind = Kind {
         },
     ],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| Act::Delay {
@@ -62,6 +63,7 @@ pub(super) static LATENCY: Kind = Kind {
         },
     ],
     on: On::Request,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| Act::Delay {
@@ -86,6 +88,7 @@ pub(super) static SLOW_TRICKLE: Kind = Kind {
         does: "how much passes in a second",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: trickle,
@@ -115,6 +118,7 @@ pub(super) static SLICER: Kind = Kind {
         },
     ],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Any,
     limit: None,
     act: |call| {

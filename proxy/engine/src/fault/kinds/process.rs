@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move};
 use crate::policy::{Aside, Step};
 
@@ -18,6 +18,7 @@ pub(super) static RESET: Kind = Kind {
         does: "before the answer, after the head of the response (HTTP), in the middle, or after the answer",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Responses,
     reach: Reach::Any,
     limit: None,
     act: reset,
@@ -39,6 +40,7 @@ pub(super) static STDERR_FLOOD: Kind = Kind {
         does: "how much, in lines of 80",
     }],
     on: On::Answer,
+    acts_on: ActsOn::Messages,
     reach: Reach::Stdio,
     limit: None,
     act: flood,
@@ -56,6 +58,7 @@ pub(super) static STDIN_STALL: Kind = Kind {
         does: "for how long; 0 is until the fault is removed",
     }],
     on: On::Request,
+    acts_on: ActsOn::Messages,
     reach: Reach::Stdio,
     limit: None,
     act: |call| {
@@ -80,6 +83,7 @@ pub(super) static EXIT: Kind = Kind {
         does: "the status that the client sees",
     }],
     on: On::Request,
+    acts_on: ActsOn::Messages,
     reach: Reach::Stdio,
     limit: None,
     act: |call| {

@@ -1,0 +1,196 @@
+//! Faults that can never act: words that leave nothing to be met, and kinds that have nothing
+//! to do to what is met.
+
+use tapewright_schemas::event::Direction;
+
+use super::kinds::{ActsOn, On, Reach};
+use super::methods::{Sort, one_way};
+use super::pointers;
+use super::selector::Selector;
+use super::spec::{Fault, SpecError};
+
+/// Why a fault can never act.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Contradiction {
+    /// The words that say so; an empty one for the kind.
+    pub(super) words: Vec<String>,
+    /// Why.
+    pub(super) why: String,
+    /// What to do.
+    pub(super) instead: String,
+}
+
+impl Contradiction {
+    pub(super) fn new(words: &[&str], why: String, instead: impl Into<String>) -> Self {
+        Self {
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            why,
+            instead: instead.into(),
+        }
+    }
+}
+
+/// All that may be spoken.
+const ANYWHERE: [Reach; 3] = [Reach::Stdio, Reach::Http, Reach::Any];
+
+impl Fault {
+    /// Refuses a fault that can never act, whatever is spoken.
+    pub(super) fn check_sense(&self) -> Result<(), SpecError> {
+        let selector = &self.selector;
+        let found = counts(selector)
+            .or_else(|| pointers::contradiction(selector))
+            .or_else(|| direction(selector))
+            .or_else(|| self.nothing_to_do(&ANYWHERE));
+        found.map_or(Ok(()), |found| Err(self.never(found)))
+    }
+
+    /// Refuses a fault that can never act where this is spoken.
+    pub(super) fn check_reach(&self, reach: Reach) -> Result<(), SpecError> {
+        let found = self
+            .out_of_reach(reach)
+            .or_else(|| no_session(&self.selector, reach))
+            .or_else(|| self.nothing_to_do(&[reach]));
+        found.map_or(Ok(()), |found| Err(self.never(found)))
+    }
+
+    fn never(&self, found: Contradiction) -> SpecError {
+        // The last of the words is the one that one word too many was said with.
+        let columns = found.words.iter().filter_map(|word| self.column_of(word));
+        SpecError::NeverActs {
+            column: columns.max(),
+            why: found.why,
+            instead: found.instead,
+        }
+    }
+
+    fn out_of_reach(&self, reach: Reach) -> Option<Contradiction> {
+        let kind = self.kind;
+        let needs = if kind.reach == Reach::Http {
+            "HTTP"
+        } else {
+            "standard streams"
+        };
+        let why = format!(
+            "`{}` is for {needs}, which is not what is spoken here",
+            kind.name
+        );
+        let instead = "choose another kind; `tapewright explain` lists them";
+        (!kind.is_for(reach)).then(|| Contradiction::new(&[""], why, instead))
+    }
+
+    /// Nothing that is met can be acted on, where any of these is spoken.
+    fn nothing_to_do(&self, reaches: &[Reach]) -> Option<Contradiction> {
+        let sorts = self.selector.sorts();
+        let acts = |reach: &Reach| sorts.iter().any(|sort| self.can_act(*reach, *sort));
+        if reaches.iter().any(acts) {
+            return None;
+        }
+        let kind = self.kind.name;
+        let only_http = reaches == [Reach::Http];
+        if self.on == On::Request {
+            let why = if self.kind.acts_on == ActsOn::Messages {
+                format!(
+                    "`{kind}` cannot be done to a request over HTTP: there a request can come later, or never"
+                )
+            } else {
+                format!("`{kind}` is about what comes back, not about requests")
+            };
+            let instead = "leave out `on=request` to do it to the answer";
+            return Some(Contradiction::new(&["on"], why, instead));
+        }
+        if sorts.iter().all(|sort| !sort.is_request) {
+            let why = if only_http {
+                format!(
+                    "`{kind}` changes answers, and over HTTP nothing is said in the response to a notification of a client"
+                )
+            } else {
+                format!("`{kind}` acts on answers, and nobody answers a notification")
+            };
+            let instead = "choose the method of a request";
+            return Some(Contradiction::new(&["method"], why, instead));
+        }
+        let to_client = |sort: &Sort| sort.dir == Direction::ToClient;
+        let why = if only_http {
+            format!(
+                "`{kind}` cannot be done to the answers of clients over HTTP: there they can come later, or never"
+            )
+        } else {
+            format!("`{kind}` acts on what servers answer, and here clients do")
+        };
+        let instead = if self.selector.dir.is_some() {
+            "leave out `dir=to_client` to do it to the answers of the server"
+        } else {
+            "choose a method that clients ask with"
+        };
+        let found = Contradiction::new(&["dir", "method"], why, instead);
+        sorts.iter().all(to_client).then_some(found)
+    }
+}
+
+/// Counts that no message has.
+fn counts(selector: &Selector) -> Option<Contradiction> {
+    let Selector {
+        nth, first, every, ..
+    } = selector;
+    if let (Some(nth), Some(first)) = (nth, first)
+        && nth > first
+    {
+        let why =
+            format!("`nth={nth}` means number {nth} alone, which is not among `first={first}`");
+        return Some(Contradiction::new(&["nth", "first"], why, ONE_OF_THEM));
+    }
+    if let (Some(nth), Some(every)) = (nth, every)
+        && nth % every != 0
+    {
+        let why = format!("`nth={nth}` means number {nth} alone, which `every={every}` leaves out");
+        return Some(Contradiction::new(&["nth", "every"], why, ONE_OF_THEM));
+    }
+    if let (Some(first), Some(every)) = (first, every)
+        && every > first
+    {
+        let why = format!(
+            "`every={every}` begins with number {every}, which is not among `first={first}`"
+        );
+        return Some(Contradiction::new(&["first", "every"], why, ONE_OF_THEM));
+    }
+    let why = "with a `probability` of less than one in a million it never acts".to_owned();
+    let instead = "say how likely it is, as in `probability=0.1`";
+    (selector.probability == Some(0)).then(|| Contradiction::new(&["probability"], why, instead))
+}
+
+const ONE_OF_THEM: &str = "say one of them";
+
+/// A direction in which nothing of the kind travels.
+fn direction(selector: &Selector) -> Option<Contradiction> {
+    let dir = selector.dir?;
+    let methods = selector.methods();
+    let wrong = |(_, method): &&(&str, &str)| one_way(method).is_some_and(|way| way != dir);
+    let (word, method) = methods.iter().find(wrong)?;
+    let (name, side) = match dir {
+        Direction::ToServer => ("to_server", "server"),
+        Direction::ToClient => ("to_client", "client"),
+    };
+    let why = format!("`{method}` travels the other way, from the {side}");
+    let (why, instead) = if word.is_empty() {
+        let why = "no method is said, so that `tools/call` is meant, which travels the other way";
+        (
+            why.to_owned(),
+            "say which `method`, or `method=*`".to_owned(),
+        )
+    } else {
+        let instead = format!(
+            "leave out `dir={name}`: it is the way of the request, also where its answer is acted on"
+        );
+        (why, instead)
+    };
+    Some(Contradiction::new(&["dir", word], why, instead))
+}
+
+/// A session that there is not.
+fn no_session(selector: &Selector, reach: Reach) -> Option<Contradiction> {
+    let session = selector.session.filter(|session| *session != 0)?;
+    let why =
+        format!("over standard streams there is one session, number 0, and no `session={session}`");
+    let found = || Contradiction::new(&["session"], why, "leave it out");
+    (reach == Reach::Stdio).then(found)
+}

@@ -1,0 +1,170 @@
+//! Which messages a selector can meet, by what MCP says of methods.
+
+use tapewright_schemas::event::Direction;
+
+use super::selector::Selector;
+
+/// What is known of a message before it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sort {
+    /// Which way it travels.
+    pub(super) dir: Direction,
+    /// It asks for an answer; otherwise it is a notification.
+    pub(super) is_request: bool,
+}
+
+impl Sort {
+    /// Every sort of message.
+    pub(super) fn all() -> Vec<Self> {
+        let both = [Direction::ToServer, Direction::ToClient].into_iter();
+        let each = |dir| [true, false].map(|is_request| Self { dir, is_request });
+        both.flat_map(each).collect()
+    }
+}
+
+/// The methods that one side alone sends, in any revision: names, and beginnings that end in
+/// a slash.
+const ONE_WAY: [(&str, Direction); 21] = [
+    ("completion/", Direction::ToServer),
+    ("elicitation/", Direction::ToClient),
+    ("initialize", Direction::ToServer),
+    ("logging/", Direction::ToServer),
+    ("notifications/elicitation/", Direction::ToClient),
+    ("notifications/initialized", Direction::ToServer),
+    ("notifications/message", Direction::ToClient),
+    ("notifications/prompts/", Direction::ToClient),
+    ("notifications/resources/", Direction::ToClient),
+    ("notifications/roots/", Direction::ToServer),
+    ("notifications/subscriptions/", Direction::ToClient),
+    ("notifications/tasks", Direction::ToClient),
+    ("notifications/tools/", Direction::ToClient),
+    ("prompts/", Direction::ToServer),
+    ("resources/", Direction::ToServer),
+    ("roots/", Direction::ToClient),
+    ("sampling/", Direction::ToClient),
+    ("server/", Direction::ToServer),
+    ("subscriptions/", Direction::ToServer),
+    ("tasks/update", Direction::ToServer),
+    ("tools/", Direction::ToServer),
+];
+
+/// How the methods of notifications begin.
+const NOTIFICATIONS: &str = "notifications/";
+
+/// Which way a method travels, where that is one way alone; `*` at its end stands for
+/// anything.
+pub(super) fn one_way(method: &str) -> Option<Direction> {
+    let is_it = |(name, _): &&(&str, Direction)| match method.strip_suffix('*') {
+        Some(begin) => name.ends_with('/') && begin.starts_with(name),
+        None => method == *name || name.ends_with('/') && method.starts_with(name),
+    };
+    ONE_WAY.iter().find(is_it).map(|(_, dir)| *dir)
+}
+
+/// Whether a method can be one of requests, and one of notifications. MCP's own are known;
+/// others may be either.
+fn natures(method: &str) -> [bool; 2] {
+    if method.starts_with(NOTIFICATIONS) {
+        return [false, true];
+    }
+    let known = one_way(method).is_some() || method == "ping" || method.starts_with("tasks/");
+    [true, !known]
+}
+
+impl Selector {
+    /// The methods that a message must have to be met, all of them, each with the word that
+    /// says so; an empty word where none does.
+    pub(super) fn methods(&self) -> Vec<(&str, &str)> {
+        let names = [
+            ("tool", &self.tool, "tools/call"),
+            ("resource", &self.resource, "resources/read"),
+            ("prompt", &self.prompt, "prompts/get"),
+        ];
+        let names = names.into_iter().filter(|(_, name, _)| name.is_some());
+        let names = names.map(|(word, _, method)| (word, method));
+        let method = self.method.as_deref().map(|method| ("method", method));
+        let mut all: Vec<_> = method.into_iter().chain(names).collect();
+        if all.is_empty() {
+            all.push(("", "tools/call"));
+        }
+        all
+    }
+
+    /// The messages that can be met.
+    pub(super) fn sorts(&self) -> Vec<Sort> {
+        let mut sorts = Sort::all();
+        sorts.retain(|sort| self.dir.is_none_or(|dir| dir == sort.dir));
+        for (_, method) in self.methods() {
+            let [request, notification] = natures(method);
+            sorts.retain(|sort| {
+                one_way(method).is_none_or(|dir| dir == sort.dir)
+                    && if sort.is_request {
+                        request
+                    } else {
+                        notification
+                    }
+            });
+        }
+        sorts
+    }
+
+    /// Whether nothing is met but requests that only clients make.
+    pub(super) fn is_of_client_requests(&self) -> bool {
+        let of_client = |sort: &Sort| sort.is_request && sort.dir == Direction::ToServer;
+        self.sorts().iter().all(of_client)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_tell_which_way_they_travel() {
+        let (server, client) = (Some(Direction::ToServer), Some(Direction::ToClient));
+        for (method, way) in [
+            ("tools/call", server),
+            ("tools/*", server),
+            ("tools*", None),
+            ("*", None),
+            ("initialize", server),
+            ("initialize*", None),
+            ("sampling/createMessage", client),
+            ("notifications/message", client),
+            ("notifications/messages", None),
+            ("notifications/progress", None),
+            ("notifications/tasks/status", None),
+            ("ping", None),
+            ("tasks/get", None),
+        ] {
+            assert_eq!(one_way(method), way, "{method}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_met_follows_from_the_words() {
+        let sorts = |method: &str, dir| {
+            let method = Some(method.to_owned());
+            let selector = Selector {
+                method,
+                dir,
+                ..Selector::default()
+            };
+            let sorts = selector.sorts().into_iter();
+            let sorts = sorts.map(|sort| (sort.dir == Direction::ToServer, sort.is_request));
+            sorts.collect::<Vec<_>>()
+        };
+        assert_eq!(sorts("tools/list", None), [(true, true)]);
+        assert_eq!(sorts("ping", None), [(true, true), (false, true)]);
+        assert_eq!(
+            sorts("notifications/*", Some(Direction::ToClient)),
+            [(false, false)]
+        );
+        assert_eq!(
+            sorts("vendor/event", Some(Direction::ToServer)),
+            [(true, true), (true, false)]
+        );
+        assert_eq!(sorts("*", None).len(), 4);
+        assert!(Selector::default().is_of_client_requests());
+    }
+}
