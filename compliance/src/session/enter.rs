@@ -62,7 +62,11 @@ impl Session {
         if latest.len() < LATEST {
             latest.push(key);
         }
-        if key != Key::Null || self.beside.is_some() {
+        // A request of the server that comes on a second stream is still one request.
+        let first = self.requests(message.dir).find(key);
+        let repeated = message.dir == Direction::ToClient
+            && first.is_some_and(|first| first.conduit != message.conduit);
+        if (key != Key::Null || self.beside.is_some()) && !repeated {
             self.requests_mut(message.dir).insert(key, asked);
         }
     }
@@ -103,7 +107,9 @@ impl Session {
         match message.method {
             Method::Initialize => {
                 let capabilities = params.get("capabilities").map(Capabilities::read);
-                self.client = self.client.or(capabilities);
+                // What was refused declares nothing.
+                let refused = self.lifecycle.answered.is_some_and(|(_, agreed)| !agreed);
+                self.client = self.client.filter(|_| !refused).or(capabilities);
                 let version = params.get("protocolVersion").and_then(Value::string);
                 asked.more_mut().version = version.as_deref().map(bounded);
             }

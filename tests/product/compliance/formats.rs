@@ -108,7 +108,7 @@ fn junit_is_xml_with_a_case_for_each_invariant() {
     let (status, text, _) = judge(folder.path(), &["--all", "--format", "junit"]);
     assert_eq!(status, 1);
     assert!(text.starts_with("<?xml version=\"1.0\""), "{text}");
-    assert_eq!(text.matches("<testcase ").count(), 83, "{text}");
+    assert_eq!(text.matches("<testcase ").count(), 92, "{text}");
     assert_eq!(text.matches("<failure").count(), failures(folder.path()));
     assert!(
         text.contains("<skipped message=\"never put to the test\""),

@@ -1,0 +1,94 @@
+//! A recorded session that can be changed, step by step, and written again.
+
+mod find;
+mod steps;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tapewright_schemas::event::{Event, EventBody, Payload};
+use tapewright_schemas::redact::{Redactor, Rules, Settings};
+use tapewright_schemas::tape::{Encoder, Header, Reader, VERSION};
+
+/// A recorded session that can be changed.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    header: Header,
+    events: Vec<Event>,
+    /// Events that are on the tape by number and nothing else.
+    lost: Vec<usize>,
+    /// The tape lacks its last line.
+    endless: bool,
+}
+
+impl Draft {
+    /// The session of this name among the real ones in `tests/wire`.
+    pub(crate) fn recorded(name: &str) -> Self {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folders = [package.join("tests/wire"), package.join("../tests/wire")];
+        let file = format!("{name}.tape.jsonl");
+        let mut texts = folders
+            .iter()
+            .map(|folder| std::fs::read(folder.join(&file)));
+        let text = texts
+            .find_map(Result::ok)
+            .unwrap_or_else(|| panic!("there is no `{file}` in tests/wire"));
+        let mut reader = Reader::open(text.as_slice()).expect("a tape");
+        let mut events = Vec::new();
+        while let Some(event) = reader.next_event().expect("an event") {
+            events.push(event);
+        }
+        Self {
+            header: reader.header().clone(),
+            events,
+            lost: Vec::new(),
+            endless: false,
+        }
+    }
+
+    /// The tape, as the recorder would have written it.
+    pub(crate) fn tape(&self) -> Vec<u8> {
+        // What was recorded is redacted already.
+        let off = Settings {
+            off: true,
+            ..Settings::default()
+        };
+        let rules = Rules::new(&off).expect("no rules");
+        let mut encoder = Encoder::new(Redactor::new(Arc::new(rules)));
+        let header = Header {
+            tape: VERSION.to_owned(),
+            ..self.header.clone()
+        };
+        let mut text = Vec::new();
+        header.write(&mut text);
+        let (mut last, mut line) = (0, Vec::new());
+        for (place, event) in self.events.iter().enumerate() {
+            last = event.at.0;
+            line.clear();
+            encoder.encode(event, &mut line);
+            if !self.lost.contains(&place) {
+                text.extend_from_slice(&line);
+            }
+        }
+        if !self.endless {
+            encoder.footer(last, None).write(&mut text);
+        }
+        text
+    }
+
+    /// The message of an event.
+    fn message(&self, place: usize) -> Value {
+        let EventBody::Message { payload, .. } = &self.events[place].body else {
+            panic!("{:?} is no message", self.events[place]);
+        };
+        serde_json::from_slice(payload.kept()).expect("a message")
+    }
+
+    fn write(&mut self, place: usize, message: &str) {
+        let EventBody::Message { payload, .. } = &mut self.events[place].body else {
+            panic!("{:?} is no message", self.events[place]);
+        };
+        *payload = Payload::Whole(bytes::Bytes::from(message.to_owned()));
+    }
+}
