@@ -56,7 +56,9 @@ impl Plan {
 }
 
 fn make(draft: &mut Draft, steps: &[String]) {
-    steps.iter().for_each(|step| draft.step(step));
+    for step in steps {
+        draft.step(step);
+    }
 }
 
 /// Every plan there is, by file and place.

@@ -29,7 +29,7 @@ impl Draft {
             "last" => return self.events.len().checked_sub(1),
             "exit" => return self.last(|event| matches!(event.body, EventBody::Exited(_))),
             "end>" | "end<" => {
-                let dir = direction(&selector[3..]);
+                let dir = direction(selector.trim_start_matches("end"));
                 let ends =
                     |event: &Event| event.dir == dir && matches!(event.body, EventBody::Closed(_));
                 return self.last(ends);
@@ -61,12 +61,12 @@ impl Draft {
 
     /// The messages with a method, by direction or both.
     fn named(&self, method: &str, dir: Option<Direction>, number: usize) -> Option<usize> {
-        let all = (0..self.events.len()).filter(|place| {
+        let mut all = (0..self.events.len()).filter(|place| {
             let event = &self.events[*place];
             dir.is_none_or(|dir| event.dir == dir)
                 && self.read(*place).is_some_and(|one| one["method"] == method)
         });
-        all.skip(number - 1).next()
+        all.nth(number - 1)
     }
 
     fn response(&self, request: usize) -> Option<usize> {

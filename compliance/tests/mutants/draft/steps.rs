@@ -156,7 +156,7 @@ fn parse(text: &str) -> Value {
 }
 
 /// What holds the end of a pointer, and the name of the end.
-fn parent<'a, 'b>(message: &'a mut Value, pointer: &'b str) -> (&'a mut Value, String) {
+fn parent<'a>(message: &'a mut Value, pointer: &str) -> (&'a mut Value, String) {
     let (above, name) = pointer.rsplit_once('/').expect("a pointer");
     let above = message
         .pointer_mut(above)
