@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use tapewright_schemas::capture::{Capture, Session};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey, Sink as _,
+    self, Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
+    Sink as _,
 };
 
 use crate::checker::Checker;
@@ -116,6 +117,10 @@ impl Show<'_> {
             body: EventBody::Message {
                 payload: Payload::Whole(text.clone()),
                 end: LineEnd::Lf,
+                origin: event::Origin {
+                    carrier: Carrier::Document,
+                    ..event::Origin::default()
+                },
             },
         });
     }

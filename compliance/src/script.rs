@@ -9,7 +9,7 @@
 //! handshake-http                          session 1 over HTTP, with the id `abc`, 2025-11-25
 //! opening-http 2025-06-18 abc             as much of it as comes before `initialized`
 //! > {"jsonrpc":"2.0","id":1,"method":"ping"}
-//! fault > dropped                         we tampered with the message before
+//! fault > dropped                         we tampered with the message before, as the tape tells it
 //! wait 1500                               milliseconds
 //! noend <                                 the message before lacked its line end
 //! close >                                 the client closed its end
@@ -29,8 +29,9 @@ mod short;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Fields, Gap, Head, LineEnd, Offset,
-    Payload, Peer, RequestHead, ResponseHead, SessionKey, SessionMark, SseNote,
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Fields, Gap, Head, LineEnd,
+    Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead, SessionKey, SessionMark,
+    SseNote,
 };
 
 use crate::facts::{Facts, Transport};
@@ -85,6 +86,7 @@ pub fn read(text: &str) -> Result<Script, ScriptError> {
 #[derive(Default)]
 struct Draft {
     events: Vec<Event>,
+    origins: Origins,
     at: u64,
     session: u32,
     conduit: u32,
@@ -114,9 +116,13 @@ impl Draft {
             "<" => self.message(Direction::ToClient, rest),
             "handshake" => self.handshake(rest)?,
             "fault" => {
-                let (way, effect) = rest.split_once(' ')?;
-                let effect = effect.to_owned();
-                self.push(direction(way)?, EventBody::Faulted { effect });
+                let (way, did) = rest.split_once(' ')?;
+                let members = match did.starts_with('{') {
+                    true => did.to_owned(),
+                    false => format!(r#"{{"did":"{did}"}}"#),
+                };
+                let faulted: Faulted = serde_json::from_str(&members).ok()?;
+                self.push(direction(way)?, EventBody::Faulted(Box::new(faulted)));
             }
             "wait" => self.at += rest.parse::<u64>().ok()? * 1_000,
             "noend" => {
@@ -176,8 +182,12 @@ impl Draft {
 
     fn message(&mut self, dir: Direction, text: &str) {
         let payload = Payload::Whole(Bytes::from(text.to_owned()));
-        let end = LineEnd::Lf;
-        self.push(dir, EventBody::Message { payload, end });
+        let body = EventBody::Message {
+            payload,
+            end: LineEnd::Lf,
+            origin: Origin::default(),
+        };
+        self.push(dir, body);
     }
 
     fn handshake(&mut self, rest: &str) -> Option<()> {
@@ -264,7 +274,7 @@ impl Draft {
     fn push(&mut self, dir: Direction, body: EventBody) {
         self.at += STEP;
         let seq = self.events.len() as u64 + 1;
-        self.events.push(Event {
+        let mut event = Event {
             conduit: ConduitId(self.conduit),
             seq,
             at: Offset(self.at),
@@ -272,7 +282,9 @@ impl Draft {
             dir,
             era: None,
             body,
-        });
+        };
+        self.origins.complete(&mut event);
+        self.events.push(event);
     }
 }
 

@@ -5,7 +5,7 @@
 use tapewright_compliance::finding::{Doubt, Finding, Side, Status};
 use tapewright_compliance::table::{TABLE, find};
 use tapewright_compliance::{Basis, Checker, Outcome, Selection, Transports, script};
-use tapewright_schemas::event::{Event, EventBody, Sink as _};
+use tapewright_schemas::event::{Effect, Event, EventBody, Sink as _, What};
 
 fn judge(example: &str, change: impl Fn(Vec<Event>) -> Vec<Event>) -> Vec<Outcome> {
     let script = script::read(example).unwrap();
@@ -28,9 +28,7 @@ fn tampered(events: Vec<Event>) -> Vec<Event> {
     let mut all = Vec::new();
     for event in events {
         let fault = matches!(event.body, EventBody::Message { .. }).then(|| Event {
-            body: EventBody::Faulted {
-                effect: "altered".to_owned(),
-            },
+            body: EventBody::Faulted(Effect::plain(What::Changed).about(None)),
             ..event.clone()
         });
         all.push(event);
@@ -59,7 +57,7 @@ fn who_had_received_what_we_tampered_with_is_blamed_only_for_what_a_message_prov
                     Basis::Conduit | Basis::Session => false,
                 };
                 let misled = |event: &Event| {
-                    let fault = matches!(event.body, EventBody::Faulted { .. });
+                    let fault = matches!(event.body, EventBody::Faulted(_));
                     let earlier = event.seq < finding.evidence.first().unwrap().seq;
                     fault && earlier && event.dir == finding.side.towards()
                 };
@@ -108,7 +106,7 @@ fn a_request_that_never_arrived_hangs_by_our_doing() {
         r#"
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
-        fault > drop-1 (drop): dropped
+        fault > dropped
         wait 5000
         close >
         exit 0
@@ -125,7 +123,7 @@ fn what_is_let_go_excuses_no_other_message() {
         r#"
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
-        fault > hang-1 (hang): passed on after 1200 ms, id 1
+        fault > {"message":1,"fault":"hang-1","kind":"hang","did":"released","after_us":1200000,"why":"removed"}
         wait 5000
         close >
         exit 0
@@ -142,13 +140,13 @@ fn a_client_that_was_lied_to_is_not_blamed_for_what_it_then_does() {
         r#"
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"t"}}}
-        fault > drop-1 (drop): dropped
+        fault > dropped
         > {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}
         fault > behind
         wait 2000
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"t"}}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
-        fault < error-1 (error): replaced
+        fault < {"did":"replaced","by":"error"}
         wait 2000
         > {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}
         "#,
@@ -165,7 +163,7 @@ fn every_request_of_a_batch_that_was_altered_is_excused() {
         r#"
         handshake 2025-03-26 {"tools":{}}
         > [{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}]
-        fault > truncate-1 (truncate): cut
+        fault > {"did":"replaced","by":"truncated"}
         < {"jsonrpc":"2.0","id":1,"result":{}}
         < {"jsonrpc":"2.0","id":2,"result":{}}
         "#,
@@ -190,7 +188,7 @@ fn a_line_that_broke_off_with_a_process_that_we_ended_is_ours() {
         ))
     };
     assert_eq!(
-        cut("fault > exit-1 (exit): ended"),
+        cut("fault > ended"),
         [("INV-053".to_owned(), Side::Recorder)]
     );
     assert_eq!(cut(""), [("INV-053".to_owned(), Side::Server)]);
@@ -204,7 +202,7 @@ fn a_fault_does_not_excuse_who_was_not_touched_by_it() {
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
-        fault < wrong-id-1 (wrong-id): altered
+        fault < {"did":"replaced","by":"wrong_id"}
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}
         < {"jsonrpc":"2.0","id":2,"result":{}}
         < {"jsonrpc":"2.0","id":7,"result":{}}

@@ -60,17 +60,11 @@ fn event(at: u64, line: &[u8]) -> Event {
     let (dir, body) = match at % 3 {
         0 => (
             Direction::ToServer,
-            EventBody::Message {
-                payload: Payload::Whole(line),
-                end: LineEnd::Lf,
-            },
+            EventBody::message(Payload::Whole(line), LineEnd::Lf),
         ),
         1 => (
             Direction::ToClient,
-            EventBody::Message {
-                payload: Payload::Whole(line),
-                end: LineEnd::CrLf,
-            },
+            EventBody::message(Payload::Whole(line), LineEnd::CrLf),
         ),
         _ => (
             Direction::ToClient,

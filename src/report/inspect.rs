@@ -260,7 +260,7 @@ fn hang(one: &Hang) -> String {
         let _never_fails = write!(line, " after {}", duration(waited));
     }
     if let Some(fault) = &one.fault {
-        let _never_fails = write!(line, ", by the fault {}", safe(fault));
+        let _never_fails = write!(line, ", by the fault {}", super::effect::fault(fault));
     }
     line
 }

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use tapewright_schemas::event::FaultRef;
+
 use super::figures::{duration, plural, size};
-use super::safe;
+use super::{effect, safe};
 
 /// The lists of a control, as text.
 pub(crate) fn sessions(all: &Value) -> String {
@@ -33,6 +35,7 @@ pub(crate) fn event(event: &Value) -> String {
     let said = match what.as_str() {
         "message" => message(event),
         "hang" => hang(event),
+        "fault" => faulted(event),
         "finding" => finding(event),
         "missed" => {
             let count = number(event, "count").unwrap_or_default();
@@ -109,8 +112,7 @@ fn pending(one: &Value) -> String {
         request(one),
         number(one, "age_ms").map(duration).unwrap_or_default()
     );
-    let fault = text(one, "fault");
-    if !fault.is_empty() {
+    if let Some(fault) = fault(one) {
         let _never_fails = write!(line, ", by the fault {fault}");
     } else if one.get("hangs") == Some(&Value::Bool(true)) {
         line.push_str(", hangs");
@@ -131,11 +133,22 @@ fn hang(one: &Value) -> String {
     } else {
         let _never_fails = write!(line, ", {closed} after {waited}");
     }
-    let fault = text(one, "fault");
-    if !fault.is_empty() {
+    if let Some(fault) = fault(one) {
         let _never_fails = write!(line, ", by the fault {fault}");
     }
     line
+}
+
+/// The fault that has to do with a request, named.
+fn fault(one: &Value) -> Option<String> {
+    let fault: FaultRef = serde_json::from_value(one.get("fault")?.clone()).ok()?;
+    Some(effect::fault(&fault))
+}
+
+fn faulted(event: &Value) -> String {
+    let told = event.get("effect").cloned().unwrap_or_default();
+    let faulted = serde_json::from_value(told);
+    faulted.map_or_else(|_| String::new(), |faulted| effect::line(&faulted))
 }
 
 fn finding(one: &Value) -> String {

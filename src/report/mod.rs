@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ErrorKind};
 use crate::exit::Exit;
 
 pub(crate) mod compliance;
+mod effect;
 pub(crate) mod explain;
 mod figures;
 pub(crate) mod finding;

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use tapewright_schemas::event::{Direction, Event, EventBody};
+use tapewright_schemas::event::{Direction, Event, EventBody, What};
 
 use crate::support::{Session, Tape, peer, record, stream, tapewright, wait};
 
@@ -114,7 +114,8 @@ fn on_the_wire(events: &[Event], wanted: Direction) -> Vec<u8> {
     use tapewright_schemas::event::LineEnd;
     let mut bytes = Vec::new();
     for event in events {
-        if let (EventBody::Message { payload, end }, true) = (&event.body, event.dir == wanted) {
+        if let (EventBody::Message { payload, end, .. }, true) = (&event.body, event.dir == wanted)
+        {
             bytes.extend_from_slice(payload.kept());
             bytes.extend_from_slice(match end {
                 LineEnd::CrLf => b"\r\n",
@@ -219,6 +220,6 @@ fn an_unread_standard_error_never_stops_the_session() {
     assert_eq!(lines.count(), 120_000);
     // What was not passed on is told.
     assert!(tape.is_complete());
-    let told = |event: &Event| matches!(&event.body, EventBody::Faulted { effect } if effect.contains("nobody read them"));
+    let told = |event: &Event| matches!(&event.body, EventBody::Faulted(faulted) if matches!(faulted.effect.what, What::Unread { .. }));
     assert!(tape.events.iter().any(told));
 }

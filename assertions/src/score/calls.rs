@@ -92,7 +92,7 @@ impl Reply {
 impl Calls {
     /// Takes the next event.
     pub(super) fn observe(&mut self, event: &Event) {
-        if let EventBody::Faulted { .. } = event.body {
+        if let EventBody::Faulted(_) = event.body {
             return self.fault(event);
         }
         self.release(event.conduit);

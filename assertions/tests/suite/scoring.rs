@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tapewright_assertions::score::{Question, Scored, Scorer};
 use tapewright_assertions::{Ask, Expectation, Json, Test, compile};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey, Sink as _,
+    ConduitId, Direction, Effect, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
+    Sink as _, What,
 };
 
 use crate::support::Desk;
@@ -57,13 +58,7 @@ impl Session {
 
     fn message(&mut self, dir: Direction, text: String) {
         let payload = Payload::Whole(Bytes::from(text));
-        self.push(
-            dir,
-            EventBody::Message {
-                payload,
-                end: LineEnd::Lf,
-            },
-        );
+        self.push(dir, EventBody::message(payload, LineEnd::Lf));
     }
 
     fn ask(&mut self, id: u32, method: &str, params: impl Into<Option<Value>>) {
@@ -89,9 +84,7 @@ impl Session {
     fn fault(&mut self, dir: Direction) {
         self.push(
             dir,
-            EventBody::Faulted {
-                effect: "dropped".to_owned(),
-            },
+            EventBody::Faulted(Effect::plain(What::Changed).about(None)),
         );
     }
 }
@@ -329,10 +322,7 @@ fn the_coverage_says_what_was_used_and_what_hides() {
     };
     session.push(
         Direction::ToClient,
-        EventBody::Message {
-            payload: clipped,
-            end: LineEnd::Lf,
-        },
+        EventBody::message(clipped, LineEnd::Lf),
     );
     let tests = [echo(Some(json!({})), "x"), echo(Some(json!({"b": 1})), "x")];
     let mut scorer = Scorer::new(questions(tests));

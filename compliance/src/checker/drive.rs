@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Effect, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark,
-    Sink,
+    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark, Sink,
 };
 use tapewright_schemas::tape::Ending;
 
@@ -148,8 +147,8 @@ impl Checker {
                 session.begin_payload(dir);
             }
             // What was held is let go behind some other message, and is marked already.
-            EventBody::Faulted { effect } if Effect::parse(effect).release().is_some() => {}
-            EventBody::Faulted { .. } => self.session(event).fault(dir),
+            EventBody::Faulted(faulted) if faulted.effect.what.release().is_some() => {}
+            EventBody::Faulted(_) => self.session(event).fault(dir),
             EventBody::Closed(reason) => {
                 let reason = *reason;
                 self.session(event).close(dir, moment, reason);

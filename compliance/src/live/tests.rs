@@ -12,7 +12,7 @@ fn second(count: u64) -> Offset {
 fn say(dir: Direction, at: u64, text: &str) -> Event {
     let payload = Payload::Whole(Bytes::from(text.to_owned()));
     let end = LineEnd::Lf;
-    let body = EventBody::Message { payload, end };
+    let body = EventBody::message(payload, end);
     let mut event = Event::new(second(at), dir, body);
     event.seq = at + 1;
     event

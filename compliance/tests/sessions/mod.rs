@@ -10,7 +10,7 @@ use tapewright_schemas::event::{
 pub(crate) fn message(at: u64, dir: Direction, text: &str) -> Event {
     let payload = Payload::Whole(Bytes::from(text.to_owned()));
     let end = LineEnd::Lf;
-    Event::new(Offset(at), dir, EventBody::Message { payload, end })
+    Event::new(Offset(at), dir, EventBody::message(payload, end))
 }
 
 /// What peers say, right and wrong. `@` is an id.

@@ -6,11 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Effect, Event, EventBody, LineEnd, Offset, Payload,
-    SessionKey,
+    CloseReason, ConduitId, Direction, Effect, Event, EventBody, Faulted, LineEnd, MessageCount,
+    MessageNumber, Offset, Origin, Payload, SessionKey, What,
 };
-use tapewright_schemas::json;
-use tapewright_schemas::waits::shown;
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
 use crate::outbox::{Note, Outbox, after};
@@ -33,9 +31,6 @@ pub(crate) const HOLD_TIME: Duration = Duration::from_millis(50);
 
 /// How much of an unfinished message is held under [`Forward::Recorded`], in bytes.
 pub(crate) const HOLD_SIZE: usize = 1024 * 1024;
-
-/// What the tape says of a message that waits for what a fault holds.
-const BEHIND: &str = "waits behind an earlier message that a fault holds";
 
 /// What a lane needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +64,7 @@ pub struct Lane<P> {
     outbox: Outbox,
     answers: VecDeque<Bytes>,
     events: VecDeque<Event>,
+    count: MessageCount,
     now: Offset,
     // Since when unfinished input is held back.
     held_since: Option<Offset>,
@@ -89,6 +85,7 @@ impl<P: Policy> Lane<P> {
             outbox: Outbox::default(),
             answers: VecDeque::new(),
             events: VecDeque::new(),
+            count: MessageCount::default(),
             now: Offset::default(),
             held_since: None,
             closed: None,
@@ -133,7 +130,7 @@ impl<P: Policy> Lane<P> {
             self.outbox.clear();
         }
         if let Some((payload, end)) = self.input.finish() {
-            self.events.push_back(self.message(payload, end));
+            self.push_message(payload, end);
         }
         self.sent = 0;
         self.cleared = 0;
@@ -255,7 +252,7 @@ impl<P: Policy> Lane<P> {
                     }
                 }
                 Found::Clipped(payload, end, _) => {
-                    self.events.push_back(self.message(payload, end));
+                    self.push_message(payload, end);
                 }
             }
         }
@@ -292,7 +289,7 @@ impl<P: Policy> Lane<P> {
             match found {
                 Found::Lines { lines, .. } => self.decide_lines(lines, begun),
                 Found::Clipped(payload, end, rest) => {
-                    self.events.push_back(self.message(payload, end));
+                    self.push_message(payload, end);
                     self.outbox.send(rest.slice(begun.min(rest.len())..));
                 }
             }
@@ -343,21 +340,17 @@ impl<P: Policy> Lane<P> {
                 };
                 self.policy.decide(self.now, self.dir, &message)
             };
-            self.events.push_back(self.message(payload, end));
-            let behind = || BEHIND.to_owned();
+            let number = self.push_message(payload, end);
             let waits = self.outbox.is_playing() && decision.verdict == Verdict::Pass;
+            let holder = self.outbox.holder();
+            let behind = || Effect::plain(What::Behind { holder });
             let effect = decision.effect.or_else(|| waits.then(behind));
-            let fault = effect
-                .as_deref()
-                .and_then(|effect| Effect::parse(effect).fault);
-            let fault = fault.unwrap_or_default().to_owned();
             if let Some(effect) = effect {
-                self.events
-                    .push_back(self.event(EventBody::Faulted { effect }));
+                self.note_hold(&decision.verdict, &effect, number);
+                self.push_faulted(effect.about(number));
             }
             let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
-            self.note_hold(&decision.verdict, fault, &whole);
-            self.carry_out(decision.verdict, rest);
+            self.carry_out(decision.verdict, number, rest);
             if decision.releases {
                 self.release_due();
             }
@@ -365,12 +358,9 @@ impl<P: Policy> Lane<P> {
     }
 
     /// The tape is told when something is let go that has no time of its own.
-    fn note_hold(&mut self, verdict: &Verdict, fault: String, message: &Bytes) {
-        let (ticket, id) = match verdict {
-            Verdict::Hold { ticket, due: None } => {
-                let id = json::find(message, &["id"]).unwrap_or(b"null");
-                (*ticket, Some(shown(&String::from_utf8_lossy(id))))
-            }
+    fn note_hold(&mut self, verdict: &Verdict, effect: &Effect, message: Option<MessageNumber>) {
+        let (ticket, all) = match verdict {
+            Verdict::Hold { ticket, due: None } => (*ticket, false),
             Verdict::Play(steps) => {
                 let hold = |step: &Step| match step {
                     Step::Hold(ticket) => Some(*ticket),
@@ -379,15 +369,20 @@ impl<P: Policy> Lane<P> {
                 let Some(ticket) = steps.iter().find_map(hold) else {
                     return;
                 };
-                (ticket, None)
+                (ticket, true)
             }
             _ => return,
         };
-        let since = self.now;
-        self.outbox.note(ticket, Note { fault, id, since });
+        let note = Note {
+            fault: effect.fault.clone(),
+            message,
+            all,
+            since: self.now,
+        };
+        self.outbox.note(ticket, note);
     }
 
-    fn carry_out(&mut self, verdict: Verdict, message: Bytes) {
+    fn carry_out(&mut self, verdict: Verdict, number: Option<MessageNumber>, message: Bytes) {
         match verdict {
             Verdict::Answer(line) => self.answers.push_back(line),
             Verdict::Close(reason) => self.close(reason),
@@ -395,7 +390,7 @@ impl<P: Policy> Lane<P> {
             Verdict::Drop => {}
             Verdict::Hold { ticket, due } => self.outbox.hold(ticket, due, message),
             Verdict::Pass => self.outbox.send(message),
-            Verdict::Play(steps) => self.outbox.play(steps),
+            Verdict::Play(steps) => self.outbox.play(number, steps),
             Verdict::Repeat(times) => {
                 for message in std::iter::repeat_n(message, usize::from(times) + 1) {
                     self.outbox.send(message);
@@ -419,9 +414,8 @@ impl<P: Policy> Lane<P> {
             self.outbox.release(self.now, &self.policy);
         }
         let over = self.outbox.advance(self.now, &self.policy);
-        while let Some(effect) = self.outbox.told() {
-            self.events
-                .push_back(self.event(EventBody::Faulted { effect }));
+        while let Some(faulted) = self.outbox.told() {
+            self.push_faulted(faulted);
         }
         if over {
             self.close(CloseReason::Policy);
@@ -442,9 +436,8 @@ impl<P: Policy> Lane<P> {
             self.outbox.send(rest);
         }
         if lost > 0 {
-            let effect = format!("never passed on: {lost} held when the stream ended");
-            self.events
-                .push_back(self.event(EventBody::Faulted { effect }));
+            let count = lost as u64;
+            self.push_faulted(Effect::plain(What::Lost { count }).about(None));
         }
     }
 
@@ -452,12 +445,29 @@ impl<P: Policy> Lane<P> {
     fn drain_lines(&mut self) {
         while let Some(line) = next_line(&mut self.lines) {
             let (payload, end) = message_of(line, self.settings.limit_bytes);
-            self.events.push_back(self.message(payload, end));
+            self.push_message(payload, end);
         }
     }
 
-    fn message(&self, payload: Payload, end: LineEnd) -> Event {
-        self.event(EventBody::Message { payload, end })
+    /// Hands out a message; its number.
+    fn push_message(&mut self, payload: Payload, end: LineEnd) -> Option<MessageNumber> {
+        let event = self.message(payload, end);
+        self.events.push_back(event);
+        self.count.last()
+    }
+
+    fn push_faulted(&mut self, faulted: Box<Faulted>) {
+        let event = self.event(EventBody::Faulted(faulted));
+        self.events.push_back(event);
+    }
+
+    fn message(&mut self, payload: Payload, end: LineEnd) -> Event {
+        let origin = Origin::line(self.count.next());
+        self.event(EventBody::Message {
+            payload,
+            end,
+            origin,
+        })
     }
 
     fn event(&self, body: EventBody) -> Event {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use tapewright_schemas::event::{Effect, Offset};
+use tapewright_schemas::event::{Effect, FaultRef, Faulted, MessageNumber, Offset, Release, What};
 
 use crate::policy::{Aside, Hold, Policy, Step, Ticket};
 
@@ -34,8 +34,10 @@ pub(crate) struct Outbox {
     seen: u64,
     // What the tape is told when something is let go that had no time of its own.
     notes: HashMap<Ticket, Note>,
-    told: VecDeque<String>,
+    told: VecDeque<Box<Faulted>>,
     steps: VecDeque<Step>,
+    // The message whose steps are under way.
+    holder: Option<MessageNumber>,
     // When the wait at the front of the steps is over, and when the last one was: waits
     // that follow each other must not add up what each was late.
     waits_until: Option<Offset>,
@@ -48,24 +50,25 @@ pub(crate) struct Outbox {
 /// What is held until its fault is taken away, and since when.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
-    /// The fault, as the tape names it.
-    pub(crate) fault: String,
-    /// The id of the request, where it is but one, in its source text.
-    pub(crate) id: Option<String>,
+    /// The fault.
+    pub(crate) fault: Option<FaultRef>,
+    /// The message.
+    pub(crate) message: Option<MessageNumber>,
+    /// With it waits all that follows.
+    pub(crate) all: bool,
     /// Since when.
     pub(crate) since: Offset,
 }
 
 impl Note {
-    fn text(&self, now: Offset) -> String {
-        let waited = now.since(self.since).0 / 1_000;
-        let behind = match &self.id {
-            Some(id) => format!("id {id}"),
-            None => "with all that waited behind it".to_owned(),
+    fn released(self, now: Offset, why: Release) -> Box<Faulted> {
+        let what = What::Released {
+            after: now.since(self.since),
+            why,
+            all: self.all,
         };
-        let what = format!("{}{waited} ms, {behind}", Effect::PASSED_ON);
-        let fault = Some(self.fault.as_str());
-        Effect { fault, what: &what }.to_string()
+        let fault = self.fault;
+        Effect { fault, what }.about(self.message)
     }
 }
 
@@ -139,11 +142,20 @@ impl Outbox {
     }
 
     /// What the tape is to be told.
-    pub(crate) fn told(&mut self) -> Option<String> {
+    pub(crate) fn told(&mut self) -> Option<Box<Faulted>> {
         self.told.pop_front()
     }
 
-    pub(crate) fn play(&mut self, steps: Vec<Step>) {
+    /// The message whose steps are under way.
+    pub(crate) fn holder(&self) -> Option<MessageNumber> {
+        self.holder.filter(|_| self.is_playing())
+    }
+
+    /// These steps take the place of a message.
+    pub(crate) fn play(&mut self, message: Option<MessageNumber>, steps: Vec<Step>) {
+        if !self.is_playing() {
+            self.holder = message;
+        }
         self.weight += steps.iter().map(weight).sum::<usize>();
         self.steps.extend(steps);
     }
@@ -185,7 +197,7 @@ impl Outbox {
                 break;
             };
             if let Step::Hold(ticket) = &step {
-                self.tell(now, *ticket);
+                self.tell(now, *ticket, Release::Removed);
             }
             self.weight -= weight(&step);
             match step {
@@ -225,8 +237,15 @@ impl Outbox {
 
     /// Something that was held and may go; else it is kept.
     fn look<P: Policy>(&mut self, now: Offset, policy: &P, order: u64, one: Held) -> Option<Bytes> {
+        // What has a time by now, and had none when it was held, was cancelled since.
+        let due = self.notes.contains_key(&one.ticket) && policy.due(one.ticket).is_some();
         if policy.hold(now, one.ticket) == Hold::Over {
-            self.tell(now, one.ticket);
+            let why = if due {
+                Release::Cancelled
+            } else {
+                Release::Removed
+            };
+            self.tell(now, one.ticket, why);
             return Some(one.bytes);
         }
         let due = policy.due(one.ticket).filter(|due| *due > now);
@@ -322,9 +341,9 @@ impl Outbox {
         self.send(joined.freeze());
     }
 
-    fn tell(&mut self, now: Offset, ticket: Ticket) {
+    fn tell(&mut self, now: Offset, ticket: Ticket, why: Release) {
         if let Some(note) = self.notes.remove(&ticket) {
-            self.told.push_back(note.text(now));
+            self.told.push_back(note.released(now, why));
         }
     }
 }

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Offset, SessionKey};
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Effect, Offset, Replacement, SessionKey, Until, What,
+};
+
+use crate::outbox::after;
 
 /// Decides the fate of each message.
 ///
@@ -97,7 +101,7 @@ pub struct Decision {
     /// Its fate.
     pub verdict: Verdict,
     /// What was done; `None` for a message that passed.
-    pub effect: Option<String>,
+    pub effect: Option<Effect>,
     /// Something that is held may be passed on now, behind this message.
     pub releases: bool,
 }
@@ -113,7 +117,7 @@ impl Decision {
 
 impl From<Verdict> for Decision {
     fn from(verdict: Verdict) -> Self {
-        let effect = verdict.effect();
+        let effect = verdict.effect().map(Effect::plain);
         Self {
             verdict,
             effect,
@@ -211,16 +215,24 @@ pub enum Given {
 impl Verdict {
     /// What the tape says was done; `None` for a message that passed.
     #[must_use]
-    pub fn effect(&self) -> Option<String> {
+    pub fn effect(&self) -> Option<What> {
+        let other = What::Replaced {
+            by: Replacement::Other,
+        };
         Some(match self {
-            Self::Answer(_) => "answered in the server's place".to_owned(),
-            Self::Close(_) => "closed".to_owned(),
-            Self::Delay(time) => format!("delayed {} ms", time.as_millis()),
-            Self::Drop => "dropped".to_owned(),
-            Self::Hold { .. } => "held".to_owned(),
+            Self::Close(_) => What::Cut,
+            Self::Delay(time) => What::Delayed {
+                by: after(Offset(0), *time),
+            },
+            Self::Drop => What::Dropped { too_many: false },
+            Self::Hold { .. } => What::Held {
+                until: Until::Removed,
+            },
             Self::Pass => return None,
-            Self::Play(_) | Self::Replace(_) => "replaced".to_owned(),
-            Self::Repeat(times) => format!("repeated {times} times"),
+            Self::Answer(_) | Self::Play(_) | Self::Replace(_) => other,
+            Self::Repeat(times) => What::Repeated {
+                times: u64::from(*times),
+            },
         })
     }
 }

@@ -36,11 +36,11 @@ fn call(method: &str) -> Vec<u8> {
     format!("{{\"id\":1,\"method\":\"{method}\"}}\r\n").into_bytes()
 }
 
-fn effects<P: Policy>(driven: &Driven<P>) -> Vec<&str> {
+fn effects<P: Policy>(driven: &Driven<P>) -> Vec<String> {
     let mut effects = Vec::new();
     for event in &driven.events {
-        if let EventBody::Faulted { effect } = &event.body {
-            effects.push(effect.as_str());
+        if let EventBody::Faulted(faulted) = &event.body {
+            effects.push(faulted.effect.what.name());
         }
     }
     effects
@@ -53,7 +53,7 @@ fn a_dropped_message_is_on_the_tape_with_what_was_done() {
     assert_eq!(driven.out, call("b"));
     assert_eq!(driven.messages().len(), 2);
     assert_eq!(effects(&driven), ["dropped"]);
-    assert!(matches!(driven.events[1].body, EventBody::Faulted { .. }));
+    assert!(matches!(driven.events[1].body, EventBody::Faulted(_)));
 }
 
 #[test]
@@ -90,14 +90,7 @@ fn replaced_repeated_and_answered() {
     driven.input(0, &[call("a"), call("b"), call("c")].concat());
     assert_eq!(driven.out, [other.to_vec(), call("b").repeat(3)].concat());
     assert_eq!(driven.lane.poll_answer(), Some(answer));
-    assert_eq!(
-        effects(&driven),
-        [
-            "replaced",
-            "repeated 2 times",
-            "answered in the server's place"
-        ]
-    );
+    assert_eq!(effects(&driven), ["replaced", "repeated", "replaced"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::thread;
 
 use bytes::Bytes;
 use tapewright_engine::policy::Given;
-use tapewright_schemas::event::{Direction, EventBody, SessionMark};
+use tapewright_schemas::event::{Direction, Effect, EventBody, SessionMark, What};
 use tokio_util::task::TaskTracker;
 
 use super::carry::Carry;
@@ -180,7 +180,7 @@ impl Child {
     fn give(&self, line: &Bytes, given: &Given) {
         let (loss, told) = self.board().give(line, given);
         if let Some(told) = told {
-            self.faulted(told.to_owned());
+            self.faulted(told);
         }
         self.tell(loss);
     }
@@ -188,18 +188,17 @@ impl Child {
     /// Notes what could not be brought to the client.
     pub(super) fn tell(&self, loss: Loss) {
         if let Some(why) = loss.message {
-            self.faulted(format!("not passed on: {why}"));
+            self.faulted(What::NotPassed { why });
         }
         if loss.earlier > 0 {
             let count = loss.earlier;
-            self.faulted(format!(
-                "{count} earlier messages were given up: nobody came for them"
-            ));
+            self.faulted(What::GivenUp { count });
         }
     }
 
-    fn faulted(&self, effect: String) {
-        self.note(Direction::ToClient, EventBody::Faulted { effect });
+    fn faulted(&self, what: What) {
+        let faulted = Effect::plain(what).about(None);
+        self.note(Direction::ToClient, EventBody::Faulted(faulted));
     }
 
     /// Whether it can take messages.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use http::Response;
 use http::request::Parts;
 use tapewright_schemas::event::{
-    CloseReason, Direction, EventBody, Head, Peer, RequestHead, ResponseHead, SessionKey,
+    CloseReason, Direction, Effect, EventBody, Head, Peer, RequestHead, ResponseHead, SessionKey,
+    What,
 };
 
 use crate::http::fields::{method_of, to_vocabulary, version_of};
@@ -87,9 +88,10 @@ impl Exchange {
     }
 
     /// Something of the answer is not as it could have been.
-    pub(crate) fn lacks(&self, effect: String) {
+    pub(crate) fn lacks(&self, what: What) {
+        let faulted = Effect::plain(what).about(None);
         self.0
-            .note(Direction::ToClient, EventBody::Faulted { effect });
+            .note(Direction::ToClient, EventBody::Faulted(faulted));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use tapewright_engine::policy::Given;
+use tapewright_schemas::event::{Unable, What};
 
 use super::route::Loss;
 use super::switchboard::{GENERAL, Switchboard};
@@ -17,13 +18,10 @@ pub(crate) enum Fate {
     Status(u16, Option<u64>),
 }
 
-/// What the tape is told when a status comes too late.
-pub(crate) const BEGUN: &str = "passed on: the response has begun already";
-
 impl Switchboard {
     /// Takes an answer of the server that is given in another way; what was lost, and what
     /// else there is to tell.
-    pub(crate) fn give(&mut self, line: &Bytes, given: &Given) -> (Loss, Option<&'static str>) {
+    pub(crate) fn give(&mut self, line: &Bytes, given: &Given) -> (Loss, Option<What>) {
         let Some(line) = one_line(line) else {
             return (Loss::default(), None);
         };
@@ -40,7 +38,8 @@ impl Switchboard {
                         1
                     }
                     Given::Status { .. } if stream == GENERAL || self.has_begun(stream) => {
-                        told = Some(BEGUN);
+                        let why = Unable::HasBegun;
+                        told = Some(What::NotDone { why });
                         1
                     }
                     Given::Cut(_) | Given::Status { .. } => 0,

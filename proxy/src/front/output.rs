@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use tapewright_schemas::event::Unroutable;
 
 use bytes::Bytes;
 
@@ -36,7 +37,7 @@ impl Output {
                 .board()
                 .fail_sole("the server's answer is longer than we carry");
             Loss {
-                message: Some("it is longer than we carry"),
+                message: Some(Unroutable::TooLong),
                 earlier: 0,
             }
         } else {

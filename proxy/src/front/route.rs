@@ -13,6 +13,7 @@
 
 use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::event::Unroutable;
 use tapewright_schemas::json;
 
 use super::stream::Stream;
@@ -23,7 +24,7 @@ use crate::bridge::line::{id_key, one_line, text_of};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loss {
     /// Why this message went nowhere.
-    pub(crate) message: Option<&'static str>,
+    pub(crate) message: Option<Unroutable>,
     /// How many earlier ones were given up to make room.
     pub(crate) earlier: u64,
 }
@@ -45,13 +46,13 @@ impl Switchboard {
         }
     }
 
-    pub(super) fn push(&mut self, stream: StreamId, line: Bytes) -> Option<&'static str> {
+    pub(super) fn push(&mut self, stream: StreamId, line: Bytes) -> Option<Unroutable> {
         match self.streams.get_mut(&stream) {
             Some(stream) if !stream.void => {
                 stream.push(line);
                 None
             }
-            _ => Some("the client is gone that waited for it"),
+            _ => Some(Unroutable::ClientGone),
         }
     }
 
@@ -71,20 +72,20 @@ impl Switchboard {
         });
     }
 
-    pub(super) fn place(&mut self, line: &[u8]) -> Result<StreamId, &'static str> {
+    pub(super) fn place(&mut self, line: &[u8]) -> Result<StreamId, Unroutable> {
         let envelope = Envelope::parse(line);
         if self.manner == Manner::Legacy {
             return match envelope.kind {
-                Kind::Malformed(_) => Err(NOISE),
+                Kind::Malformed(_) => Err(Unroutable::Noise),
                 _ => Ok(GENERAL),
             };
         }
         match &envelope.kind {
-            Kind::Response { id, .. } => self.place_of(id).ok_or(UNASKED),
-            Kind::Batch { .. } => self.place_batch(line).ok_or(UNASKED),
+            Kind::Response { id, .. } => self.place_of(id).ok_or(Unroutable::Unasked),
+            Kind::Batch { .. } => self.place_batch(line).ok_or(Unroutable::Unasked),
             Kind::Request { id, .. } => {
                 if self.manner == Manner::Stateless {
-                    return Err("a server sends no requests in this era");
+                    return Err(Unroutable::RequestOfServer);
                 }
                 let stream = self.related();
                 if self.asked.len() < MOST {
@@ -93,7 +94,7 @@ impl Switchboard {
                 Ok(stream)
             }
             Kind::Notification { method, params } => self.place_notification(method, *params),
-            _ => Err(NOISE),
+            _ => Err(Unroutable::Noise),
         }
     }
 
@@ -115,7 +116,7 @@ impl Switchboard {
         &mut self,
         method: &str,
         params: Option<&[u8]>,
-    ) -> Result<StreamId, &'static str> {
+    ) -> Result<StreamId, Unroutable> {
         let member = |path: &[&str]| {
             let source = json::find(params?, path)?;
             Some(id_key(&RequestId::of_source(source)))
@@ -127,7 +128,11 @@ impl Switchboard {
             return Ok(*stream);
         }
         if let Some(listener) = member(&["_meta", "io.modelcontextprotocol/subscriptionId"]) {
-            return self.requests.get(&listener).copied().ok_or(UNASKED);
+            return self
+                .requests
+                .get(&listener)
+                .copied()
+                .ok_or(Unroutable::Unasked);
         }
         if method == "notifications/cancelled"
             && let Some(request) = member(&["requestId"])
@@ -151,15 +156,15 @@ impl Switchboard {
     }
 
     /// A message without a name to go by belongs to the only request that it can belong to.
-    fn place_stateless(&self, method: &str) -> Result<StreamId, &'static str> {
+    fn place_stateless(&self, method: &str) -> Result<StreamId, Unroutable> {
         let logs = method == "notifications/message";
         let mut open = self.open_streams();
         let fits = |stream: &Stream| !logs || stream.logs;
         let mut fitting = open.by_ref().filter(|(_, stream)| fits(stream));
         match (fitting.next(), fitting.next()) {
             (Some((id, _)), None) => Ok(id),
-            (None, _) => Err("no request asked for it"),
-            _ => Err("several requests are under way, and stdio does not tell which it is for"),
+            (None, _) => Err(Unroutable::Unasked),
+            _ => Err(Unroutable::Ambiguous),
         }
     }
 
@@ -204,9 +209,6 @@ impl Switchboard {
         })
     }
 }
-
-const NOISE: &str = "it is no message of MCP";
-const UNASKED: &str = "no request awaits it";
 
 /// Whether a notification is about the server as a whole.
 fn is_of_session(method: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Sessions of streamable HTTP, 2025-03-26 to 2025-11-25.
 
 use std::sync::Arc;
+use tapewright_schemas::event::What;
 
 use http::{HeaderMap, Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
@@ -128,7 +129,7 @@ impl Front {
                 let resumed = child.board().resume(stream, after);
                 let (opened, missed) = resumed.ok_or_else(unknown)?;
                 if missed > 0 {
-                    exchange.lacks(format!("{missed} events of the stream are gone"));
+                    exchange.lacks(What::EventsGone { count: missed });
                 }
                 (opened, after)
             }

@@ -1,8 +1,8 @@
 use std::task::Waker;
+use tapewright_schemas::event::{Unable, Unroutable, What};
 
 use tapewright_engine::policy::Given;
 
-use super::super::given::BEGUN;
 use super::super::route::Loss;
 use super::*;
 
@@ -252,7 +252,7 @@ fn a_subscription_hears_what_names_it() {
             false,
         )
         .unwrap();
-    assert!(board.route(&log).message.unwrap().contains("several"));
+    assert_eq!(board.route(&log).message, Some(Unroutable::Ambiguous));
     let forbidden = Bytes::from_static(br#"{"id":1,"method":"roots/list"}"#);
     assert!(board.route(&forbidden).message.is_some());
 }
@@ -354,7 +354,8 @@ fn a_status_takes_the_place_of_a_response_that_has_not_begun() {
     let late = board.open(&request("2", ""), false).unwrap();
     assert_eq!(board.begin(late.stream), None);
     let given = board.give(&answer("2"), &status);
-    assert_eq!(given, (Loss::default(), Some(BEGUN)));
+    let why = Unable::HasBegun;
+    assert_eq!(given, (Loss::default(), Some(What::NotDone { why })));
     assert_eq!(heard(&mut board, late), (vec![answer("2")], true));
 }
 

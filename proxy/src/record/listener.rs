@@ -96,7 +96,7 @@ mod tests {
     fn message(seq: u64, size: usize) -> Event {
         let payload = Payload::Whole(vec![b'x'; size].into());
         let end = LineEnd::Lf;
-        let body = EventBody::Message { payload, end };
+        let body = EventBody::message(payload, end);
         let mut event = Event::new(Offset(seq), Direction::ToServer, body);
         event.seq = seq;
         event

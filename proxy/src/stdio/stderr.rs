@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{Direction, EventBody, LineEnd};
+use tapewright_schemas::event::{Direction, Effect, EventBody, LineEnd, What};
 
 use super::pump::Gauge;
 use super::session::Place;
@@ -204,9 +204,9 @@ impl Lines<'_> {
 
     /// Bytes that were recorded but that nobody took.
     fn not_passed_on(&self, bytes: usize) {
-        let effect =
-            format!("{bytes} bytes of standard error were not passed on: nobody read them");
-        self.record(EventBody::Faulted { effect });
+        let bytes = bytes as u64;
+        let effect = Effect::plain(What::Unread { bytes });
+        self.record(EventBody::Faulted(effect.about(None)));
     }
 
     fn record(&self, body: EventBody) {

@@ -171,10 +171,7 @@ fn project(messages: &[(Direction, String)]) -> String {
     let spool = || Cursor::new(Vec::new());
     let mut projector = Projector::new(&Header::default(), spool(), spool());
     for (place, (dir, text)) in messages.iter().enumerate() {
-        let body = EventBody::Message {
-            payload: Payload::Whole(text.clone().into()),
-            end: LineEnd::Lf,
-        };
+        let body = EventBody::message(Payload::Whole(text.clone().into()), LineEnd::Lf);
         let at = Offset(place as u64 * 1_000);
         projector.observe(&Event::new(at, *dir, body)).unwrap();
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::event::{ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey};
+use crate::event::{
+    Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Origin, Payload, SessionKey,
+};
 use crate::recording::{DocumentError, Element, Recording, elements, object};
 use crate::tape::{Ending, Footer, Header, VERSION};
 
@@ -90,6 +92,10 @@ impl Capture {
                     body: EventBody::Message {
                         payload: Payload::Whole(text.clone()),
                         end: LineEnd::Lf,
+                        origin: Origin {
+                            carrier: Carrier::Document,
+                            ..Origin::default()
+                        },
                     },
                 });
             }

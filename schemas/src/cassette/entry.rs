@@ -6,7 +6,9 @@ use bytes::Bytes;
 
 use super::exchange::read_note;
 use super::read::{Entry, millis, session};
-use crate::event::{ConduitId, Direction, EventBody, LineEnd, Payload, SseNote};
+use crate::event::{
+    ConduitId, Direction, Effect, EventBody, Faulted, LineEnd, Origin, Payload, SseNote, What,
+};
 use crate::json;
 use crate::recording::{DocumentError, Element, object};
 
@@ -24,6 +26,7 @@ impl Entry {
             Some(EventBody::Message {
                 payload,
                 end: LineEnd::Lf,
+                origin: Origin::default(),
             })
         } else if let Some(body) = entry.member("body") {
             Some(EventBody::Body {
@@ -32,10 +35,7 @@ impl Entry {
         } else if sse.is_some() {
             None
         } else {
-            let effect = entry.member("why").and_then(|why| why.string());
-            Some(EventBody::Faulted {
-                effect: effect.unwrap_or_default(),
-            })
+            Some(EventBody::Faulted(faulted(&entry)))
         };
         let message = matches!(body, Some(EventBody::Message { .. }));
         Ok(Self {
@@ -88,4 +88,15 @@ impl Entry {
                 .into(),
         }))
     }
+}
+
+/// What was done to a message; in the words of an older recorder as `why`.
+fn faulted(entry: &Element<'_>) -> Box<Faulted> {
+    let effect = entry.member("effect");
+    let effect = effect.and_then(|effect| serde_json::from_slice(effect.text).ok());
+    effect.unwrap_or_else(|| {
+        let why = entry.member("why").and_then(|why| why.string());
+        let text = why.unwrap_or_default();
+        Effect::plain(What::Other { text }).about(None)
+    })
 }

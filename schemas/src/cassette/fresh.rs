@@ -9,8 +9,8 @@ use std::io::{self, Read, Seek, Write};
 
 use super::Projector;
 use super::record::Rest;
-use super::text::push_string;
-use crate::event::{ConduitId, Direction, Event, EventBody};
+use super::text::push_effect;
+use crate::event::{ConduitId, Direction, Effect, Event, EventBody};
 
 /// Exchanges that have their answer, and of which a fault may still be told.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Fresh {
 impl<S: Read + Write + Seek> Projector<S> {
     /// Closes the exchanges of which nothing more can be told, now that this event came.
     pub(super) fn close_fresh(&mut self, event: &Event) -> io::Result<()> {
-        let faulted = matches!(event.body, EventBody::Faulted { .. });
+        let faulted = matches!(event.body, EventBody::Faulted(_));
         if !faulted {
             self.fresh.asked = None;
         }
@@ -98,9 +98,9 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// Marks the exchange that a fault is told of.
-    pub(super) fn mark_faulted(&mut self, event: &Event, effect: &str) -> io::Result<()> {
+    pub(super) fn mark_faulted(&mut self, event: &Event, effect: &Effect) -> io::Result<()> {
         let mut text = b",\n      \"fault\": ".to_vec();
-        push_string(effect, &mut text);
+        push_effect(effect, &mut text);
         if event.dir == Direction::ToServer {
             let asked = self.fresh.asked.take();
             return match asked.filter(|(conduit, _)| *conduit == event.conduit) {

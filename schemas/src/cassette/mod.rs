@@ -38,7 +38,11 @@
 //! - `probes` are exchanges of `server/discover` that the client had with a process of
 //!   their own, before the session: it starts its server twice to learn its era.
 //! - `fault` is what a fault that was injected did to a request or its response. What stands
-//!   beside it is what the peer sent, and never what the fault made of it.
+//!   beside it is what the peer sent, and never what the fault made of it. It is an object:
+//!   `fault` and `kind` name the fault, `did` and the members beside it say what was done, as
+//!   on a tape (see [`What`](crate::event::What)), without the number of the message. In
+//!   `messages` it stands as `effect`, under the mark `faulted`. Older recorders wrote a
+//!   sentence, as `fault` and as `why`; it is read.
 //!
 //! # HTTP
 //!

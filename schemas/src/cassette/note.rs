@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::http::push_note;
-use super::text::{push_millis, push_string};
+use super::text::{push_effect, push_millis, push_string};
 use crate::envelope::Malformed;
-use crate::event::{ConduitId, Event, Payload, SseNote};
+use crate::event::{ConduitId, Effect, Event, Payload, SseNote};
 use crate::json::{is_valid, push_number};
 
 /// What of a message is kept.
@@ -29,6 +29,8 @@ pub(crate) enum Content<'a> {
 pub(crate) struct Remark<'a> {
     pub(crate) mark: Option<&'static str>,
     pub(crate) why: Option<&'a str>,
+    /// What was done to a message.
+    pub(crate) effect: Option<&'a Effect>,
     /// The exchange on which it crossed, where that is not said by its place.
     pub(crate) conduit: Option<ConduitId>,
     /// What the event of a stream says beside it.
@@ -83,6 +85,10 @@ pub(crate) fn push_members(
     if let Some(why) = remark.why {
         out.extend_from_slice(b", \"why\": ");
         push_string(why, out);
+    }
+    if let Some(effect) = remark.effect {
+        out.extend_from_slice(b", \"effect\": ");
+        push_effect(effect, out);
     }
     if let Some(note) = remark.sse {
         out.extend_from_slice(b", \"sse\": ");

@@ -135,10 +135,10 @@ impl<S: Read + Write + Seek> Projector<S> {
                 };
                 self.beside(event, note::clipped(payload), why)
             }
-            EventBody::Faulted { effect } => {
-                self.mark_faulted(event, effect)?;
+            EventBody::Faulted(faulted) => {
+                self.mark_faulted(event, &faulted.effect)?;
                 let why = Remark {
-                    why: Some(effect),
+                    effect: Some(&faulted.effect),
                     ..Remark::mark("faulted")
                 };
                 self.beside(event, Content::Nothing, why)

@@ -8,9 +8,10 @@ use bytes::Bytes;
 
 use super::exchange::{Http, Via};
 use crate::era::Era;
-use crate::event::{ConduitId, Direction, EventBody, Offset, SessionKey, SseNote};
+use crate::event::{ConduitId, Direction, Effect, EventBody, Faulted, Offset, SessionKey, SseNote};
 use crate::json;
 use crate::recording::{DocumentError, Element, elements, object};
+use crate::tape::old;
 
 /// A cassette as it stands in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub struct Exchange {
     /// On which stream the response came, where that is said.
     pub via: Option<Via>,
     /// What a fault did to the request or its response; what stands here is the true one.
-    pub fault: Option<String>,
+    pub fault: Option<Effect>,
 }
 
 /// A request that was never answered.
@@ -203,8 +204,18 @@ impl Exchange {
                 .and_then(|http| Http::read(&http))
                 .map(Box::new),
             via: exchange.member("via").map(|via| Via::read(&via)),
-            fault: exchange.member("fault").and_then(|fault| fault.string()),
+            fault: exchange.member("fault").and_then(|fault| fault_of(&fault)),
         })
+    }
+}
+
+/// What a fault did: an object, or the words of an older recorder.
+fn fault_of(fault: &Element<'_>) -> Option<Effect> {
+    match fault.string() {
+        Some(words) => Some(old::effect(&words)),
+        None => serde_json::from_slice(fault.text)
+            .ok()
+            .map(|faulted: Faulted| faulted.effect),
     }
 }
 

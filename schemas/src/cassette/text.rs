@@ -1,6 +1,6 @@
 //! Small pieces of JSON text.
 
-use crate::event::Offset;
+use crate::event::{Effect, Offset};
 use crate::json::{self, push_number};
 
 /// Appends `text` as a JSON string with its quotes.
@@ -8,6 +8,14 @@ pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     json::escape(text, out);
     out.push(b'"');
+}
+
+/// Appends what was done to a message, as an object.
+pub(crate) fn push_effect(effect: &Effect, out: &mut Vec<u8>) {
+    // Which message it is about, its place says.
+    let faulted = effect.clone().about(None);
+    // Writing to memory does not fail, and an effect always has a JSON text.
+    let _never_fails = serde_json::to_writer(out, &faulted);
 }
 
 /// Appends a time in milliseconds, to the microsecond and without trailing zeros.

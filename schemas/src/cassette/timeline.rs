@@ -9,10 +9,11 @@ use super::exchange::{Http, Via};
 use super::read::{Cassette, Entry, Exchange, Session, Unanswered};
 use crate::era::Era;
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Payload, Peer,
-    SessionKey, SessionMark, SseNote,
+    CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin, Payload,
+    Peer, SessionKey, SessionMark, SseNote,
 };
 use crate::recording::Recording;
+use crate::tape::old::Translator;
 use crate::tape::{Ending, Footer, Header, VERSION};
 
 impl Cassette {
@@ -281,8 +282,16 @@ impl Timeline {
 
     fn message(&mut self, dir: Direction, at: Option<Offset>, place: Where, text: &Bytes) {
         let payload = Payload::Whole(text.clone());
-        let end = LineEnd::Lf;
-        self.push(dir, at, place, EventBody::Message { payload, end });
+        self.push(
+            dir,
+            at,
+            place,
+            EventBody::Message {
+                payload,
+                end: LineEnd::Lf,
+                origin: Origin::default(),
+            },
+        );
     }
 
     fn push(&mut self, dir: Direction, at: Option<Offset>, place: Where, body: EventBody) {
@@ -303,8 +312,10 @@ impl Timeline {
     fn into_events(mut self) -> Vec<Event> {
         // Stable: what shares a time keeps the order of the file.
         self.events.sort_by_key(|event| event.at);
+        let mut translator = Translator::default();
         for (seq, event) in (1..).zip(&mut self.events) {
             event.seq = seq;
+            translator.event(event);
         }
         self.events
     }

@@ -1,97 +1,486 @@
-//! What a fault did, in the words of the tape.
+//! What was done to messages, by a fault or for want of a way.
 
-use std::fmt;
+use std::borrow::Cow;
 
-use super::Offset;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
-/// What a fault did to a message: `NAME (KIND): WHAT`. What is done without a fault of its
-/// own, such as waiting behind what one holds, has no name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effect<'a> {
-    /// The fault: its name, and its kind in parentheses.
-    pub fault: Option<&'a str>,
+use super::tokens::tokens;
+use super::{MessageNumber, Offset};
+
+/// Something was done to a message other than to pass it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faulted {
+    /// The message, among those of the event's conduit and direction; `None` where it is
+    /// about no single message, or none is known.
+    pub message: Option<MessageNumber>,
     /// What was done.
-    pub what: &'a str,
+    pub effect: Effect,
 }
 
-impl<'a> Effect<'a> {
-    /// A message waits for what a fault holds.
-    pub const BEHIND: &'static str = "waits behind";
-    /// A request or an answer goes no further.
-    pub const DROPPED: &'static str = "dropped";
-    /// A message is passed on by nothing but the end of its fault.
-    pub const HELD: &'static str = "held";
-    /// The client left while its answer was held; how long that was follows.
-    pub const LEFT: &'static str = "the client left after ";
-    /// What was held is passed on; how long it was follows.
-    pub const PASSED_ON: &'static str = "passed on after ";
+/// What was done, and by which fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The fault; `None` for what is done without one of its own, such as waiting behind
+    /// what one holds.
+    pub fault: Option<FaultRef>,
+    /// What was done.
+    pub what: What,
+}
 
-    /// Takes the words of the tape apart.
+/// A fault as an event names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FaultRef {
+    /// Its name, which its user chose.
+    pub name: String,
+    /// Its kind.
+    pub kind: FaultKind,
+}
+
+/// The kind of a fault: a token of the table of kinds. At most 64 lower-case letters,
+/// digits, `-` and `_`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct FaultKind(Cow<'static, str>);
+
+impl FaultKind {
+    /// The longest token, in bytes.
+    const LIMIT: usize = 64;
+    /// What is no token.
+    const UNKNOWN: Self = Self(Cow::Borrowed("unknown"));
+
+    /// A kind of the table.
     #[must_use]
-    pub fn parse(effect: &'a str) -> Self {
-        let named = effect.find("): ").and_then(|end| {
-            let fault = effect.get(..=end)?;
-            let what = effect.get(end + 3..)?;
-            fault.contains(" (").then_some((fault, what))
-        });
-        match named {
-            Some((fault, what)) => Self {
-                fault: Some(fault),
-                what,
-            },
-            None => Self {
-                fault: None,
-                what: effect,
-            },
+    pub const fn known(token: &'static str) -> Self {
+        Self(Cow::Borrowed(token))
+    }
+
+    /// A kind that was read; `unknown` for what cannot be one.
+    #[must_use]
+    pub fn read(token: &str) -> Self {
+        let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+        if token.is_empty() || token.len() > Self::LIMIT || !token.bytes().all(plain) {
+            return Self::UNKNOWN;
+        }
+        Self(Cow::Owned(token.to_owned()))
+    }
+
+    /// The token.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for FaultKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::read(&Cow::<str>::deserialize(deserializer)?))
+    }
+}
+
+/// What was done. On a tape the token of a variant is the value of `did`, and its members
+/// stand beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub enum What {
+    /// The client gets this HTTP status in its place.
+    Answered {
+        /// The status.
+        status: u16,
+    },
+    /// It waits behind a message that a fault holds.
+    Behind {
+        /// Which one, where that is of the same conduit and direction.
+        #[serde(default, rename = "behind", skip_serializing_if = "Option::is_none")]
+        holder: Option<MessageNumber>,
+    },
+    /// A cancellation is kept from the server, so that it answers.
+    CancellationKept,
+    /// It is changed on its way, in a way that is not told.
+    Changed,
+    /// The connection is cut in its place, or behind it.
+    Cut,
+    /// The connection was cut while it was held.
+    CutOff {
+        /// How long it had been held.
+        #[serde(rename = "after_us")]
+        after: Offset,
+    },
+    /// It is passed on this much later.
+    Delayed {
+        /// How much, counted from this event.
+        #[serde(rename = "by_us")]
+        by: Offset,
+    },
+    /// It goes no further.
+    Dropped {
+        /// It was to be held, but faults hold as many messages as they may.
+        #[serde(default, skip_serializing_if = "is_false")]
+        too_many: bool,
+    },
+    /// The server's process is ended in its place.
+    Ended,
+    /// Events of a stream that a client takes up again are gone.
+    EventsGone {
+        /// How many.
+        count: u64,
+    },
+    /// A notification of ours is passed on behind it.
+    Followed,
+    /// Earlier messages were given up, for which nobody came.
+    GivenUp {
+        /// How many.
+        count: u64,
+    },
+    /// It is passed on later.
+    Held {
+        /// When.
+        until: Until,
+    },
+    /// Its beginning is passed on; the rest is held with all that follows.
+    HeldAmid,
+    /// It is held with all that follows in its direction, or in its session.
+    HeldAll {
+        /// The connection is cut after this time.
+        #[serde(
+            default,
+            rename = "cut_after_us",
+            skip_serializing_if = "Option::is_none"
+        )]
+        cut_after: Option<Offset>,
+    },
+    /// Its receiver left, or its client did, while it was held.
+    Left {
+        /// How long it had been held.
+        #[serde(rename = "after_us")]
+        after: Offset,
+    },
+    /// Lines of ours are written to standard error before it.
+    Logged,
+    /// What was held when the stream ended, and is never passed on.
+    Lost {
+        /// How many messages.
+        count: u64,
+    },
+    /// Nothing was done, though it was to be.
+    NotDone {
+        /// Why.
+        why: Unable,
+    },
+    /// It could not be brought to its receiver.
+    NotPassed {
+        /// Why.
+        why: Unroutable,
+    },
+    /// Something that this build does not know; it keeps nothing back.
+    Other {
+        /// In the words, or the token, of who wrote it.
+        text: String,
+    },
+    /// A line of ours is passed on before it.
+    Preceded,
+    /// The recorder ended while it was held.
+    RecorderEnded {
+        /// How long it had been held.
+        #[serde(rename = "after_us")]
+        after: Offset,
+    },
+    /// What was held is passed on.
+    Released {
+        /// How long it was held.
+        #[serde(rename = "after_us")]
+        after: Offset,
+        /// Why it is passed on.
+        why: Release,
+        /// With it goes all that waited behind it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        all: bool,
+    },
+    /// It is passed on this many times more than once.
+    Repeated {
+        /// How many times more.
+        times: u64,
+    },
+    /// Something else is passed on in its place.
+    Replaced {
+        /// What.
+        by: Replacement,
+    },
+    /// It is passed on piece by piece.
+    Sliced {
+        /// In how many pieces.
+        pieces: u64,
+    },
+    /// It is held, and nothing more is read from its sender.
+    Stalled {
+        /// For how long; `None` until the fault is removed.
+        #[serde(default, rename = "for_us", skip_serializing_if = "Option::is_none")]
+        time: Option<Offset>,
+    },
+    /// Standard error of the server was not passed on: nobody read it.
+    Unread {
+        /// How much, in bytes.
+        bytes: u64,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+tokens! {
+    /// When something that is held is passed on.
+    pub enum Until {
+        /// When its request is cancelled.
+        Cancelled = "cancelled",
+        /// When the next message of its direction has passed.
+        Next = "next",
+        /// When the fault is removed or changed.
+        Removed = "removed",
+    }
+}
+
+tokens! {
+    /// Why something that was held is passed on.
+    pub enum Release {
+        /// Its request was cancelled.
+        Cancelled = "cancelled",
+        /// The fault was changed.
+        Changed = "changed",
+        /// Its time has come.
+        Due = "due",
+        /// The stream, or the recorder, comes to its end.
+        End = "end",
+        /// The next message of its direction has passed.
+        Next = "next",
+        /// The fault was removed.
+        Removed = "removed",
+        /// It is not known: an older recorder did not say.
+        Unknown = "unknown",
+    }
+}
+
+tokens! {
+    /// What is passed on in the place of a message.
+    pub enum Replacement {
+        /// A JSON-RPC error.
+        Error = "error",
+        /// The same with another result.
+        Other = "other",
+        /// The same with a member as large as was asked for.
+        Oversized = "oversized",
+        /// Its beginning.
+        Truncated = "truncated",
+        /// The same under an id that nobody asked with.
+        WrongId = "wrong_id",
+    }
+}
+
+tokens! {
+    /// Why a fault did nothing to what it met.
+    pub enum Unable {
+        /// It broke off before it was whole.
+        BrokeOff = "broke_off",
+        /// Over HTTP the answer of a client can only come later, or never.
+        ClientAnswers = "client_answers",
+        /// The response has begun already.
+        HasBegun = "has_begun",
+        /// There is no answer in it.
+        NoAnswer = "no_answer",
+        /// HTTP is not spoken there.
+        NoHttp = "no_http",
+        /// The fault was removed since.
+        Removed = "removed",
+        /// It is too long to be looked at, or to be changed.
+        TooLong = "too_long",
+        /// Faults hold as many messages as they may.
+        TooMany = "too_many",
+        /// Too many sessions are wedged: what follows in this one is not held.
+        TooManyWedged = "too_many_wedged",
+    }
+}
+
+tokens! {
+    /// Why a message of a server could not be brought to its client.
+    pub enum Unroutable {
+        /// Several requests are under way, and stdio does not tell which it is for.
+        Ambiguous = "ambiguous",
+        /// The client is gone that waited for it.
+        ClientGone = "client_gone",
+        /// It is no message of MCP.
+        Noise = "noise",
+        /// A server sends no requests in this era.
+        RequestOfServer = "request_of_server",
+        /// It is longer than we carry.
+        TooLong = "too_long",
+        /// No request awaits it, or asked for it.
+        Unasked = "unasked",
+    }
+}
+
+impl Effect {
+    /// What is done without a fault of its own.
+    #[must_use]
+    pub fn plain(what: What) -> Self {
+        Self { fault: None, what }
+    }
+
+    /// As an event about this message.
+    #[must_use]
+    pub fn about(self, message: Option<MessageNumber>) -> Box<Faulted> {
+        Box::new(Faulted {
+            message,
+            effect: self,
+        })
+    }
+}
+
+impl What {
+    /// The token on a tape.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(mut members)) => text(members.remove("did")).unwrap_or_default(),
+            _ => String::new(),
         }
     }
 
-    /// Whether the receiver gets nothing that it could take for this message, until the
-    /// fault is taken away.
+    /// Whether its receiver gets nothing that it could take for this message, until the
+    /// fault is taken away, if ever.
     #[must_use]
     pub fn keeps_back(&self) -> bool {
-        let begins = [Self::BEHIND, Self::DROPPED, Self::HELD];
-        let kind = self.fault.unwrap_or_default();
-        begins.iter().any(|word| self.what.starts_with(word))
-            || self.what.contains("then held")
-            || kind.ends_with("(wrong-id)")
-            || kind.ends_with("(truncate)")
+        matches!(
+            self,
+            Self::Behind { .. }
+                | Self::CancellationKept
+                | Self::Dropped { .. }
+                | Self::Held { .. }
+                | Self::HeldAll { .. }
+                | Self::HeldAmid
+                | Self::Stalled { .. }
+                | Self::Replaced {
+                    by: Replacement::Truncated | Replacement::WrongId
+                }
+        )
     }
 
     /// How much later the message is passed on, where that is known.
     #[must_use]
     pub fn delay(&self) -> Option<Offset> {
-        let millis = self.what.strip_prefix("delayed ")?.strip_suffix(" ms")?;
-        let millis: f64 = millis.parse().ok()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a cast of a float saturates, and nothing waits for longer than a day"
-        )]
-        Some(Offset((millis * 1_000.0) as u64))
+        match self {
+            Self::Delayed { by } => Some(*by),
+            _ => None,
+        }
     }
 
-    /// Whether what was held is passed on; with it the id of the request, in its source
-    /// text, where it is but one.
+    /// Whether what was held is passed on now: this message, or with it all that waited
+    /// behind it.
     #[must_use]
-    pub fn release(&self) -> Option<Option<&'a str>> {
-        let rest = self.what.strip_prefix(Self::PASSED_ON)?;
-        Some(rest.split_once(" ms, id ").map(|(_, id)| id))
+    pub fn release(&self) -> Option<Let> {
+        match self {
+            Self::Released { all: true, .. } => Some(Let::All),
+            Self::Released { .. } => Some(Let::One),
+            _ => None,
+        }
     }
 
-    /// Whether the client left, or was cut off, while its answer was held.
+    /// Whether the receiver left, or was cut off, while this was held.
     #[must_use]
     pub fn left(&self) -> bool {
-        self.what.starts_with(Self::LEFT) || self.what.starts_with("the connection is cut after ")
+        matches!(self, Self::Left { .. } | Self::CutOff { .. })
+    }
+
+    /// Whether it is about one message, and not about several or none.
+    #[must_use]
+    pub fn is_about_a_message(&self) -> bool {
+        !matches!(
+            self,
+            Self::EventsGone { .. }
+                | Self::GivenUp { .. }
+                | Self::Lost { .. }
+                | Self::NotDone {
+                    why: Unable::TooManyWedged
+                }
+                | Self::Unread { .. }
+        )
+    }
+
+    /// Whether it tells how something ended that a fault did before.
+    #[must_use]
+    pub fn is_sequel(&self) -> bool {
+        self.release().is_some() || self.left()
     }
 }
 
-impl fmt::Display for Effect<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(fault) = self.fault {
-            write!(out, "{fault}: ")?;
+/// What is let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Let {
+    /// The message and all that waited behind it.
+    All,
+    /// The message.
+    One,
+}
+
+impl Serialize for Faulted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            message: Option<MessageNumber>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            fault: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            kind: Option<&'a FaultKind>,
+            #[serde(flatten)]
+            what: &'a What,
         }
-        out.write_str(self.what)
+        let fault = self.effect.fault.as_ref();
+        let line = Line {
+            message: self.message,
+            fault: fault.map(|fault| fault.name.as_str()),
+            kind: fault.map(|fault| &fault.kind),
+            what: &self.effect.what,
+        };
+        line.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Faulted {
+    /// What a later minor version may write, or an older one wrote in words, is
+    /// [`What::Other`].
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = match Value::deserialize(deserializer)? {
+            Value::Object(members) => members,
+            Value::String(text) => {
+                return Ok(Self {
+                    message: None,
+                    effect: Effect::plain(What::Other { text }),
+                });
+            }
+            _ => return Err(serde::de::Error::custom("neither an object nor a text")),
+        };
+        let message = members.remove("message");
+        let message = message.and_then(|number| MessageNumber::new(number.as_u64()?));
+        let name = text(members.remove("fault"));
+        let kind = text(members.remove("kind")).unwrap_or_default();
+        let kind = FaultKind::read(&kind);
+        let fault = name.map(|name| FaultRef { name, kind });
+        let what = what_of(members);
+        let effect = Effect { fault, what };
+        Ok(Self { message, effect })
+    }
+}
+
+fn what_of(members: Map<String, Value>) -> What {
+    let did = text(members.get("did").cloned()).unwrap_or_default();
+    What::deserialize(Value::Object(members)).unwrap_or(What::Other { text: did })
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    match value {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
     }
 }
 
@@ -99,23 +488,63 @@ impl fmt::Display for Effect<'_> {
 mod tests {
     use super::*;
 
+    fn read(line: &str) -> Faulted {
+        serde_json::from_str(line).unwrap()
+    }
+
     #[test]
-    fn words_are_taken_apart() {
-        let effect = Effect::parse("hang-1 (hang): held");
-        assert_eq!(effect.fault, Some("hang-1 (hang)"));
-        assert!(effect.keeps_back());
-        assert_eq!(effect.to_string(), "hang-1 (hang): held");
-        let released = Effect::parse("hang-1 (hang): passed on after 1200 ms, id \"a\"");
-        assert_eq!(released.release(), Some(Some("\"a\"")));
-        assert!(!released.keeps_back());
-        let all = Effect::parse("wedged-1 (wedged): passed on after 7 ms, with all behind it");
-        assert_eq!(all.release(), Some(None));
-        let slow = Effect::parse("slow-1 (slow): delayed 1500 ms");
-        assert_eq!(slow.delay(), Some(Offset(1_500_000)));
-        let behind = Effect::parse("waits behind an earlier message that a fault holds");
-        assert_eq!(behind.fault, None);
-        assert!(behind.keeps_back());
-        assert!(Effect::parse("x (wrong-id): another message in its place").keeps_back());
-        assert!(!Effect::parse("x (error): another message in its place").keeps_back());
+    fn what_was_done_stands_flat_beside_its_fault() {
+        let line = r#"{"message":3,"fault":"slow-1","kind":"slow","did":"delayed","by_us":50000}"#;
+        let faulted = read(line);
+        assert_eq!(faulted.effect.what.delay(), Some(Offset(50_000)));
+        assert_eq!(serde_json::to_string(&faulted).unwrap(), line);
+        assert_eq!(faulted.effect.what.name(), "delayed");
+        let plain = r#"{"did":"behind","behind":7}"#;
+        assert_eq!(serde_json::to_string(&read(plain)).unwrap(), plain);
+        assert!(read(plain).effect.what.keeps_back());
+    }
+
+    #[test]
+    fn what_is_not_known_keeps_nothing_back() {
+        for line in [
+            r#"{"did":"teleported"}"#,
+            r#"{"did":"held"}"#,
+            r#"{"did":"held","until":"doomsday"}"#,
+            r#""held""#,
+            "{}",
+        ] {
+            let what = read(line).effect.what;
+            assert!(matches!(what, What::Other { .. }), "{line}: {what:?}");
+            assert!(!what.keeps_back());
+        }
+    }
+
+    #[test]
+    fn a_name_decides_nothing() {
+        for name in ["a (b): held", "x (wrong-id)", "y (slow): delayed 5 ms", ""] {
+            let faulted = Faulted {
+                message: None,
+                effect: Effect {
+                    fault: Some(FaultRef {
+                        name: name.to_owned(),
+                        kind: FaultKind::known("slow"),
+                    }),
+                    what: What::Repeated { times: 1 },
+                },
+            };
+            let text = serde_json::to_string(&faulted).unwrap();
+            let back = read(&text);
+            assert_eq!(back, faulted);
+            let what = &back.effect.what;
+            assert!(!what.keeps_back() && !what.is_sequel() && what.delay().is_none());
+        }
+    }
+
+    #[test]
+    fn a_kind_is_a_token() {
+        assert_eq!(FaultKind::read("wrong-id").name(), "wrong-id");
+        for bad in ["", "a b", "A", &"x".repeat(65)] {
+            assert_eq!(FaultKind::read(bad), FaultKind::UNKNOWN, "{bad}");
+        }
     }
 }

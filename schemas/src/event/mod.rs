@@ -12,20 +12,30 @@ mod effect;
 mod fields;
 mod finding;
 mod http;
+mod origin;
+mod origins;
 mod scope;
+mod tokens;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::era::Era;
 
-pub use self::effect::Effect;
+pub use self::effect::{
+    Effect, FaultKind, FaultRef, Faulted, Let, Release, Replacement, Unable, Unroutable, Until,
+    What,
+};
 pub use self::fields::Fields;
 pub use self::finding::{Finding, Judge, Place, Process, Seen};
 pub use self::http::{Added, Edit, Head, RequestHead, ResponseHead, SessionMark, SseNote};
+pub use self::origin::{Carrier, Maker, MessageCount, MessageNumber, Origin};
+pub use self::origins::Origins;
 pub use self::scope::Scope;
 
 /// Microseconds since the tape began, on a clock that never goes back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Offset(pub u64);
 
 impl Offset {
@@ -155,12 +165,9 @@ pub enum EventBody {
     Edited(Box<Edit>),
     /// The server's process ended.
     Exited(Exit),
-    /// A policy did something other than pass a message on. The message itself is the
-    /// event before, unless something that was held is passed on.
-    Faulted {
-        /// What was done; [`Effect`] takes it apart.
-        effect: String,
-    },
+    /// Something other than passing it on was done to a message. It stands behind the
+    /// message that it names.
+    Faulted(Box<Faulted>),
     /// A judge that watched the recording found something.
     Finding(Box<Finding>),
     /// Something was not recorded.
@@ -173,6 +180,8 @@ pub enum EventBody {
         payload: Payload,
         /// How its line ended.
         end: LineEnd,
+        /// Where it comes from.
+        origin: Origin,
     },
     /// The conduit was opened.
     Opened(Peer),
@@ -197,6 +206,18 @@ pub enum EventBody {
     },
     /// Trailer fields of an HTTP body passed.
     Trailers(Box<Fields>),
+}
+
+impl EventBody {
+    /// A message of a peer on a line, which nobody has numbered.
+    #[must_use]
+    pub fn message(payload: Payload, end: LineEnd) -> Self {
+        Self::Message {
+            payload,
+            end,
+            origin: Origin::default(),
+        }
+    }
 }
 
 /// The bytes of a message as they crossed the wire, without the delimiter.

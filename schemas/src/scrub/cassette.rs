@@ -53,6 +53,7 @@ struct Scrubber<'a, 't> {
 impl<'t> Scrubber<'_, 't> {
     fn exchange(&mut self, exchange: &Element<'t>) {
         self.strings(exchange, &["fault"], Redactor::url);
+        self.effect(exchange.member("fault"));
         if let Some(http) = exchange.member("http") {
             self.http(&http);
         }
@@ -107,6 +108,13 @@ impl<'t> Scrubber<'_, 't> {
         });
     }
 
+    /// What was done to a message: the texts in it that are not tokens.
+    fn effect(&mut self, effect: Option<Element<'t>>) {
+        if let Some(effect) = effect {
+            self.strings(&effect, &["fault", "text"], Redactor::url);
+        }
+    }
+
     fn sse(&mut self, sse: &Element<'t>) {
         self.strings(sse, &["id", "event", "comment"], Redactor::url);
     }
@@ -124,6 +132,7 @@ impl<'t> Scrubber<'_, 't> {
             }
         }
         self.strings(entry, &["why"], Redactor::url);
+        self.effect(entry.member("effect"));
         if let Some(line) = entry.member("base64")
             && let Some(bytes) = decoded(line.text)
         {

@@ -127,9 +127,9 @@ impl Fold {
                 }
             }
             EventBody::Stderr { .. } => self.stderr_lines += 1,
-            EventBody::Faulted { effect } => {
+            EventBody::Faulted(faulted) => {
                 self.faults += 1;
-                self.injected.observe(effect);
+                self.injected.observe(&faulted.effect);
             }
             EventBody::Finding(finding) => {
                 self.findings += 1;

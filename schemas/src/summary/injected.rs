@@ -3,35 +3,33 @@
 use std::collections::BTreeMap;
 
 use super::report::InjectedFault;
-use crate::event::Effect;
+use crate::event::{Effect, FaultKind, FaultRef};
 
 /// Counts what faults did, by their names.
 #[derive(Debug, Default)]
-pub(super) struct Injected(BTreeMap<String, u64>);
+pub(super) struct Injected(BTreeMap<FaultRef, u64>);
 
 /// How many faults are told apart.
 const LIMIT: usize = 1_024;
 
 impl Injected {
     /// A fault did something.
-    pub(super) fn observe(&mut self, effect: &str) {
-        let effect = Effect::parse(effect);
-        let later = effect.release().is_some() || effect.left();
-        let Some(fault) = effect.fault.filter(|_| !later) else {
+    pub(super) fn observe(&mut self, effect: &Effect) {
+        let Some(fault) = effect.fault.as_ref().filter(|_| !effect.what.is_sequel()) else {
             return;
         };
         if let Some(count) = self.0.get_mut(fault) {
             *count += 1;
         } else if self.0.len() < LIMIT {
-            self.0.insert(fault.to_owned(), 1);
+            self.0.insert(fault.clone(), 1);
         }
     }
 
     /// The faults that a header names, each with how often it acted.
     pub(super) fn report(&self, asked: &[String]) -> Vec<InjectedFault> {
         let acted = |spec: &String| {
-            let label = label(spec);
-            label.and_then(|label| self.0.get(&label)).copied()
+            let fault = fault_of(spec);
+            fault.and_then(|fault| self.0.get(&fault)).copied()
         };
         let fault = |spec: &String| InjectedFault {
             spec: spec.clone(),
@@ -41,26 +39,50 @@ impl Injected {
     }
 }
 
-/// What the effects of a fault are told under; a header has its name first of all.
-fn label(spec: &str) -> Option<String> {
+/// The fault that effects name; a header has its name first of all.
+fn fault_of(spec: &str) -> Option<FaultRef> {
     let (kind, rest) = spec.split_once(" name=")?;
     let name = match rest.chars().next()? {
         quote @ ('"' | '\'') => rest.get(1..)?.split(quote).next()?,
         _ => rest.split(' ').next()?,
     };
-    Some(format!("{name} ({kind})"))
+    Some(FaultRef {
+        name: name.to_owned(),
+        kind: FaultKind::read(kind),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Offset, Release, Until, What};
 
     #[test]
     fn what_never_acted_is_told() {
         let mut injected = Injected::default();
-        injected.observe("hang-1 (hang): held");
-        injected.observe("hang-1 (hang): passed on after 3 ms, id 1");
-        injected.observe("my own (slow): delayed 3 ms");
+        let fault = |name: &str, kind| {
+            Some(FaultRef {
+                name: name.to_owned(),
+                kind: FaultKind::known(kind),
+            })
+        };
+        let held = What::Held {
+            until: Until::Removed,
+        };
+        let released = What::Released {
+            after: Offset(3_000),
+            why: Release::Removed,
+            all: false,
+        };
+        let delayed = What::Delayed { by: Offset(3_000) };
+        for (name, kind, what) in [
+            ("hang-1", "hang", held),
+            ("hang-1", "hang", released),
+            ("my own", "slow", delayed),
+        ] {
+            let fault = fault(name, kind);
+            injected.observe(&Effect { fault, what });
+        }
         let asked = [
             "hang name=hang-1 tool=search",
             "slow name='my own' delay_ms=3",

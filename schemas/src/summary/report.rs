@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::http::Http;
 use super::sessions::Session;
-use crate::event::Finding;
+use crate::event::{FaultRef, Finding};
 
 /// What is on a recording.
 #[derive(Clone, Debug, Serialize)]
@@ -197,9 +197,9 @@ pub struct Hang {
     /// `answered`, `cancelled`, `peer gone`, `still pending`, and over HTTP `client gone`,
     /// `failed`, `http error` or `no response`.
     pub closed: &'static str,
-    /// The fault that caused it: its name, and its kind in parentheses.
+    /// The fault that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<String>,
+    pub fault: Option<FaultRef>,
 }
 
 /// A message that is no JSON-RPC envelope.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::http::Conduits;
 use super::line::{
     NOT_JSON, SPACED, TOO_DEEP, TOO_LONG, fits_a_line, push_base64, push_bytes, push_clipped,
-    push_dir, push_era, push_exit, push_line_end, push_text, push_value,
+    push_dir, push_era, push_exit, push_line_end, push_origin, push_text, push_value,
 };
 use super::seen::SeenFields;
 use super::watch::Watch;
@@ -17,7 +17,8 @@ use crate::conversation::Owed;
 use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Finding, Payload, Peer, SessionKey,
+    CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef, Faulted,
+    Finding, Payload, Peer, SessionKey, What,
 };
 use crate::json::{Invalid, push_number};
 use crate::redact::{LineState, Redactor};
@@ -76,8 +77,13 @@ impl Encoder {
             push_number(event.conduit.0.into(), out);
         }
         match &event.body {
-            EventBody::Message { payload, end } => {
+            EventBody::Message {
+                payload,
+                end,
+                origin,
+            } => {
                 push_dir(event.dir, out);
+                push_origin(*origin, out);
                 self.message(event, payload, out);
                 push_line_end(*end, out);
             }
@@ -96,11 +102,13 @@ impl Encoder {
                 push_closed(*reason, out);
                 self.http.closed(event.conduit, event.dir);
             }
-            EventBody::Faulted { effect } => {
+            EventBody::Faulted(faulted) => {
                 push_dir(event.dir, out);
-                // It may name a fault, or an id, that holds a secret.
-                let effect = self.redactor.text(effect.as_bytes());
-                push_text("faulted", &String::from_utf8_lossy(&effect), out);
+                push_value(
+                    "faulted",
+                    &redacted_faulted(&mut self.redactor, faulted),
+                    out,
+                );
             }
             EventBody::Finding(finding) => self.finding(finding, out),
             EventBody::Gap(gap) => {
@@ -258,6 +266,24 @@ impl Encoder {
             Ok(text) => push_text("stderr", text, out),
             Err(_) => push_base64("stderr_base64", &redacted, out),
         }
+    }
+}
+
+/// What was done to a message, without the secrets that a name of a fault may hold.
+pub(crate) fn redacted_faulted(redactor: &mut Redactor, faulted: &Faulted) -> Faulted {
+    let Faulted { message, effect } = faulted;
+    let mut plain = |text: &str| redactor.url(text);
+    let fault = effect.fault.as_ref().map(|fault| FaultRef {
+        name: plain(&fault.name),
+        kind: FaultKind::read(&plain(fault.kind.name())),
+    });
+    let what = match &effect.what {
+        What::Other { text } => What::Other { text: plain(text) },
+        known => known.clone(),
+    };
+    Faulted {
+        message: *message,
+        effect: Effect { fault, what },
     }
 }
 

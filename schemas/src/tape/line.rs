@@ -6,7 +6,7 @@ use memchr::memchr2;
 use serde::Serialize;
 
 use crate::era::Era;
-use crate::event::{Direction, Exit, LineEnd};
+use crate::event::{Carrier, Direction, Exit, LineEnd, Maker, Origin};
 use crate::json::{self, push_number};
 
 /// Why a message does not stand on the tape as JSON.
@@ -45,6 +45,20 @@ pub(super) fn push_dir(dir: Direction, out: &mut Vec<u8>) {
 pub(super) fn push_era(era: Option<Era>, out: &mut Vec<u8>) {
     if let Some(era) = era {
         push_text("era", era.name(), out);
+    }
+}
+
+/// Appends where a message comes from; what is so of nearly all is left out.
+pub(super) fn push_origin(origin: Origin, out: &mut Vec<u8>) {
+    if let Some(number) = origin.number {
+        out.extend_from_slice(b",\"number\":");
+        push_number(number.get(), out);
+    }
+    if origin.carrier != Carrier::default() {
+        push_text("via", origin.carrier.name(), out);
+    }
+    if origin.maker != Maker::default() {
+        push_text("by", origin.maker.name(), out);
     }
 }
 

@@ -1,10 +1,10 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"1.2","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"2.0","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
-//! {"seq":2,"at_us":990,"dir":"to_server","era":"handshake","message":{"jsonrpc":"2.0",…}}
-//! {"seq":3,"at_us":1500,"dir":"to_client","text":"Listening…","why":"not JSON"}
+//! {"seq":2,"at_us":990,"dir":"to_server","number":1,"era":"handshake","message":{"jsonrpc":"2.0",…}}
+//! {"seq":3,"at_us":1500,"dir":"to_client","number":1,"text":"Listening…","why":"not JSON"}
 //! {"seq":4,"at_us":1501,"stderr":"starting"}
 //! {"end":{"at_us":90210,"events":4,"complete":true,…}}
 //! ```
@@ -19,6 +19,27 @@
 //! duplicate keys and numbers are as they crossed the wire. What cannot stand as JSON in
 //! one line stands as `text` or `base64` with a `why`; a message over the recorder's limit
 //! as `clipped`, its length and its head. `eol` tells a line end other than a line feed.
+//!
+//! `number` counts the messages of one conduit and direction from 1 on; a batch is one
+//! message. `via` says what carried a message, in the tokens of
+//! [`Carrier`](crate::event::Carrier), and is left out for a line; `by` who made it, in those of
+//! [`Maker`](crate::event::Maker), and is left out for the peer.
+//!
+//! # Faults
+//!
+//! What was done to a message other than to pass it on stands behind it, as tokens:
+//!
+//! ```text
+//! {"seq":9,…,"dir":"to_client","faulted":{"message":3,"fault":"slow-1","kind":"slow","did":"delayed","by_us":50000}}
+//! {"seq":11,…,"dir":"to_client","faulted":{"message":4,"fault":"w","kind":"wedged","did":"held_all"}}
+//! {"seq":13,…,"dir":"to_client","faulted":{"message":5,"did":"behind","behind":4}}
+//! {"seq":14,…,"dir":"to_client","faulted":{"message":4,"fault":"w","kind":"wedged","did":"released","after_us":235440,"why":"removed","all":true}}
+//! ```
+//!
+//! `message` is the number of the message, of the same conduit and direction; `fault` and `kind`
+//! name the fault, where one did it itself. [`What`](crate::event::What) lists what `did` can
+//! be, with its members. The message itself is what the peer sent, never what the fault made
+//! of it.
 //!
 //! # HTTP
 //!
@@ -71,7 +92,8 @@
 //!
 //! # Versions
 //!
-//! 1.1 added HTTP, 1.2 findings.
+//! 1.1 added HTTP, 1.2 findings. 2.0 gave messages their numbers and says in tokens what 1.x
+//! said in sentences; tapes of 1.x are read.
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.
@@ -82,6 +104,7 @@ mod head;
 mod header;
 mod http;
 mod line;
+pub(crate) mod old;
 mod read;
 mod record;
 mod seen;

@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use bytes::Bytes;
 
+use super::old::Translator;
 use super::record::{Record, parse};
 use crate::envelope::Envelope;
 use crate::event::{Event, EventBody, Payload};
@@ -17,6 +18,8 @@ pub struct Reader<R> {
     line: u64,
     last_seq: u64,
     is_json: bool,
+    // Of a tape of format 1.
+    old: Option<Translator>,
     ending: Option<Ending>,
 }
 
@@ -75,6 +78,8 @@ pub enum ReadError {
     },
 }
 
+/// The earlier major version of the format, which is read as well.
+const OLD_MAJOR: &str = "1";
 /// The longest line that is read, in bytes.
 const LINE_LIMIT: u64 = 1 << 30;
 
@@ -88,7 +93,8 @@ impl<R: BufRead> Reader<R> {
         if header.tape.is_empty() {
             return Err(ReadError::NotATape);
         }
-        if major(&header.tape) != major(VERSION) {
+        let is_old = major(&header.tape) == OLD_MAJOR;
+        if !is_old && major(&header.tape) != major(VERSION) {
             return Err(ReadError::TooNew { found: header.tape });
         }
         Ok(Self {
@@ -97,6 +103,7 @@ impl<R: BufRead> Reader<R> {
             line: 1,
             last_seq: 0,
             is_json: false,
+            old: is_old.then(Translator::default),
             ending: None,
         })
     }
@@ -142,7 +149,10 @@ impl<R: BufRead> Reader<R> {
             }
             let line = Bytes::from(line);
             match parse(&line) {
-                Ok(Record::Event(event, is_json)) => {
+                Ok(Record::Event(mut event, is_json)) => {
+                    if let Some(old) = &mut self.old {
+                        old.event(&mut event);
+                    }
                     self.last_seq = event.seq;
                     self.is_json = is_json;
                     return Ok(Some(event));

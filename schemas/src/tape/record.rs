@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::Footer;
 use crate::era::Era;
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Gap, Head, LineEnd, Offset, Payload,
-    Peer, SessionKey, SessionMark,
+    Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Exit, Gap, Head, LineEnd, Maker,
+    MessageNumber, Offset, Origin, Payload, Peer, SessionKey, SessionMark,
 };
 use crate::json;
 
@@ -44,6 +44,7 @@ pub(super) fn parse(line: &Bytes) -> Result<Record, String> {
         Some(Draft::Message(payload)) => EventBody::Message {
             payload,
             end: fields.end,
+            origin: fields.origin,
         },
         Some(Draft::Stderr(line)) => EventBody::Stderr {
             line,
@@ -76,6 +77,7 @@ struct Fields {
     dir: Option<Direction>,
     era: Option<Era>,
     end: LineEnd,
+    origin: Origin,
     aborted: bool,
     body: Option<Draft>,
     // The body is a message as JSON.
@@ -99,6 +101,9 @@ impl Fields {
             b"conduit" => self.conduit = of(name, value)?,
             b"dir" => self.dir = Some(word(name, value, Direction::from_name)?),
             b"era" => self.era = Some(word(name, value, Era::from_name)?),
+            b"number" => self.origin.number = MessageNumber::new(of(name, value)?),
+            b"via" => self.origin.carrier = word(name, value, Carrier::from_name)?,
+            b"by" => self.origin.maker = word(name, value, Maker::from_name)?,
             b"eol" => self.end = word(name, value, line_end)?,
             b"message" => {
                 let bytes = line.slice_ref(value.trim_ascii());
@@ -146,10 +151,7 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
             EventBody::Part { bytes }
         }
         b"closed" => EventBody::Closed(word(name, value, CloseReason::from_name)?),
-        b"faulted" => {
-            let effect = of(name, value)?;
-            EventBody::Faulted { effect }
-        }
+        b"faulted" => EventBody::Faulted(of(name, value)?),
         b"finding" => EventBody::Finding(of(name, value)?),
         b"gap" => {
             let GapLine { events, bytes, why } = of(name, value)?;

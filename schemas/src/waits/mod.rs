@@ -24,7 +24,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use self::wait::{State, key};
 use crate::cassette::ends::Ends;
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
-use crate::event::{ConduitId, Direction, Effect, Event, EventBody, Head, Offset, Payload, Peer};
+use crate::event::{
+    ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer,
+};
 use crate::json;
 
 pub use self::wait::{Wait, name_of, shown};
@@ -38,7 +40,7 @@ pub struct Waits {
     // The numbers that wait under a key: the first answer is for the first request.
     by_key: HashMap<Vec<u8>, VecDeque<u64>>,
     // What the last message of a stream asked or answered: a fault behind it is about it.
-    fresh: HashMap<(ConduitId, Direction), Vec<u64>>,
+    fresh: HashMap<(ConduitId, Direction), Fresh>,
     // Those that are passed on at a time.
     until: BTreeSet<(Offset, u64)>,
     exchanges: HashMap<ConduitId, Exchange>,
@@ -48,7 +50,17 @@ pub struct Waits {
     // Up to which request it was told what has waited for long.
     looked: u64,
     now: Offset,
+    // The number of the message at hand.
+    number: Option<MessageNumber>,
     beyond: u64,
+}
+
+/// The last message of a stream.
+#[derive(Debug, Default)]
+struct Fresh {
+    message: Option<MessageNumber>,
+    // What it asked or answered.
+    waits: Vec<u64>,
 }
 
 /// An HTTP exchange under way.
@@ -115,13 +127,16 @@ impl Waits {
         self.tick(event.at);
         self.ends.observe(event);
         match &event.body {
-            EventBody::Message { payload, .. } => {
+            EventBody::Message {
+                payload, origin, ..
+            } => {
                 self.refresh((event.conduit, event.dir));
+                self.number = origin.number;
                 if let Payload::Whole(bytes) = payload {
                     self.payload(event, bytes, message, &mut each);
                 }
             }
-            EventBody::Faulted { effect } => self.faulted(event, &Effect::parse(effect)),
+            EventBody::Faulted(faulted) => self.faulted(event, faulted),
             EventBody::Opened(Peer::Client { .. }) if self.exchanges.len() < LIMIT => {
                 self.exchanges.entry(event.conduit).or_default();
             }
@@ -293,12 +308,14 @@ impl Waits {
                 self.refresh(stream);
             }
         }
-        self.fresh.entry(stream).or_default().push(number);
+        let fresh = self.fresh.entry(stream).or_default();
+        fresh.message = self.number;
+        fresh.waits.push(number);
     }
 
     /// A stream goes on: no fault will tell of its last message any more.
     fn refresh(&mut self, stream: (ConduitId, Direction)) {
-        for number in self.fresh.remove(&stream).unwrap_or_default() {
+        for number in self.fresh.remove(&stream).unwrap_or_default().waits {
             let wait = self.known.get(&number);
             if let Some(wait) = wait.filter(|wait| wait.state == State::Fresh) {
                 let at = wait.answered.unwrap_or(self.now);

@@ -3,29 +3,36 @@
 use super::wait::State;
 use super::{ANSWERED, Change, Waits};
 use crate::cassette::ends::{CLIENT_GONE, PEER_GONE, over};
-use crate::event::{CloseReason, ConduitId, Effect, Event, Offset, SessionKey, SessionMark};
+use crate::event::{CloseReason, ConduitId, Event, Faulted, Let, Offset, SessionKey, SessionMark};
 
 impl Waits {
     /// A fault did something.
-    pub(super) fn faulted(&mut self, event: &Event, effect: &Effect<'_>) {
-        if let Some(id) = effect.release() {
-            return self.released(event, effect.fault, id);
+    pub(super) fn faulted(&mut self, event: &Event, faulted: &Faulted) {
+        let what = &faulted.effect.what;
+        if let Some(goes) = what.release() {
+            return self.released(event, faulted, goes);
         }
-        if effect.left() {
+        if what.left() {
             return self.left(event.conduit);
         }
-        let due = effect
+        let due = what
             .delay()
             .map(|time| Offset(event.at.0.saturating_add(time.0)));
-        if !effect.keeps_back() && due.is_none() {
+        if !what.keeps_back() && due.is_none() {
             return;
         }
         let stream = (event.conduit, event.dir);
-        for number in self.fresh.remove(&stream).unwrap_or_default() {
+        let fresh = self.fresh.get(&stream);
+        let message = fresh.and_then(|fresh| fresh.message);
+        if faulted.message.is_some() && faulted.message != message {
+            return;
+        }
+        for number in self.fresh.remove(&stream).unwrap_or_default().waits {
             let Some(wait) = self.known.get_mut(&number) else {
                 continue;
             };
-            wait.fault = effect.fault.map(str::to_owned).or(wait.fault.take());
+            wait.held = message;
+            wait.fault = faulted.effect.fault.clone().or(wait.fault.take());
             let answered = wait.state == State::Fresh;
             match due {
                 Some(due) if answered => {
@@ -51,13 +58,15 @@ impl Waits {
     }
 
     /// What a fault held is passed on.
-    fn released(&mut self, event: &Event, fault: Option<&str>, id: Option<&str>) {
+    fn released(&mut self, event: &Event, faulted: &Faulted, goes: Let) {
+        let message = faulted.message.filter(|_| goes == Let::One);
+        let fault = faulted.effect.fault.as_ref();
         let of_it = self.known.iter().filter(|(_, wait)| {
             wait.state == State::Kept(event.conduit)
                 && wait.dir == event.dir.opposite()
                 // What waited behind it has no fault of its own.
-                && (wait.fault.is_none() || wait.fault.as_deref() == fault)
-                && id.is_none_or(|id| wait.id == super::shown(id))
+                && (wait.fault.is_none() || wait.fault.as_ref() == fault)
+                && (message.is_none() || wait.held == message)
         });
         let numbers: Vec<u64> = of_it.map(|(number, _)| *number).collect();
         for number in numbers {

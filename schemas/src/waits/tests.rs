@@ -1,11 +1,27 @@
 use super::*;
-use crate::event::{CloseReason, LineEnd, SessionKey, SessionMark};
+use crate::event::{
+    CloseReason, Effect, FaultKind, FaultRef, LineEnd, Origins, Release, SessionKey, SessionMark,
+    Until, What,
+};
 use Direction::{ToClient, ToServer};
+
+const HELD: What = What::Held {
+    until: Until::Removed,
+};
+
+fn released(all: bool) -> What {
+    What::Released {
+        after: Offset(7_000),
+        why: Release::Removed,
+        all,
+    }
+}
 
 /// A conversation that is told event by event, one millisecond apart.
 struct Talk {
     waits: Waits,
     at: u64,
+    origins: Origins,
     conduit: u32,
 }
 
@@ -14,6 +30,7 @@ impl Talk {
         Self {
             waits: Waits::new(Offset(long_ms * 1_000)),
             at: 0,
+            origins: Origins::default(),
             conduit: 0,
         }
     }
@@ -23,18 +40,24 @@ impl Talk {
         let mut event = Event::new(Offset(self.at), dir, body);
         event.conduit = ConduitId(self.conduit);
         event.session = SessionKey(u32::from(self.conduit > 0));
+        self.origins.complete(&mut event);
         self.waits.observe(&event, None, |_| {});
     }
 
     fn say(&mut self, dir: Direction, text: &str) {
         let payload = Payload::Whole(text.to_owned().into());
         let end = LineEnd::Lf;
-        self.event(dir, EventBody::Message { payload, end });
+        self.event(dir, EventBody::message(payload, end));
     }
 
-    fn fault(&mut self, effect: &str) {
-        let effect = effect.to_owned();
-        self.event(ToClient, EventBody::Faulted { effect });
+    /// A fault of this name did something, to this message or to the one before.
+    fn fault(&mut self, name: &str, message: Option<u64>, what: What) {
+        let kind = FaultKind::known("hang");
+        let name = name.to_owned();
+        let fault = (!name.is_empty()).then_some(FaultRef { name, kind });
+        let message = message.and_then(MessageNumber::new);
+        let faulted = Effect { fault, what }.about(message);
+        self.event(ToClient, EventBody::Faulted(faulted));
     }
 
     /// What was told since: `+id` for a hang that began, `-id how` for one that ended.
@@ -96,13 +119,13 @@ fn a_fault_keeps_an_answer_until_it_is_let_go() {
     for id in [1, 2] {
         talk.say(ToServer, &ask(id));
         talk.say(ToClient, &answer(id));
-        talk.fault("hang-1 (hang): held");
+        talk.fault("hang-1", None, HELD);
     }
     assert_eq!(talk.told(), ["+1", "+2"]);
     assert_eq!(talk.pending(), ["1", "2"]);
-    let fault = |talk: &Talk| talk.waits.pending().next().unwrap().fault.clone();
-    assert_eq!(fault(&talk).as_deref(), Some("hang-1 (hang)"));
-    talk.fault("hang-1 (hang): passed on after 7 ms, id 2");
+    let fault = talk.waits.pending().next().unwrap().fault.clone();
+    assert_eq!(fault.unwrap().name, "hang-1");
+    talk.fault("hang-1", Some(2), released(false));
     assert_eq!(talk.told(), ["-2 answered 3"]);
     let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
     talk.say(ToServer, cancel);
@@ -112,17 +135,17 @@ fn a_fault_keeps_an_answer_until_it_is_let_go() {
 #[test]
 fn what_waits_behind_a_wedge_is_let_go_with_it() {
     let mut talk = Talk::new(1_000);
-    for (id, effect) in [
-        (1, "w (wedged): held, with all that follows"),
-        (2, "waits behind an earlier message that a fault holds"),
-        (3, "h (hang): held"),
+    for (id, name, what) in [
+        (1, "w", What::HeldAll { cut_after: None }),
+        (2, "", What::Behind { holder: None }),
+        (3, "h", HELD),
     ] {
         talk.say(ToServer, &ask(id));
         talk.say(ToClient, &answer(id));
-        talk.fault(effect);
+        talk.fault(name, None, what);
     }
     assert_eq!(talk.told(), ["+1", "+2", "+3"]);
-    talk.fault("w (wedged): passed on after 9 ms, with all that waited behind it");
+    talk.fault("w", Some(1), released(true));
     assert_eq!(talk.pending(), ["3"]);
     talk.event(ToServer, EventBody::Closed(CloseReason::EndOfInput));
     talk.event(ToClient, EventBody::Closed(CloseReason::EndOfInput));
@@ -134,7 +157,8 @@ fn a_delay_ends_by_itself() {
     let mut talk = Talk::new(20);
     talk.say(ToServer, &ask(1));
     talk.say(ToClient, &answer(1));
-    talk.fault("slow-1 (slow): delayed 50 ms");
+    let by = Offset(50_000);
+    talk.fault("slow-1", None, What::Delayed { by });
     assert_eq!(talk.pending(), ["1"]);
     talk.waits.tick(Offset(40_000));
     assert_eq!(talk.told(), ["+1"]);
@@ -173,7 +197,7 @@ fn an_exchange_that_ends_in_an_error_ends_its_request() {
     talk.say(ToServer, &ask(1));
     talk.say(ToServer, &ask(2));
     talk.say(ToClient, &answer(2));
-    talk.fault("h (hang): held");
+    talk.fault("h", None, HELD);
     let status = 503;
     let head = crate::event::ResponseHead {
         status,
@@ -182,7 +206,8 @@ fn an_exchange_that_ends_in_an_error_ends_its_request() {
     talk.event(ToClient, EventBody::Head(Box::new(Head::Response(head))));
     talk.event(ToClient, EventBody::Closed(CloseReason::EndOfInput));
     assert_eq!(talk.told(), ["+2", "-1 http error 5"]);
-    talk.fault("h (hang): the client left after 3 ms");
+    let after = Offset(3_000);
+    talk.fault("h", None, What::Left { after });
     assert_eq!(talk.told(), ["-2 client gone 5"]);
 }
 

@@ -2,7 +2,9 @@
 
 use crate::envelope::{Envelope, RequestId};
 use crate::era::Era;
-use crate::event::{ConduitId, Direction, Event, Offset, Scope, SessionKey};
+use crate::event::{
+    ConduitId, Direction, Event, FaultRef, MessageNumber, Offset, Scope, SessionKey,
+};
 use crate::json;
 
 /// A request, and what became of it so far.
@@ -24,8 +26,8 @@ pub struct Wait {
     pub method: String,
     /// Which tool, resource or prompt it is about.
     pub name: Option<String>,
-    /// The fault that has to do with its waiting: `hang-1 (hang)`.
-    pub fault: Option<String>,
+    /// The fault that has to do with its waiting.
+    pub fault: Option<FaultRef>,
     /// When its true answer came, where a fault keeps that back.
     pub answered: Option<Offset>,
     pub(super) scope: Scope,
@@ -34,6 +36,8 @@ pub struct Wait {
     pub(super) state: State,
     /// A fault keeps the request or its answer back.
     pub(super) kept: bool,
+    /// The message that a fault holds, which is its answer.
+    pub(super) held: Option<MessageNumber>,
     /// It was told that this hangs.
     pub(super) told: bool,
 }
@@ -79,6 +83,7 @@ impl Wait {
             key: key(event.scope(), event.dir, id),
             state: State::Open,
             kept: false,
+            held: None,
             told: false,
         }
     }

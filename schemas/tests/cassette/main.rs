@@ -5,6 +5,7 @@ mod capture;
 mod faults;
 mod http;
 mod law;
+mod old;
 mod read;
 mod rules;
 mod scrub;

@@ -283,13 +283,13 @@ fn what_is_no_json_is_kept_as_text_or_base64() {
         .s("");
     let script = script.push(
         Direction::ToClient,
-        EventBody::Message {
-            payload: Payload::Clipped {
+        EventBody::message(
+            Payload::Clipped {
                 len: 5_000_000,
                 head: "{\"id\":1".into(),
             },
-            end: tapewright_schemas::event::LineEnd::Lf,
-        },
+            tapewright_schemas::event::LineEnd::Lf,
+        ),
     );
     let (_, value) = script.cassette();
     let messages = value["messages"].as_array().unwrap();

@@ -5,9 +5,10 @@ use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use bytes::Bytes;
 use serde_json::Value;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, LineEnd, Offset, Payload, SessionKey,
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, LineEnd, Offset, Origins, Payload,
+    SessionKey,
 };
-use tapewright_schemas::tape::{Ending, Footer, Header};
+use tapewright_schemas::tape::{Ending, Footer, Header, VERSION};
 use tapewright_schemas::{capture, cassette};
 
 /// A session under construction; a millisecond passes with every event.
@@ -15,12 +16,13 @@ use tapewright_schemas::{capture, cassette};
 pub(crate) struct Script {
     pub(crate) events: Vec<Event>,
     pub(crate) session: u32,
+    pub(crate) origins: Origins,
 }
 
 impl Script {
     pub(crate) fn push(mut self, dir: Direction, body: EventBody) -> Self {
         let seq = self.events.len() as u64 + 1;
-        self.events.push(Event {
+        let mut event = Event {
             conduit: ConduitId(self.session),
             seq,
             at: Offset(seq * 1_000),
@@ -28,7 +30,9 @@ impl Script {
             dir,
             era: None,
             body,
-        });
+        };
+        self.origins.complete(&mut event);
+        self.events.push(event);
         self
     }
 
@@ -75,10 +79,7 @@ impl Script {
 }
 
 pub(crate) fn message(line: impl Into<Bytes>) -> EventBody {
-    EventBody::Message {
-        payload: Payload::Whole(line.into()),
-        end: LineEnd::Lf,
-    }
+    EventBody::message(Payload::Whole(line.into()), LineEnd::Lf)
 }
 
 pub(crate) fn project(events: &[Event], ending: &Ending) -> (String, cassette::Summary) {
@@ -93,7 +94,7 @@ pub(crate) fn project(events: &[Event], ending: &Ending) -> (String, cassette::S
 
 pub(crate) fn header() -> Header {
     Header {
-        tape: "1.0".to_owned(),
+        tape: VERSION.to_owned(),
         label: "stdio://my-server".to_owned(),
         command: vec!["node".to_owned(), "my server.js".to_owned()],
         ..Header::default()

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Event, EventBody, Exit, Gap, LineEnd, Payload, Peer,
+    CloseReason, Direction, Effect, Event, EventBody, Exit, Gap, LineEnd, Offset, Payload, Peer,
+    What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Reader};
@@ -12,17 +13,15 @@ use tapewright_schemas::tape::{Encoder, Ending, Reader};
 use crate::support::{Script, header};
 
 fn every_body() -> Vec<Event> {
-    let bytes = EventBody::Message {
-        payload: Payload::Whole(b"\xff\x00"[..].into()),
-        end: LineEnd::CrLf,
-    };
-    let clipped = EventBody::Message {
-        payload: Payload::Clipped {
+    let payload = Payload::Whole(b"\xff\x00"[..].into());
+    let bytes = EventBody::message(payload, LineEnd::CrLf);
+    let clipped = EventBody::message(
+        Payload::Clipped {
             len: 9_000_000_000,
             head: "{\"a\"".into(),
         },
-        end: LineEnd::None,
-    };
+        LineEnd::None,
+    );
     let (client, server) = (Direction::ToServer, Direction::ToClient);
     Script::default()
         .push(server, EventBody::Opened(Peer::Process { pid: 7 }))
@@ -48,9 +47,7 @@ fn every_body() -> Vec<Event> {
         .push(client, EventBody::Part { bytes: 65_536 })
         .push(
             client,
-            EventBody::Faulted {
-                effect: "delay 5 ms".to_owned(),
-            },
+            EventBody::Faulted(Effect::plain(What::Delayed { by: Offset(5_000) }).about(None)),
         )
         .push(
             server,

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    Added, CloseReason, ConduitId, Direction, Edit, Event, EventBody, Exit, Fields, Gap, Head,
-    LineEnd, Offset, Payload, Peer, RequestHead, ResponseHead, SessionKey, SessionMark, SseNote,
+    Added, CloseReason, ConduitId, Direction, Edit, Effect, Event, EventBody, Exit, FaultKind,
+    FaultRef, Faulted, Fields, Gap, Head, LineEnd, Offset, Payload, Peer, Release, RequestHead,
+    ResponseHead, SessionKey, SessionMark, SseNote, Until, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Reader};
@@ -126,7 +127,7 @@ fn body() -> impl Strategy<Value = EventBody> {
         any::<i32>().prop_map(Exit::Signal)
     ];
     prop_oneof![
-        (payload(), end.clone()).prop_map(|(payload, end)| EventBody::Message { payload, end }),
+        (payload(), end.clone()).prop_map(|(payload, end)| EventBody::message(payload, end)),
         (prop::collection::vec(any::<u8>(), 0..20), end).prop_map(|(line, end)| {
             EventBody::Stderr {
                 line: line.into(),
@@ -152,8 +153,30 @@ fn body() -> impl Strategy<Value = EventBody> {
         reasons.prop_map(EventBody::Closed),
         any::<u64>().prop_map(|bytes| EventBody::Part { bytes }),
         text().prop_map(EventBody::Signal),
-        text().prop_map(|effect| EventBody::Faulted { effect }),
+        (text(), what()).prop_map(|(name, what)| EventBody::Faulted(effect(name, what))),
     ]
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let time = any::<u64>().prop_map(Offset);
+    prop_oneof![
+        text().prop_map(|text| What::Other { text }),
+        time.clone().prop_map(|by| What::Delayed { by }),
+        (time, any::<bool>()).prop_map(|(after, all)| What::Released {
+            after,
+            why: Release::Removed,
+            all,
+        }),
+        Just(What::Held {
+            until: Until::Removed,
+        }),
+    ]
+}
+
+fn effect(name: String, what: What) -> Box<Faulted> {
+    let kind = FaultKind::known("hang");
+    let fault = Some(FaultRef { name, kind });
+    Effect { fault, what }.about(None)
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -203,7 +226,7 @@ proptest! {
 #[test]
 fn a_tape_of_the_first_format_is_read() {
     let tape = concat!(
-        "{\"tape\":\"1.0\",\"created\":\"\",\"transport\":\"stdio\"}\n",
+        "{\"tape\":\"2.0\",\"created\":\"\",\"transport\":\"stdio\"}\n",
         "{\"seq\":1,\"at_us\":2,\"opened\":{\"pid\":7}}\n",
         "{\"seq\":2,\"at_us\":3,\"dir\":\"to_client\",\"closed\":\"failed\"}\n",
         "{\"seq\":3,\"at_us\":3,\"opened\":{\"pid\":7},\"of a later format\":1}\n",

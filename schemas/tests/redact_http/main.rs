@@ -247,10 +247,10 @@ fn the_same_value_has_the_same_placeholder_in_every_place() {
     let form = tape.body("grant_type=refresh_token&refresh_token=other&x=c4n4ry%2F1%2Bx");
     assert!(form.contains("refresh_token=<REDACTED:token#2>"), "{form}");
     assert!(form.contains("x=<REDACTED:token#1>"), "{form}");
-    let message = EventBody::Message {
-        payload: Payload::Whole(r#"{"id":1,"method":"x","params":{"token":"other"}}"#.into()),
-        end: LineEnd::None,
-    };
+    let message = EventBody::message(
+        Payload::Whole(r#"{"id":1,"method":"x","params":{"token":"other"}}"#.into()),
+        LineEnd::None,
+    );
     let message = tape.line(Direction::ToServer, message);
     assert!(message.contains("<REDACTED:token#2>"), "{message}");
     // Another tape of the same run counts for itself.

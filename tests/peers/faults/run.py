@@ -142,7 +142,7 @@ def harm(folder, fault):
     if shown.returncode != 0:
         return f"inspect: {shown.stderr[-300:]!r}"
     hangs = json.loads(shown.stdout)["hangs"]
-    if fault in HANGS and not any(f"({fault})" in hang.get("fault", "") for hang in hangs):
+    if fault in HANGS and not any(hang.get("fault", {}).get("kind") == fault for hang in hangs):
         return f"inspect names no hang of {fault}: {hangs}"
     cassettes = [path for path in folder.glob("out*.json")]
     if len(cassettes) != 1:

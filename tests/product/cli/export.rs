@@ -131,7 +131,7 @@ fn mistakes_are_explained() {
             "shape.json",
             "{\"version\": \"1\", \"exchanges\": [{\"request\": {}}]}",
         ),
-        ("new.tape.jsonl", "{\"tape\":\"2.0\"}\n"),
+        ("new.tape.jsonl", "{\"tape\":\"3.0\"}\n"),
         ("bad.tape.jsonl", &bad),
         ("empty.json", ""),
     ]);

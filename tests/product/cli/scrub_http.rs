@@ -189,6 +189,8 @@ fn tape(canaries: &Canaries) -> String {
     add(
         json!({"dir": "to_client", "faulted": within("effect", "x (error): https://a.example/?token=% password=%")}),
     );
+    add(json!({"dir": "to_client", "faulted": {
+        "fault": within("fault", "https://a.example/?token=%"), "kind": "slow", "did": "delayed", "by_us": 5}}));
     add(
         json!({"dir": "to_client", "era": "handshake", "eol": "none", "message": {"jsonrpc": "2.0", "id": 1,
                "result": {"client_secret": canaries.at("result")}}}),
@@ -232,6 +234,8 @@ fn cassette(canaries: &Canaries) -> String {
             json!({"from": "server", "text": within(place, "password=%")}),
             json!({"from": "server", "clipped": {"len": 9_000, "head": within(place, "{\"access_token\":\"%\",\"x\":\"")}}),
             json!({"from": "client", "why": within(place, "x (error): https://a.example/?token=%")}),
+            json!({"from": "client", "mark": "faulted", "effect": {
+                   "fault": within(place, "https://a.example/?token=%"), "kind": "drop", "did": "dropped"}}),
         ];
         let line = [b"\xff", within(place, "access_token=%").as_bytes()].concat();
         entries.push(json!({"from": "server", "base64": STANDARD.encode(line)}));

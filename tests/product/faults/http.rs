@@ -88,7 +88,7 @@ fn a_hang_touches_no_other_exchange() {
     drop(hung);
     let told = || {
         let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
-        tape.contains("hang-1 (hang): the client left after ")
+        tape.contains(r#""fault":"hang-1","kind":"hang","did":"left""#)
     };
     assert!(eventually(PATIENCE, told));
     let tape = gateway.stop();
@@ -130,7 +130,7 @@ fn of_a_stream_only_the_answer_is_held() {
         if held {
             let told = || {
                 let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
-                tape.contains("hang-1 (hang): held")
+                tape.contains(r#""fault":"hang-1","kind":"hang","did":"held""#)
             };
             assert!(eventually(PATIENCE, told));
         } else {

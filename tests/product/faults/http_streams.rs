@@ -81,7 +81,7 @@ fn an_answer_on_several_lines_is_held() {
     let mut client = streamed(&upstream, &gateway, events);
     let told = || {
         let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
-        tape.contains("hang-1 (hang): held")
+        tape.contains(r#""fault":"hang-1","kind":"hang","did":"held""#)
     };
     assert!(eventually(PATIENCE, told));
     let head = client.head();

@@ -15,7 +15,7 @@ mod stdio;
 mod usage;
 mod view;
 
-use tapewright_schemas::event::EventBody;
+use tapewright_schemas::event::{Effect, EventBody};
 
 use crate::support::Tape;
 
@@ -29,13 +29,21 @@ fn call(id: u64, tool: &str) -> String {
     )
 }
 
-/// What was done, in order.
-pub(crate) fn effects(tape: &Tape) -> Vec<&str> {
+/// What was done, in order: the fault, its kind and the token.
+pub(crate) fn effects(tape: &Tape) -> Vec<String> {
     let mut effects = Vec::new();
     for event in &tape.events {
-        if let EventBody::Faulted { effect } = &event.body {
-            effects.push(effect.as_str());
+        if let EventBody::Faulted(faulted) = &event.body {
+            effects.push(told(&faulted.effect));
         }
     }
     effects
+}
+
+pub(crate) fn told(effect: &Effect) -> String {
+    let did = effect.what.name();
+    match &effect.fault {
+        Some(fault) => format!("{} ({}): {did}", fault.name, fault.kind.name()),
+        None => did,
+    }
 }

@@ -108,7 +108,7 @@ fn sessions_pending_requests_and_hangs_are_shown() {
     recorded.session.send(&call(3, "find"));
     assert!(recorded.session.line().contains("\"id\":3,"));
     let socket = recorded.socket();
-    let hangs = || got(&socket, "/hangs")["hangs"][0]["fault"] == "hang-1 (hang)";
+    let hangs = || got(&socket, "/hangs")["hangs"][0]["fault"]["name"] == "hang-1";
     assert!(eventually(PATIENCE, hangs));
     let pending = got(&socket, "/pending");
     assert_eq!(pending["count"], 1);

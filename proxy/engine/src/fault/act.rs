@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::event::{Replacement, What};
 
 use super::dice::Dice;
 use super::kinds::Kind;
@@ -46,7 +47,12 @@ pub enum Act {
         cut_after: Option<Duration>,
     },
     /// These moves take its place.
-    Play(Vec<Move>),
+    Play {
+        /// The moves.
+        moves: Vec<Move>,
+        /// What they amount to.
+        what: What,
+    },
     /// A line of ours, here without its end, is passed on before it.
     Precede(Bytes),
     /// It is passed on this many times more than once.
@@ -60,6 +66,17 @@ pub enum Act {
         /// `Retry-After`, in seconds.
         retry_after: Option<u64>,
     },
+}
+
+impl Act {
+    /// Something else takes the place of the message.
+    #[must_use]
+    pub fn replace(by: Replacement, line: impl Into<Bytes>) -> Self {
+        Self::Play {
+            moves: vec![Move::send(line)],
+            what: What::Replaced { by },
+        }
+    }
 }
 
 /// One step of what takes the place of a message.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tapewright_schemas::event::Offset;
+use tapewright_schemas::event::{Effect, FaultKind, FaultRef, Offset, What};
 use tapewright_schemas::near::did_you_mean;
 
 use super::dice::Dice;
@@ -118,6 +118,22 @@ impl Hit {
     #[must_use]
     pub fn values(&self) -> &Values {
         &self.fault.values
+    }
+
+    /// The fault, as the tape names it.
+    #[must_use]
+    pub fn named(&self) -> FaultRef {
+        FaultRef {
+            name: self.name.clone(),
+            kind: FaultKind::known(self.kind().name),
+        }
+    }
+
+    /// What it did.
+    #[must_use]
+    pub fn effect(&self, what: What) -> Effect {
+        let fault = Some(self.named());
+        Effect { fault, what }
     }
 
     /// To which message of a request.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{Direction, Offset};
+use tapewright_schemas::event::{self, Direction, Offset, Unable, What};
 
 use super::act::{Act, Move, Until};
 use super::book::{Book, NoTicket};
@@ -25,31 +25,26 @@ pub(super) struct Scene<'a> {
 
 impl Scene<'_> {
     /// The verdict of an act, and what the tape says of it.
-    pub(super) fn carry_out(&self, talk: &mut Conversation, act: Act) -> (Verdict, String) {
+    pub(super) fn carry_out(&self, talk: &mut Conversation, act: Act) -> (Verdict, What) {
         if let Some(given) = self.give(&act) {
             return given;
         }
         match act {
             Act::Delay { time, in_order } => self.delay(talk, time, in_order),
-            Act::Drop => (Verdict::Drop, "dropped".to_owned()),
+            Act::Drop => (Verdict::Drop, What::Dropped { too_many: false }),
             Act::Hold(until) => self.hold(talk, until),
             Act::HoldAll { cut_after } => {
                 let then = cut_after.map_or(Hold::Over, |_| Hold::Cut);
                 let due = cut_after.map(|time| after(self.now, time));
-                let what = match cut_after {
-                    None => "held, with all that follows".to_owned(),
-                    Some(time) => format!(
-                        "held, with all that follows, and cut after {} ms",
-                        time.as_millis()
-                    ),
+                let what = What::HeldAll {
+                    cut_after: cut_after.map(|time| after(Offset(0), time)),
                 };
                 match self.ticket(talk, due, Hold::Lasting, then) {
                     Ok(ticket) => (self.behind(Step::Hold(ticket)), what),
                     Err(why) => passed(why),
                 }
             }
-            Act::Play(moves) => {
-                let what = told(&moves, self.chosen.hit.kind().name);
+            Act::Play { moves, what } => {
                 let waits = self.waits(talk, &moves);
                 let step = |one| match one {
                     Move::Step(Step::Wait { time, .. }) => Some(Step::Wait {
@@ -68,23 +63,28 @@ impl Scene<'_> {
             Act::Precede(line) => {
                 let ours = Bytes::from([&line[..], b"\n"].concat());
                 let steps = vec![Step::Send(ours), Step::Send(self.line.clone())];
-                (Verdict::Play(steps), "a line of ours before it".to_owned())
+                (Verdict::Play(steps), What::Preceded)
             }
-            Act::Repeat(times) => (Verdict::Repeat(times), format!("repeated {times} times")),
+            Act::Repeat(times) => (Verdict::Repeat(times), repeated(times)),
             Act::Stall(time) => {
                 let due = time.map(|time| after(self.now, time));
-                let what = "held, and nothing more is read from the sender".to_owned();
+                let what = What::Stalled {
+                    time: time.map(|time| after(Offset(0), time)),
+                };
                 match self.ticket(talk, due, Hold::Passing, Hold::Over) {
                     Ok(ticket) => (self.behind(Step::Stall(ticket)), what),
                     Err(why) => passed(why),
                 }
             }
             // Refused by the book where HTTP is not spoken.
-            Act::Status { status, .. } => (Verdict::Pass, format!("no HTTP, no status {status}")),
+            Act::Status { .. } => {
+                let why = Unable::NoHttp;
+                (Verdict::Pass, What::NotDone { why })
+            }
         }
     }
 
-    fn delay(&self, talk: &mut Conversation, time: Duration, in_order: bool) -> (Verdict, String) {
+    fn delay(&self, talk: &mut Conversation, time: Duration, in_order: bool) -> (Verdict, What) {
         let mut due = after(self.now, time);
         if in_order && let Some(last) = talk.last_due.get_mut(self.dir as usize) {
             due = due.max(*last);
@@ -93,34 +93,32 @@ impl Scene<'_> {
         // A delay ends with its fault, or by itself.
         match self.ticket(talk, Some(due), Hold::Passing, Hold::Over) {
             Ok(ticket) => {
-                let what = format!("delayed {} ms", due.since(self.now).millis());
+                let by = due.since(self.now);
                 let due = Some(due);
-                (Verdict::Hold { ticket, due }, what)
+                (Verdict::Hold { ticket, due }, What::Delayed { by })
             }
             Err(why) => passed(why),
         }
     }
 
-    fn hold(&self, talk: &mut Conversation, until: Until) -> (Verdict, String) {
+    fn hold(&self, talk: &mut Conversation, until: Until) -> (Verdict, What) {
         let cancelled = self.chosen.cancelled;
-        let (due, before, what) = match until {
-            Until::Removed => (None, Hold::Lasting, "held"),
+        let (due, before, told) = match until {
+            Until::Removed => (None, Hold::Lasting, event::Until::Removed),
             Until::Next(within) => {
                 let due = after(self.now, within);
-                let what = "held until the next message has passed";
-                (Some(due), Hold::Passing, what)
+                (Some(due), Hold::Passing, event::Until::Next)
             }
             Until::Cancelled(wait) => {
                 let due = cancelled.then(|| after(self.now, wait));
-                (due, Hold::Passing, "held until it is cancelled")
+                (due, Hold::Passing, event::Until::Cancelled)
             }
         };
         let ticket = match self.ticket(talk, due, before, Hold::Over) {
             Ok(ticket) => ticket,
             // Nobody would wait for it in vain any longer than for one that is held.
             Err(NoTicket::TooMany) if before == Hold::Lasting => {
-                let what = "dropped: faults hold as many messages as they may";
-                return (Verdict::Drop, what.to_owned());
+                return (Verdict::Drop, What::Dropped { too_many: true });
             }
             Err(why) => return passed(why),
         };
@@ -141,7 +139,7 @@ impl Scene<'_> {
             }
             _ => {}
         }
-        (Verdict::Hold { ticket, due }, what.to_owned())
+        (Verdict::Hold { ticket, due }, What::Held { until: told })
     }
 
     /// Under which the waits among these moves stand: they end with their fault.
@@ -182,30 +180,16 @@ impl Scene<'_> {
 }
 
 /// What is done when nothing can be held.
-fn passed(why: NoTicket) -> (Verdict, String) {
-    let what = match why {
-        NoTicket::Removed => "passed on: the fault was removed",
-        NoTicket::TooMany => "passed on: faults hold as many messages as they may",
+fn passed(why: NoTicket) -> (Verdict, What) {
+    let why = match why {
+        NoTicket::Removed => Unable::Removed,
+        NoTicket::TooMany => Unable::TooMany,
     };
-    (Verdict::Pass, what.to_owned())
+    (Verdict::Pass, What::NotDone { why })
 }
 
-/// What steps amount to, in words.
-fn told(moves: &[Move], kind: &str) -> String {
-    let sends = |one: &&Move| matches!(one, Move::Step(Step::Send(_)));
-    let count = moves.iter().filter(sends).count();
-    let cut = moves.iter().any(|one| *one == Move::Step(Step::Cut));
-    if cut {
-        return "the connection is cut".to_owned();
-    }
-    if moves.contains(&Move::Hold) {
-        return "passed on in part, then held with all that follows".to_owned();
-    }
-    match kind {
-        "exit" => "the server's process is ended in its place".to_owned(),
-        "list-change" => "a notification of ours after it".to_owned(),
-        "slicer" | "slow-trickle" => format!("passed on in {count} pieces"),
-        "stderr-flood" => "lines of ours on standard error before it".to_owned(),
-        _ => "another message in its place".to_owned(),
+pub(super) fn repeated(times: u8) -> What {
+    What::Repeated {
+        times: u64::from(times),
     }
 }

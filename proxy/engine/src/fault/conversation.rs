@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, RequestId, for_each_message};
-use tapewright_schemas::event::{Direction, Offset, SessionKey};
+use tapewright_schemas::event::{Direction, Offset, SessionKey, What};
 use tapewright_schemas::json;
 
 use super::act::Call;
@@ -97,11 +97,7 @@ impl Conversation {
             return Decision {
                 releases: false,
                 verdict: Verdict::Drop,
-                effect: Some(format!(
-                    "{} ({}): the cancellation is kept from the server, so that it answers",
-                    chosen.hit.name,
-                    chosen.hit.kind().name
-                )),
+                effect: Some(chosen.hit.effect(What::CancellationKept)),
             };
         };
         let call = Call {
@@ -123,7 +119,7 @@ impl Conversation {
         let (verdict, what) = scene.carry_out(self, act);
         Decision {
             releases: false,
-            effect: Some(format!("{} ({}): {what}", hit.name, hit.kind().name)),
+            effect: Some(hit.effect(what)),
             verdict,
         }
     }

@@ -1,16 +1,16 @@
 //! What becomes of answers to clients that speak HTTP while their server speaks lines.
 
 use bytes::Bytes;
-use tapewright_schemas::event::Direction;
+use tapewright_schemas::event::{Direction, What};
 
 use super::act::{Act, Move};
-use super::carry::Scene;
+use super::carry::{Scene, repeated};
 use crate::policy::{Aside, Given, Message, Step, Verdict};
 
 impl Scene<'_> {
     /// What only HTTP can tell the client, and what the tape says of it; `None` where lines
     /// can.
-    pub(super) fn give(&self, act: &Act) -> Option<(Verdict, String)> {
+    pub(super) fn give(&self, act: &Act) -> Option<(Verdict, What)> {
         let asked = self.chosen.key.as_ref().map(|(dir, _)| *dir);
         let is_answer = self.dir == Direction::ToClient && asked == Some(Direction::ToServer);
         if !self.book.serves_http() || !is_answer {
@@ -18,11 +18,8 @@ impl Scene<'_> {
         }
         let line = Message::text_of(self.line);
         let (given, what) = match act {
-            Act::Precede(noise) => (
-                Given::Behind(noise.clone()),
-                "a line of ours before it".to_owned(),
-            ),
-            Act::Repeat(times) => (Given::Again(*times), format!("repeated {times} times")),
+            Act::Precede(noise) => (Given::Behind(noise.clone()), What::Preceded),
+            Act::Repeat(times) => (Given::Again(*times), repeated(*times)),
             Act::Status {
                 status,
                 retry_after,
@@ -31,9 +28,9 @@ impl Scene<'_> {
                     status: *status,
                     retry_after: *retry_after,
                 },
-                format!("HTTP status {status} in its place"),
+                What::Answered { status: *status },
             ),
-            Act::Play(moves) if moves.contains(&Move::Step(Step::Cut)) => {
+            Act::Play { moves, .. } if moves.contains(&Move::Step(Step::Cut)) => {
                 let hit = &self.chosen.hit;
                 let length = match hit.values().text(hit.kind(), "at") {
                     "head" => Some(0),
@@ -41,7 +38,7 @@ impl Scene<'_> {
                     "after" => Some(line.len()),
                     _ => None,
                 };
-                (Given::Cut(length), "the connection is cut".to_owned())
+                (Given::Cut(length), What::Cut)
             }
             _ => return None,
         };

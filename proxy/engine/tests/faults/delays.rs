@@ -1,6 +1,7 @@
 //! What is delayed: when it leaves, and in how many writes.
 
 use tapewright_engine::fault::Fault;
+use tapewright_schemas::event::Offset;
 
 use crate::talk::Talk;
 use crate::{after_two_calls, answer, call};
@@ -14,7 +15,8 @@ fn slow_delays_and_lets_others_overtake() {
     assert_eq!(talk.to_client(), [answer(2)]);
     talk.timeout(110_000);
     assert_eq!(talk.to_client(), [answer(2), answer(1)]);
-    assert_eq!(talk.effects(), ["slow-1 (slow): delayed 100 ms"]);
+    assert_eq!(talk.effects(), ["slow-1 (slow): delayed"]);
+    assert_eq!(talk.delays(), [Offset(100_000)]);
 }
 
 #[test]

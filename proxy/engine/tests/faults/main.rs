@@ -70,10 +70,7 @@ fn a_hang_outlasts_the_end_of_the_stream_and_the_tape_says_so() {
     talk.server(10, &answer(1));
     talk.server_ends(20);
     assert!(talk.to_client().is_empty());
-    assert_eq!(
-        talk.effects()[1],
-        "never passed on: 1 held when the stream ended"
-    );
+    assert_eq!(talk.effects()[1], "lost");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tapewright_engine::fault::{Book, Fault, FaultPolicy, Reach};
 use tapewright_engine::policy::Aside;
 use tapewright_engine::{Conduit, Forward, Lane, Settings};
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Offset, SessionKey,
+    CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Offset, SessionKey,
 };
 
 /// A conversation with everything that left it.
@@ -124,10 +124,19 @@ impl Talk {
 
     pub(crate) fn effects(&self) -> Vec<String> {
         let effect = |event: &Event| match &event.body {
-            EventBody::Faulted { effect } => Some(effect.clone()),
+            EventBody::Faulted(faulted) => Some(told(faulted)),
             _ => None,
         };
         self.events.iter().filter_map(effect).collect()
+    }
+
+    /// How much later messages are passed on, as the tape has it.
+    pub(crate) fn delays(&self) -> Vec<Offset> {
+        let delay = |event: &Event| match &event.body {
+            EventBody::Faulted(faulted) => faulted.effect.what.delay(),
+            _ => None,
+        };
+        self.events.iter().filter_map(delay).collect()
     }
 
     /// The messages on the tape.
@@ -149,7 +158,7 @@ impl Talk {
                 EventBody::Message { .. } if event.dir == Direction::ToClient => {
                     touched.push(false);
                 }
-                EventBody::Faulted { .. } if event.dir == Direction::ToClient => {
+                EventBody::Faulted(_) if event.dir == Direction::ToClient => {
                     if let Some(last) = touched.last_mut() {
                         *last = true;
                     }
@@ -174,6 +183,15 @@ impl Talk {
             Aside::Exit(status) => Some(*status),
             Aside::Log(_) | Aside::Answer { .. } => None,
         })
+    }
+}
+
+/// The fault, its kind and the token of what it did.
+fn told(faulted: &Faulted) -> String {
+    let did = faulted.effect.what.name();
+    match &faulted.effect.fault {
+        Some(fault) => format!("{} ({}): {did}", fault.name, fault.kind.name()),
+        None => did,
     }
 }
 

@@ -77,7 +77,7 @@ impl<P: Policy> Driven<P> {
         self.events
             .iter()
             .filter_map(|event| match &event.body {
-                EventBody::Message { payload, end } => {
+                EventBody::Message { payload, end, .. } => {
                     Some((payload.wire_len(), payload.kept().to_vec(), *end))
                 }
                 _ => None,

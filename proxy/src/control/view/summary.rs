@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
-    Event, EventBody, Exit, Finding, Head, Offset, Payload, Peer, SessionMark,
+    Effect, Event, EventBody, Exit, FaultRef, Faulted, Finding, Head, Offset, Payload, Peer,
+    SessionMark, What,
 };
 use tapewright_schemas::json;
 use tapewright_schemas::waits::{Seen, Wait, name_of, shown};
@@ -73,7 +74,11 @@ pub(super) fn beside(event: &Event) -> Option<Value> {
             put(&mut told, "kind", "clipped");
             return Some(told);
         }
-        EventBody::Faulted { effect } => ("fault", shown(effect)),
+        EventBody::Faulted(faulted) => {
+            let mut told = base(event, "fault");
+            put(&mut told, "effect", json!(shown_faulted(faulted)));
+            return Some(told);
+        }
         EventBody::Opened(Peer::Process { pid }) => ("opened", format!("process {pid}")),
         EventBody::Opened(Peer::Cassette) => ("opened", "a recording".to_owned()),
         EventBody::Opened(Peer::Server { .. }) => ("opened", "a server over HTTP".to_owned()),
@@ -142,6 +147,29 @@ pub(super) fn finding(event: &Event, finding: &Finding) -> Value {
     told
 }
 
+/// A fault, its name no longer than is shown.
+fn shown_fault(fault: &FaultRef) -> FaultRef {
+    FaultRef {
+        name: shown(&fault.name),
+        kind: fault.kind.clone(),
+    }
+}
+
+fn shown_faulted(faulted: &Faulted) -> Faulted {
+    let effect = &faulted.effect;
+    let what = match &effect.what {
+        What::Other { text } => What::Other { text: shown(text) },
+        known => known.clone(),
+    };
+    Faulted {
+        message: faulted.message,
+        effect: Effect {
+            fault: effect.fault.as_ref().map(shown_fault),
+            what,
+        },
+    }
+}
+
 fn request(wait: &Wait) -> Value {
     let mut told = json!({
         "session": wait.session.0,
@@ -155,7 +183,7 @@ fn request(wait: &Wait) -> Value {
         put(&mut told, "name", name.clone());
     }
     if let Some(fault) = &wait.fault {
-        put(&mut told, "fault", shown(fault));
+        put(&mut told, "fault", json!(shown_fault(fault)));
     }
     told
 }

@@ -1,13 +1,24 @@
 use http_body_util::BodyExt as _;
-use tapewright_schemas::event::{Judge, LineEnd, Payload, SessionKey};
+use tapewright_schemas::event::{
+    Effect, FaultKind, FaultRef, Judge, LineEnd, Payload, Release, SessionKey, Until, What,
+};
 use tapewright_schemas::tape::Header;
 
 use super::*;
 
+const HELD: What = What::Held {
+    until: Until::Removed,
+};
+const RELEASED: What = What::Released {
+    after: Offset(5_000),
+    why: Release::Removed,
+    all: false,
+};
+
 fn message(at: u64, dir: Direction, text: &str) -> Event {
     let payload = Payload::Whole(text.to_owned().into());
     let end = LineEnd::Lf;
-    let mut event = Event::new(Offset(at), dir, EventBody::Message { payload, end });
+    let mut event = Event::new(Offset(at), dir, EventBody::message(payload, end));
     event.seq = at;
     event
 }
@@ -49,23 +60,20 @@ fn a_hang_that_a_fault_made_says_so_and_how_it_ended() {
     let mut judge = seen(&view);
     judge.observe(&message(1, Direction::ToServer, ASK), None);
     judge.observe(&message(2, Direction::ToClient, ANSWER), None);
-    let fault = |at, effect: &str| {
-        let effect = effect.to_owned();
-        Event::new(
-            Offset(at),
-            Direction::ToClient,
-            EventBody::Faulted { effect },
-        )
+    let fault = |at, what: What| {
+        let kind = FaultKind::known("hang");
+        let name = "hang-1".to_owned();
+        let fault = Some(FaultRef { name, kind });
+        let faulted = Effect { fault, what }.about(None);
+        Event::new(Offset(at), Direction::ToClient, EventBody::Faulted(faulted))
     };
-    judge.observe(&fault(3, "hang-1 (hang): held"), None);
+    judge.observe(&fault(3, HELD), None);
     let open = view.hangs();
-    assert_eq!(open["hangs"][0]["fault"], "hang-1 (hang)");
+    let named = json!({"name": "hang-1", "kind": "hang"});
+    assert_eq!(open["hangs"][0]["fault"], named);
     assert_eq!(open["hangs"][0]["closed"], Value::Null);
     assert_eq!(view.pending()["pending"][0]["hangs"], true);
-    judge.observe(
-        &fault(5_000, "hang-1 (hang): passed on after 5 ms, id 1"),
-        None,
-    );
+    judge.observe(&fault(5_000, RELEASED), None);
     assert_eq!(view.hangs()["hangs"][0]["closed"], "answered");
     assert_eq!(view.pending()["count"], 0);
 }

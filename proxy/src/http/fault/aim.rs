@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tapewright_engine::fault::{Hit, On, Subject};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
-use tapewright_schemas::event::{Direction, Payload, SessionKey};
+use tapewright_schemas::event::{Direction, MessageNumber, Payload, SessionKey};
 use tapewright_schemas::json;
 
 use super::Scene;
@@ -24,6 +24,8 @@ pub(crate) struct Aimed {
     pub(crate) id: Vec<u8>,
     /// It acts on the message that it has met, not on the answer to it.
     on_itself: bool,
+    /// The message that it acts on, once that is there.
+    pub(super) message: Option<MessageNumber>,
     /// What was sent with it asks for an answer.
     pub(super) is_awaited: bool,
     // It has acted. Shared: the answer may come in more than one place.
@@ -36,6 +38,7 @@ impl Aimed {
             hit,
             id: id.to_vec(),
             on_itself,
+            message: None,
             is_awaited: false,
             spent: Arc::default(),
         }
@@ -129,25 +132,31 @@ impl Scene {
     }
 
     /// The fault that acts on an event of a stream, if any, and what it acts on.
-    pub(super) fn met(&self, exchange: &Exchange, event: &Bytes) -> Option<(Aimed, Carried)> {
-        if self.is_calm() {
-            return None;
-        }
-        let fields = message_event(event)?;
+    pub(super) fn met(
+        &self,
+        exchange: &Exchange,
+        event: &Bytes,
+        (fields, message): (&SseEvent, Option<MessageNumber>),
+    ) -> Option<(Aimed, Carried)> {
         let Some(Payload::Whole(data)) = &fields.data else {
             return None;
         };
         let text = data.trim_ascii();
-        let aimed = self.aimed_at(exchange, text)?;
+        let aimed = self.aimed_at(exchange, text, message)?;
         // It may have been taken away while this was on its way.
-        let carried = || Carried::in_event(event, &fields, text);
+        let carried = || Carried::in_event(event, fields, text);
         let in_force = self.book().is_in_force(&aimed.hit);
         in_force.then(|| (aimed, carried()))
     }
 
-    fn aimed_at(&self, exchange: &Exchange, text: &[u8]) -> Option<Aimed> {
+    fn aimed_at(
+        &self,
+        exchange: &Exchange,
+        text: &[u8],
+        message: Option<MessageNumber>,
+    ) -> Option<Aimed> {
         let own = exchange.aimed();
-        match Envelope::parse(text).kind {
+        let aimed = match Envelope::parse(text).kind {
             Kind::Response { id, .. } => own
                 .filter(|own| own.is_of(&id) && self.claim(own))
                 .or_else(|| {
@@ -160,7 +169,8 @@ impl Scene {
                 Some(Aimed::new(hit, b"null", true))
             }
             Kind::Request { method, .. } => {
-                let aimed = Aimed::new(self.choose(&method, text, true)?, id_of(text), true);
+                let mut aimed = Aimed::new(self.choose(&method, text, true)?, id_of(text), true);
+                aimed.message = message;
                 if aimed.hit.on() == On::Request {
                     return Some(aimed);
                 }
@@ -170,7 +180,8 @@ impl Scene {
                 None
             }
             _ => None,
-        }
+        };
+        aimed.map(|aimed| Aimed { message, ..aimed })
     }
 
     fn choose(&self, method: &str, text: &[u8], is_request: bool) -> Option<Hit> {
@@ -190,7 +201,7 @@ impl Scene {
 }
 
 /// An event whose data is a message.
-fn message_event(event: &Bytes) -> Option<SseEvent> {
+pub(super) fn message_event(event: &Bytes) -> Option<SseEvent> {
     let mut framer = SseFramer::new(event.len());
     framer.feed(event);
     std::iter::from_fn(|| framer.poll()).find_map(|item| match item {

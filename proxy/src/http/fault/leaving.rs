@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use tapewright_schemas::event::{Direction, Effect, EventBody, Offset};
+use tapewright_schemas::event::{
+    Direction, Effect, EventBody, FaultRef, MessageNumber, Offset, Release, What,
+};
 use tokio::sync::watch;
 
-use super::{Aimed, named};
+use super::{Aimed, Scene};
 use crate::clock::Clock;
-use crate::http::gateway::Gateway;
 use crate::http::listen::Phase;
 use crate::http::tap::Log;
 
@@ -17,36 +18,43 @@ pub(super) struct Leaving {
     log: Arc<Log>,
     clock: Clock,
     phase: watch::Receiver<Phase>,
-    fault: Option<String>,
-    // Behind the time, where several requests may be meant: which one it is.
-    of: String,
+    dir: Direction,
+    fault: Option<FaultRef>,
+    message: Option<MessageNumber>,
     since: Offset,
     settled: bool,
 }
 
 impl Leaving {
-    pub(super) fn new(log: &Arc<Log>, gateway: &Gateway, aimed: Option<&Aimed>) -> Self {
+    pub(super) fn new(
+        scene: &Scene,
+        aimed: Option<&Aimed>,
+        message: Option<MessageNumber>,
+    ) -> Self {
+        let (log, gateway) = (&scene.log, &scene.gateway);
         let clock = gateway.clock;
-        let id = aimed.map(|aimed| aimed.id.as_slice());
-        let of = match id.filter(|id| *id != b"null") {
-            Some(id) => format!(", id {}", String::from_utf8_lossy(id)),
-            None => String::new(),
-        };
         Self {
             log: Arc::clone(log),
             since: clock.now(),
             clock,
             phase: gateway.phase.clone(),
-            fault: aimed.map(named),
-            of,
+            dir: scene.dir,
+            fault: aimed.map(|aimed| aimed.hit.named()),
+            message,
             settled: false,
         }
     }
 
     /// The response is passed on.
-    pub(super) fn passed(mut self) {
+    pub(super) fn passed(mut self, why: Release) {
         self.settled = true;
-        self.note(Effect::PASSED_ON);
+        let ends = *self.phase.borrow() != Phase::Serving;
+        let why = if ends { Release::End } else { why };
+        self.note(|after| What::Released {
+            after,
+            why,
+            all: false,
+        });
     }
 
     /// The response was passed on when it was due: nothing more is to be told.
@@ -57,21 +65,14 @@ impl Leaving {
     /// The connection is cut, which leaves the client without a response.
     pub(super) fn cut(mut self) {
         self.settled = true;
-        self.note("the connection is cut after ");
+        self.note(|after| What::CutOff { after });
     }
 
-    fn note(&self, begin: &str) {
-        let waited = self.clock.now().since(self.since).0 / 1_000;
-        let of = if begin == Effect::PASSED_ON {
-            self.of.as_str()
-        } else {
-            ""
-        };
-        let what = format!("{begin}{waited} ms{of}");
-        let fault = self.fault.as_deref();
-        let effect = Effect { fault, what: &what }.to_string();
-        self.log
-            .note(Direction::ToClient, EventBody::Faulted { effect });
+    fn note(&self, what: impl FnOnce(Offset) -> What) {
+        let what = what(self.clock.now().since(self.since));
+        let fault = self.fault.clone();
+        let faulted = Effect { fault, what }.about(self.message);
+        self.log.note(self.dir, EventBody::Faulted(faulted));
     }
 }
 
@@ -81,10 +82,12 @@ impl Drop for Leaving {
             return;
         }
         let ours = *self.phase.borrow() == Phase::Stopping;
-        self.note(if ours {
-            "never passed on: the recorder ended after "
-        } else {
-            Effect::LEFT
+        self.note(|after| {
+            if ours {
+                What::RecorderEnded { after }
+            } else {
+                What::Left { after }
+            }
         });
     }
 }

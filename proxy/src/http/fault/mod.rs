@@ -27,7 +27,9 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use tapewright_engine::fault::{Act, Book, Move};
 use tapewright_engine::policy::{Hold, Step};
-use tapewright_schemas::event::{Direction, Effect, EventBody};
+use tapewright_schemas::event::{
+    Direction, Effect, EventBody, MessageNumber, Release, Unable, What,
+};
 
 pub(crate) use self::aim::Aimed;
 pub(crate) use self::alarm::Alarm;
@@ -47,6 +49,7 @@ use crate::http::gateway::{Exchange, Gateway, Ours};
 use crate::http::tap::{Log, is_event_stream};
 
 /// One response or request, and where it belongs.
+#[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) log: Arc<Log>,
@@ -100,7 +103,6 @@ impl Scene {
         response: Response<Outbound>,
         is_stream: bool,
     ) -> Option<Response<Outbound>> {
-        self.note("waits behind an earlier answer that a fault holds");
         let (parts, body) = response.into_parts();
         // A stream may have no end.
         let whole = if is_stream {
@@ -108,13 +110,15 @@ impl Scene {
         } else {
             collect(body, self.log.limit_bytes()).await
         };
-        let leaving = self.leaving(None);
+        let message = self.log.last_message(self.dir);
+        self.note(Effect::plain(What::Behind { holder: None }), message);
+        let leaving = Leaving::new(self, None, message);
         let due = self.book().due_at(held.ticket());
         if wait(&self.gateway, held.ticket(), due).await == Hold::Cut {
             leaving.cut();
             return None;
         }
-        leaving.passed();
+        leaving.passed(Release::Unknown);
         Some(Response::from_parts(parts, whole.into_body(&self.gateway)))
     }
 
@@ -140,7 +144,7 @@ impl Scene {
 
     async fn inject(
         self,
-        aimed: Aimed,
+        mut aimed: Aimed,
         act: Act,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
@@ -157,28 +161,34 @@ impl Scene {
             _ => None,
         };
         if let Some((status, retry_after)) = in_its_place {
-            let what = format!("HTTP status {status} in its place");
+            let what = What::Answered { status };
             if is_event_stream(&parts.headers) {
                 self.drain(aimed, what, body);
             } else {
                 // The true answer comes first on the tape.
                 collect(body, self.log.limit_bytes()).await;
-                self.tell(&aimed, &what);
+                aimed.message = self.log.last_message(self.dir);
+                self.tell(&aimed, what);
             }
             return status_of(status, retry_after);
         }
         let whole = match collect(body, self.log.limit_bytes()).await {
             Collected::Whole(whole) => whole,
             other => {
-                self.tell(
-                    &aimed,
-                    "passed on: it is too long to be changed, or broke off",
-                );
+                aimed.message = self.log.last_message(self.dir);
+                let is_long = matches!(other, Collected::Long(..));
+                let why = if is_long {
+                    Unable::TooLong
+                } else {
+                    Unable::BrokeOff
+                };
+                self.not_done(&aimed, why);
                 return Response::from_parts(parts, other.into_body(&self.gateway));
             }
         };
+        aimed.message = self.log.last_message(self.dir);
         if whole.is_empty() && changes_text(&act) {
-            self.tell(&aimed, "passed on: there is no answer in it");
+            self.not_done(&aimed, Unable::NoAnswer);
             return Response::from_parts(parts, Outbound::empty());
         }
         match self.act(&aimed, &Carried::body(&whole)).await {
@@ -190,15 +200,15 @@ impl Scene {
             Outcome::Pass => Response::from_parts(parts, Outbound::whole(whole)),
             Outcome::Play(moves) => {
                 parts.headers.remove(header::CONTENT_LENGTH);
-                let player = Player::new(&self.gateway, aimed.hit.clone());
+                let player = Player::new(self, aimed);
                 Response::from_parts(parts, player.start(moves))
             }
         }
     }
 
-    /// From here on the client waits for what is held.
-    fn leaving(&self, aimed: Option<&Aimed>) -> Leaving {
-        Leaving::new(&self.log, &self.gateway, aimed)
+    /// From here on the receiver waits for what a fault holds.
+    fn leaving(&self, aimed: &Aimed) -> Leaving {
+        Leaving::new(self, Some(aimed), aimed.message)
     }
 
     fn book(&self) -> &Arc<Book> {
@@ -209,21 +219,18 @@ impl Scene {
         self.gateway.clock.now()
     }
 
-    fn tell(&self, aimed: &Aimed, what: &str) {
-        let fault = named(aimed);
-        let fault = Some(fault.as_str());
-        self.note(&Effect { fault, what }.to_string());
+    fn tell(&self, aimed: &Aimed, what: What) {
+        self.note(aimed.hit.effect(what), aimed.message);
     }
 
-    fn note(&self, effect: &str) {
-        let effect = effect.to_owned();
-        self.log.note(self.dir, EventBody::Faulted { effect });
+    fn not_done(&self, aimed: &Aimed, why: Unable) {
+        self.tell(aimed, What::NotDone { why });
     }
-}
 
-/// A fault, as the tape names it.
-fn named(aimed: &Aimed) -> String {
-    format!("{} ({})", aimed.hit.name, aimed.hit.kind().name)
+    fn note(&self, effect: Effect, message: Option<MessageNumber>) {
+        let faulted = effect.about(message);
+        self.log.note(self.dir, EventBody::Faulted(faulted));
+    }
 }
 
 pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
@@ -247,7 +254,7 @@ pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbo
 fn changes_text(act: &Act) -> bool {
     match act {
         Act::Precede(_) | Act::Repeat(_) => true,
-        Act::Play(moves) => !moves.contains(&Move::Step(Step::Cut)),
+        Act::Play { moves, .. } => !moves.contains(&Move::Step(Step::Cut)),
         _ => false,
     }
 }

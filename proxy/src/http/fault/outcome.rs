@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tapewright_engine::fault::{Act, Call, Move, Until, after};
 use tapewright_engine::policy::{Hold, Step, Ticket};
-use tapewright_schemas::event::{Effect, Offset};
+use tapewright_schemas::event::{self, Effect, Offset, Release, Unable, What};
 
 use super::carried::Carried;
 use super::hold::{Held, wait};
@@ -38,7 +38,7 @@ impl Kept {
     /// It is passed on; the tape is told where it could not know when.
     pub(super) fn passed(self, is_told: bool) {
         if is_told {
-            self.leaving.passed();
+            self.leaving.passed(Release::Removed);
         } else {
             self.leaving.in_time();
         }
@@ -85,19 +85,20 @@ impl Scene {
                 }
             }
             Act::Drop => {
-                self.tell(aimed, Effect::DROPPED);
+                self.tell(aimed, What::Dropped { too_many: false });
                 Outcome::Nothing
             }
             Act::Repeat(times) => {
-                self.tell(aimed, &format!("repeated {times} times"));
+                let more = u64::from(times);
+                self.tell(aimed, What::Repeated { times: more });
                 Outcome::Play(vec![Move::send(answer.again(times))])
             }
             Act::Precede(line) => {
-                self.tell(aimed, "a line of ours before it");
+                self.tell(aimed, What::Preceded);
                 Outcome::Play(vec![Move::send(answer.behind_line(&line))])
             }
-            Act::Play(moves) => {
-                self.tell(aimed, "changed on its way");
+            Act::Play { moves, what } => {
+                self.tell(aimed, what);
                 let hit = &aimed.hit;
                 let at = hit.values().text(hit.kind(), "at");
                 if at == "before" {
@@ -115,7 +116,7 @@ impl Scene {
                 Outcome::Play(all)
             }
             Act::Status { .. } => {
-                self.tell(aimed, "passed on: the response has begun already");
+                self.not_done(aimed, Unable::HasBegun);
                 Outcome::Pass
             }
             // Refused by the book.
@@ -134,22 +135,24 @@ impl Scene {
 
     /// What is held for a time.
     pub(super) fn delayed(&self, aimed: &Aimed, time: Duration, due: Offset) -> Option<Kept> {
-        self.tell(aimed, &format!("delayed {} ms", time.as_millis()));
+        let by = after(Offset(0), time);
+        self.tell(aimed, What::Delayed { by });
         let (book, hit) = (self.book(), &aimed.hit);
         let held = Held::new(book, hit, Some(due), Hold::Passing, Hold::Over)?;
         Some(Kept {
             held,
-            leaving: self.leaving(Some(aimed)),
+            leaving: self.leaving(aimed),
         })
     }
 
     /// What is held until the fault is taken away.
     pub(super) fn held(&self, aimed: &Aimed) -> Option<Kept> {
         let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, Hold::Over)?;
-        self.tell(aimed, Effect::HELD);
+        let until = event::Until::Removed;
+        self.tell(aimed, What::Held { until });
         Some(Kept {
             held,
-            leaving: self.leaving(Some(aimed)),
+            leaving: self.leaving(aimed),
         })
     }
 
@@ -166,14 +169,16 @@ impl Scene {
         let Some(held) = Held::new(self.book(), &aimed.hit, due, Hold::Lasting, then) else {
             return true;
         };
-        self.tell(aimed, "held, with all that follows in its session");
+        let cut_after = cut_after.map(|time| after(Offset(0), time));
+        self.tell(aimed, What::HeldAll { cut_after });
         let held = Arc::new(held);
         if !self.gateway.wedges.add(self.talk.clone(), &held) {
-            self.note("too many sessions are wedged: what follows in this one is not held");
+            let why = Unable::TooManyWedged;
+            self.note(Effect::plain(What::NotDone { why }), None);
         }
-        let leaving = self.leaving(Some(aimed));
+        let leaving = self.leaving(aimed);
         if wait(&self.gateway, held.ticket(), due).await != Hold::Cut {
-            leaving.passed();
+            leaving.passed(Release::Removed);
             return true;
         }
         // Those that wait behind it hold it themselves until they have seen the cut.

@@ -7,12 +7,13 @@ use std::task::{Context, Poll};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
-use tapewright_engine::fault::{Hit, Move, after};
+use tapewright_engine::fault::{Move, after};
 use tapewright_engine::policy::{Hold, Step};
+use tapewright_schemas::event::Release;
 use tokio::sync::mpsc;
 
-use super::CutOff;
 use super::hold::{Held, wait};
+use super::{Aimed, CutOff, Scene};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Gateway;
 use crate::http::listen::Phase;
@@ -76,20 +77,19 @@ impl Collected {
 
 /// Plays moves as a body.
 pub(crate) struct Player {
-    gateway: Arc<Gateway>,
-    hit: Hit,
+    scene: Scene,
+    aimed: Aimed,
 }
 
 impl Player {
-    pub(crate) fn new(gateway: &Arc<Gateway>, hit: Hit) -> Self {
-        let gateway = Arc::clone(gateway);
-        Self { gateway, hit }
+    pub(super) fn new(scene: Scene, aimed: Aimed) -> Self {
+        Self { scene, aimed }
     }
 
     /// The body; it is played on a task of its own, until the client leaves.
     pub(crate) fn start(self, moves: Vec<Move>) -> Outbound {
         let (sender, body) = channel();
-        let gateway = Arc::clone(&self.gateway);
+        let gateway = Arc::clone(&self.scene.gateway);
         gateway.tasks.clone().spawn(async move {
             let mut phase = gateway.phase.clone();
             tokio::select! {
@@ -103,23 +103,25 @@ impl Player {
 
     /// Plays moves; none when nobody listens any more, or the connection is cut.
     pub(crate) async fn play(&self, moves: Vec<Move>, sender: &Sender) -> Option<()> {
-        let book = &self.gateway.faults;
-        let clock = self.gateway.clock;
+        let gateway = &self.scene.gateway;
+        let (book, clock, hit) = (&gateway.faults, gateway.clock, &self.aimed.hit);
         let mut at = clock.now();
         for one in moves {
             match one {
                 Move::Hold => {
-                    let held = Held::new(book, &self.hit, None, Hold::Lasting, Hold::Over);
+                    let held = Held::new(book, hit, None, Hold::Lasting, Hold::Over);
                     if let Some(held) = held {
-                        wait(&self.gateway, held.ticket(), None).await;
+                        let leaving = self.scene.leaving(&self.aimed);
+                        wait(gateway, held.ticket(), None).await;
+                        leaving.passed(Release::Removed);
                     }
                 }
                 Move::Step(Step::Wait { time, .. }) => {
                     // What one wait was late is not added to the next.
                     at = after(at, time);
-                    let held = Held::new(book, &self.hit, Some(at), Hold::Passing, Hold::Over);
+                    let held = Held::new(book, hit, Some(at), Hold::Passing, Hold::Over);
                     if let Some(held) = held {
-                        wait(&self.gateway, held.ticket(), Some(at)).await;
+                        wait(gateway, held.ticket(), Some(at)).await;
                     }
                 }
                 Move::Step(Step::Send(bytes)) => {

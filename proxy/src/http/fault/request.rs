@@ -2,7 +2,7 @@
 
 use http::{Response, header};
 use tapewright_engine::fault::Act;
-use tapewright_schemas::event::Effect;
+use tapewright_schemas::event::What;
 
 use super::play::collect;
 use super::{Aimed, Scene};
@@ -14,10 +14,11 @@ impl Scene {
     /// on to the server, if anything does.
     pub(crate) async fn forward(&self, exchange: &Exchange, body: Outbound) -> Option<Outbound> {
         let body = collect(body, self.log.limit_bytes()).await;
-        if let Some(aimed) = exchange.aimed_at_request()
-            && !self.lets_pass(&aimed).await
-        {
-            return None;
+        if let Some(mut aimed) = exchange.aimed_at_request() {
+            aimed.message = self.log.last_message(self.dir);
+            if !self.lets_pass(&aimed).await {
+                return None;
+            }
         }
         Some(body.into_body(&self.gateway))
     }
@@ -33,9 +34,9 @@ impl Scene {
                 }
             }
             Act::Drop => {
-                self.tell(aimed, Effect::DROPPED);
+                self.tell(aimed, What::Dropped { too_many: false });
                 if aimed.is_awaited {
-                    let _leaving = self.leaving(Some(aimed));
+                    let _leaving = self.leaving(aimed);
                     std::future::pending::<()>().await;
                 }
                 return false;

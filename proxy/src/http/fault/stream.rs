@@ -6,13 +6,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::Frame;
 use http_body_util::BodyExt as _;
+use tapewright_engine::SseEvent;
 use tapewright_engine::fault::{Act, Until, after};
 use tapewright_engine::policy::Hold;
-use tapewright_schemas::event::Offset;
+use tapewright_schemas::event::{Effect, MessageNumber, Offset, Release, Unable, What};
 
+use super::aim::message_event;
 use super::cutter::{Cutter, Piece};
 use super::hold::wait;
 use super::late::Late;
+use super::leaving::Leaving;
 use super::outcome::Outcome;
 use super::play::{Channel, Player, Sender, channel};
 use super::{Aimed, CutOff, Scene};
@@ -60,7 +63,7 @@ impl Scene {
 
     /// Reads a stream to its end, so that it is recorded, for as long as we run. The client
     /// has got something else in its place, and the tape is told so behind the answer.
-    pub(super) fn drain(self, aimed: Aimed, what: String, mut body: Outbound) {
+    pub(super) fn drain(self, mut aimed: Aimed, what: What, mut body: Outbound) {
         let gateway = Arc::clone(&self.gateway);
         let mut phase = gateway.phase.clone();
         gateway.tasks.spawn(async move {
@@ -72,13 +75,17 @@ impl Scene {
                         continue;
                     };
                     cutter.push(&data);
-                    let mut pieces = std::iter::from_fn(|| cutter.next());
-                    let answered = pieces.any(|piece| {
-                        matches!(&piece, Piece::Event(event) if aimed.is_answered_by(event))
+                    let pieces = numbered(&mut cutter, self.log.last_message(self.dir));
+                    let answer = pieces.iter().find(|one| match &one.piece {
+                        Piece::Event(event) => aimed.is_answered_by(event),
+                        Piece::Rest(_) => false,
                     });
-                    if answered || cutter.held_bytes() > self.log.limit_bytes() {
+                    if let Some(answer) = answer {
+                        aimed.message = answer.number;
+                    }
+                    if answer.is_some() || cutter.held_bytes() > self.log.limit_bytes() {
                         told = true;
-                        self.tell(&aimed, &what);
+                        self.tell(&aimed, what.clone());
                     }
                 }
             };
@@ -88,7 +95,7 @@ impl Scene {
             }
             // The answer may never come: what was done is told all the same.
             if !told {
-                self.tell(&aimed, &what);
+                self.tell(&aimed, what.clone());
             }
         });
     }
@@ -116,7 +123,7 @@ impl Stage {
         while open || !self.late.is_empty() {
             tokio::select! {
                 event = self.late.next(&gateway), if !self.late.is_empty() => {
-                    self.pass(event).await?;
+                    self.pass(event, None).await?;
                 }
                 frame = body.frame(), if open => match frame {
                     // Trailers of a stream in which faults act are lost; they are on the tape.
@@ -127,14 +134,14 @@ impl Stage {
                     }
                     Some(Err(error)) => {
                         let rest = self.cutter.give_up();
-                        self.pass(rest).await?;
+                        self.pass(rest, None).await?;
                         self.out.send(Err(error)).await.ok()?;
                         return None;
                     }
                     None => {
                         open = false;
                         let rest = self.cutter.give_up();
-                        self.pass(rest).await?;
+                        self.pass(rest, None).await?;
                     }
                 },
             }
@@ -145,44 +152,57 @@ impl Stage {
     async fn data(&mut self, data: &[u8]) -> Option<()> {
         self.came = self.scene.log.came();
         self.cutter.push(data);
-        while let Some(piece) = self.cutter.next() {
-            match piece {
-                Piece::Event(event) => self.event(event).await?,
-                Piece::Rest(rest) => self.pass(rest).await?,
+        let last = self.scene.log.last_message(self.scene.dir);
+        for Numbered {
+            piece,
+            fields,
+            number,
+        } in numbered(&mut self.cutter, last)
+        {
+            match (piece, fields) {
+                (Piece::Event(event), Some(fields)) => self.event(event, &fields, number).await?,
+                (Piece::Event(rest) | Piece::Rest(rest), _) => self.pass(rest, None).await?,
             }
         }
         if self.cutter.held_bytes() > self.scene.log.limit_bytes() {
-            self.scene
-                .note("passed on: an event is too long to be looked at");
+            let why = Unable::TooLong;
+            let effect = Effect::plain(What::NotDone { why });
+            self.scene.note(effect, None);
             let begin = self.cutter.give_up();
-            self.pass(begin).await?;
+            self.pass(begin, None).await?;
         }
         Some(())
     }
 
     /// Passes one event on, or acts on it.
-    async fn event(&mut self, event: Bytes) -> Option<()> {
-        let met = self.scene.met(&self.exchange, &event);
-        let Some((aimed, carried)) = met else {
-            return self.pass(event).await;
+    async fn event(
+        &mut self,
+        event: Bytes,
+        fields: &SseEvent,
+        number: Option<MessageNumber>,
+    ) -> Option<()> {
+        let calm = self.scene.is_calm();
+        let met = || self.scene.met(&self.exchange, &event, (fields, number));
+        let Some((aimed, carried)) = (!calm).then(met).flatten() else {
+            return self.pass(event, number).await;
         };
         match aimed.act(carried.text()) {
             Act::Delay { time, in_order } => self.delay(&aimed, event, time, in_order).await?,
             Act::Hold(Until::Removed) => match self.scene.held(&aimed) {
                 Some(held) => self.late.add(event, held, None),
-                None => self.pass(event).await?,
+                None => self.pass(event, number).await?,
             },
             _ => {
-                self.wait_for_wedge().await?;
+                self.wait_for_wedge(number).await?;
                 match self.scene.act(&aimed, &carried).await {
                     Outcome::Cut => {
                         drop(self.out.send(Err(Box::new(CutOff))).await);
                         return None;
                     }
                     Outcome::Nothing => {}
-                    Outcome::Pass => self.pass(event).await?,
+                    Outcome::Pass => self.pass(event, number).await?,
                     Outcome::Play(moves) => {
-                        let player = Player::new(&self.scene.gateway, aimed.hit.clone());
+                        let player = Player::new(self.scene.clone(), aimed);
                         player.play(moves, &self.out).await?;
                     }
                 }
@@ -209,35 +229,67 @@ impl Stage {
         let time = Duration::from_micros(due.since(self.came).0);
         match self.scene.delayed(aimed, time, due) {
             Some(delayed) => self.late.add(event, delayed, Some(due)),
-            None => self.pass(event).await?,
+            None => self.pass(event, aimed.message).await?,
         }
         Some(())
     }
 
     /// Passes bytes on, unless the session is to be silent.
-    async fn pass(&mut self, bytes: Bytes) -> Option<()> {
+    async fn pass(&mut self, bytes: Bytes, number: Option<MessageNumber>) -> Option<()> {
         if bytes.is_empty() {
             return Some(());
         }
-        self.wait_for_wedge().await?;
+        self.wait_for_wedge(number).await?;
         self.out.send(Ok(Frame::data(bytes))).await.ok()
     }
 
     /// Waits for as long as a fault wants the session to be silent; None when the stream is
     /// cut then.
-    async fn wait_for_wedge(&self) -> Option<()> {
+    async fn wait_for_wedge(&self, number: Option<MessageNumber>) -> Option<()> {
         let scene = &self.scene;
         while let Some(held) = scene.wedge() {
-            scene.note("waits behind an earlier answer that a fault holds");
-            let leaving = scene.leaving(None);
+            scene.note(Effect::plain(What::Behind { holder: None }), number);
+            let leaving = Leaving::new(scene, None, number);
             let due = scene.book().due_at(held.ticket());
             if wait(&scene.gateway, held.ticket(), due).await == Hold::Cut {
                 leaving.cut();
                 drop(self.out.send(Err(Box::new(CutOff))).await);
                 return None;
             }
-            leaving.passed();
+            leaving.passed(Release::Unknown);
         }
         Some(())
     }
+}
+
+/// A piece of a stream; of a message also what it says, and its number.
+struct Numbered {
+    piece: Piece,
+    fields: Option<SseEvent>,
+    number: Option<MessageNumber>,
+}
+
+/// The pieces that are whole by now. The last message among them is the last one that the
+/// tape has seen: the stream is cut there in the same way, and read no further meanwhile.
+fn numbered(cutter: &mut Cutter, last: Option<MessageNumber>) -> Vec<Numbered> {
+    let pieces = std::iter::from_fn(|| cutter.next());
+    let mut all: Vec<Numbered> = pieces
+        .map(|piece| {
+            let fields = match &piece {
+                Piece::Event(event) => message_event(event),
+                Piece::Rest(_) => None,
+            };
+            Numbered {
+                piece,
+                fields,
+                number: None,
+            }
+        })
+        .collect();
+    let mut number = last;
+    for one in all.iter_mut().rev().filter(|one| one.fields.is_some()) {
+        one.number = number;
+        number = number.and_then(|number| MessageNumber::new(number.get() - 1));
+    }
+    all
 }

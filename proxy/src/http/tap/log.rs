@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Offset, SessionKey};
+use tapewright_schemas::event::{
+    ConduitId, Direction, Event, EventBody, MessageCount, MessageNumber, Offset, SessionKey,
+};
 
 use super::budget::Budget;
 use crate::clock::Clock;
@@ -27,6 +29,8 @@ pub(crate) struct Log {
 struct State {
     session: Option<SessionKey>,
     held: Vec<Event>,
+    // How many messages each direction had.
+    counts: [MessageCount; 2],
 }
 
 impl Log {
@@ -45,7 +49,7 @@ impl Log {
             came: AtomicU64::default(),
             state: Mutex::new(State {
                 session,
-                held: Vec::new(),
+                ..State::default()
             }),
         }
     }
@@ -69,18 +73,38 @@ impl Log {
     pub(crate) fn note_all(&self, dir: Direction, bodies: impl IntoIterator<Item = EventBody>) {
         let at = self.clock.now();
         let mut state = self.lock();
-        let session = state.session;
-        let mut events = bodies.into_iter().map(|body| Event {
-            conduit: self.conduit,
-            session: session.unwrap_or_default(),
-            ..Event::new(at, dir, body)
+        let State {
+            session,
+            held,
+            counts,
+        } = &mut *state;
+        let mut events = bodies.into_iter().map(|mut body| {
+            if let EventBody::Message { origin, .. } = &mut body
+                && let Some(count) = counts.get_mut(dir as usize)
+            {
+                origin.number = count.next();
+            }
+            Event {
+                conduit: self.conduit,
+                session: session.unwrap_or_default(),
+                ..Event::new(at, dir, body)
+            }
         });
         if session.is_none() {
-            state.held.extend(events);
+            held.extend(events);
             return;
         }
         // Under the lock, so that the events of one exchange keep their order.
         self.write(|| events.next());
+    }
+
+    /// The number of the last message that was noted in this direction.
+    pub(crate) fn last_message(&self, dir: Direction) -> Option<MessageNumber> {
+        let state = self.lock();
+        state
+            .counts
+            .get(dir as usize)
+            .and_then(|count| count.last())
     }
 
     /// The session of the exchange, once it is known.

@@ -14,7 +14,7 @@ use http::{HeaderMap, header};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
 use tapewright_schemas::event::{
-    CloseReason, Direction, Edit, EventBody, Gap, LineEnd, Offset, Payload, SseNote,
+    CloseReason, Direction, Edit, EventBody, Gap, LineEnd, Offset, Origin, Payload, SseNote,
 };
 
 use self::decode::{Decoder, Encoding, SLICE};
@@ -298,6 +298,7 @@ fn body_of(payload: Payload, is_message: bool) -> EventBody {
         EventBody::Message {
             payload,
             end: LineEnd::None,
+            origin: Origin::default(),
         }
     } else {
         EventBody::Body { payload }

@@ -60,7 +60,7 @@ fn message(session: u32, second: u64, text: &str) -> Event {
         ..Event::new(
             Offset(second * SECOND),
             dir,
-            EventBody::Message { payload, end },
+            EventBody::message(payload, end),
         )
     }
 }

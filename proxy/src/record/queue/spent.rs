@@ -74,7 +74,7 @@ mod tests {
         let text = Arc::new(vec![b' '; size]);
         let payload = Payload::Whole(Bytes::from_owner(Held(Arc::clone(&text))));
         let end = LineEnd::Lf;
-        let body = EventBody::Message { payload, end };
+        let body = EventBody::message(payload, end);
         (Event::new(Offset(0), Direction::ToServer, body), text)
     }
 

@@ -19,10 +19,7 @@ fn message(number: u64, size: usize) -> Event {
     Event::new(
         Offset(number),
         Direction::ToServer,
-        EventBody::Message {
-            payload,
-            end: LineEnd::Lf,
-        },
+        EventBody::message(payload, LineEnd::Lf),
     )
 }
 

@@ -1,10 +1,11 @@
 //! Answers that say something else.
 
 use bytes::Bytes;
+use tapewright_schemas::event::Replacement;
 use tapewright_schemas::json;
 
 use super::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
-use crate::fault::act::{Act, Call, Move};
+use crate::fault::act::{Act, Call};
 
 pub(super) static ERROR: Kind = Kind {
     name: "error",
@@ -99,7 +100,7 @@ pub(super) static TRUNCATE: Kind = Kind {
             bytes => bytes,
         };
         let text = call.text.get(..left).unwrap_or(call.text);
-        Act::Play(vec![Move::send(call.line(text))])
+        Act::replace(Replacement::Truncated, call.line(text))
     },
 };
 
@@ -170,7 +171,7 @@ fn error(call: &Call<'_>) -> Act {
     line.extend_from_slice(b",\"message\":\"");
     json::escape(call.word("message"), &mut line);
     line.extend_from_slice(b"\"}}");
-    Act::Play(vec![Move::send(call.line(&line))])
+    Act::replace(Replacement::Error, call.line(&line))
 }
 
 fn wrong_id(call: &Call<'_>) -> Act {
@@ -180,7 +181,7 @@ fn wrong_id(call: &Call<'_>) -> Act {
         Some((at, length)) => splice(call.text, at, length, wrong),
         None => call.text.to_vec(),
     };
-    Act::Play(vec![Move::send(call.line(&altered))])
+    Act::replace(Replacement::WrongId, call.line(&altered))
 }
 
 fn oversize(call: &Call<'_>) -> Act {
@@ -200,7 +201,7 @@ fn oversize(call: &Call<'_>) -> Act {
         // No object to put it into: white space is as large, and as legal.
         None => [call.text, vec![b' '; size].as_slice()].concat(),
     };
-    Act::Play(vec![Move::send(call.line(&altered))])
+    Act::replace(Replacement::Oversized, call.line(&altered))
 }
 
 /// Where a part of a message stands in it.

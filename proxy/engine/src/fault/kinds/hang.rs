@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tapewright_schemas::event::What;
+
 use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move, Until};
 
@@ -94,5 +96,8 @@ fn hang(call: &Call<'_>) -> Act {
     }
     let mut begin = call.whole();
     let rest = begin.split_off(first.min(call.text.len()));
-    Act::Play(vec![Move::send(begin), Move::Hold, Move::send(rest)])
+    Act::Play {
+        moves: vec![Move::send(begin), Move::Hold, Move::send(rest)],
+        what: What::HeldAmid,
+    }
 }

@@ -1,5 +1,7 @@
 //! Messages too many, too few, or in another order.
 
+use tapewright_schemas::event::What;
+
 use super::{ActsOn, DAY_MS, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Move, Until};
 
@@ -99,9 +101,12 @@ pub(super) static LIST_CHANGE: Kind = Kind {
         let list = call.word("list");
         let line =
             format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{list}/list_changed\"}}");
-        Act::Play(vec![
-            Move::send(call.whole()),
-            Move::send(call.line(line.as_bytes())),
-        ])
+        Act::Play {
+            moves: vec![
+                Move::send(call.whole()),
+                Move::send(call.line(line.as_bytes())),
+            ],
+            what: What::Followed,
+        }
     },
 };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::event::What;
 
 use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move};
@@ -151,8 +152,10 @@ fn trickle(call: &Call<'_>) -> Act {
 fn pieces(mut whole: Bytes, size: usize, wait: Duration) -> Act {
     let size = size.max(whole.len() / MOST_PIECES).max(1);
     let mut moves = Vec::new();
+    let mut pieces = 0;
     while !whole.is_empty() {
         let rest = whole.split_off(size.min(whole.len()));
+        pieces += 1;
         moves.push(Move::send(std::mem::replace(&mut whole, rest)));
         if wait > Duration::ZERO && !whole.is_empty() {
             moves.push(Move::Step(Step::Wait {
@@ -161,5 +164,8 @@ fn pieces(mut whole: Bytes, size: usize, wait: Duration) -> Act {
             }));
         }
     }
-    Act::Play(moves)
+    Act::Play {
+        moves,
+        what: What::Sliced { pieces },
+    }
 }

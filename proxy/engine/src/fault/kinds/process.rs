@@ -1,6 +1,7 @@
 //! Connections that break, processes that end, streams beside the protocol.
 
 use bytes::Bytes;
+use tapewright_schemas::event::What;
 
 use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call, Move};
@@ -88,20 +89,25 @@ pub(super) static EXIT: Kind = Kind {
     limit: None,
     act: |call| {
         let status = u8::try_from(call.number("status")).unwrap_or(1);
-        Act::Play(vec![Move::Step(Step::Aside(Aside::Exit(status)))])
+        Act::Play {
+            moves: vec![Move::Step(Step::Aside(Aside::Exit(status)))],
+            what: What::Ended,
+        }
     },
 };
 
 fn reset(call: &Call<'_>) -> Act {
     let cut = Move::Step(Step::Cut);
-    Act::Play(match call.word("at") {
+    let moves = match call.word("at") {
         "mid" => {
             let half = call.text.get(..call.text.len() / 2).unwrap_or_default();
             vec![Move::send(Bytes::copy_from_slice(half)), cut]
         }
         "after" => vec![Move::send(call.whole()), cut],
         _ => vec![cut],
-    })
+    };
+    let what = What::Cut;
+    Act::Play { moves, what }
 }
 
 fn flood(call: &Call<'_>) -> Act {
@@ -109,8 +115,11 @@ fn flood(call: &Call<'_>) -> Act {
         b"tapewright: a flood of standard error, as it was asked for with a fault .......\n";
     let lines = call.size("bytes").div_ceil(LINE.len());
     let text = Bytes::from(LINE.repeat(lines));
-    Act::Play(vec![
-        Move::Step(Step::Aside(Aside::Log(text))),
-        Move::send(call.whole()),
-    ])
+    Act::Play {
+        moves: vec![
+            Move::Step(Step::Aside(Aside::Log(text))),
+            Move::send(call.whole()),
+        ],
+        what: What::Logged,
+    }
 }

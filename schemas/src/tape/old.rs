@@ -1,0 +1,118 @@
+//! Tapes of format 1: the one place that knows their words.
+//!
+//! What was done to a message stood there as a sentence, `hang-1 (hang): held`, and messages
+//! had no numbers: a fault was about the message before it, and what it let go was named by
+//! the id of its request.
+
+mod words;
+
+use std::collections::{HashMap, VecDeque};
+
+use bytes::Bytes;
+
+use crate::envelope::for_each_message;
+use crate::event::{
+    ConduitId, Direction, Event, EventBody, FaultRef, Faulted, MessageNumber, Origins, Payload,
+    What,
+};
+use crate::json;
+use crate::waits::shown;
+
+pub(crate) use self::words::effect;
+
+/// Makes events of format 2 of those of format 1, and of those of cassettes.
+#[derive(Debug, Default)]
+pub(crate) struct Translator {
+    origins: Origins,
+    // The last message of each direction, of those that spoke last.
+    last: HashMap<(ConduitId, Direction), Bytes>,
+    held: VecDeque<Held>,
+}
+
+/// A message that a fault holds.
+#[derive(Debug)]
+struct Held {
+    place: (ConduitId, Direction),
+    fault: Option<FaultRef>,
+    message: Option<MessageNumber>,
+    // The ids of what it answers, in their source text.
+    ids: Vec<String>,
+}
+
+/// How many directions may have a last message of which a fault may still tell.
+const LAST: usize = 4_096;
+/// How many held messages are remembered.
+const MOST_HELD: usize = 65_536;
+
+impl Translator {
+    /// Turns an event into one of format 2.
+    pub(crate) fn event(&mut self, event: &mut Event) {
+        let place = (event.conduit, event.dir);
+        let mut id = None;
+        match &mut event.body {
+            EventBody::Message {
+                payload: Payload::Whole(bytes),
+                ..
+            } => {
+                if self.last.len() >= LAST && !self.last.contains_key(&place) {
+                    self.last.clear();
+                }
+                self.last.insert(place, bytes.clone());
+            }
+            EventBody::Faulted(faulted) => id = translate(faulted),
+            _ => {}
+        }
+        self.origins.complete(event);
+        if let EventBody::Faulted(faulted) = &mut event.body {
+            self.faulted(place, faulted, id);
+        }
+    }
+
+    fn faulted(
+        &mut self,
+        place: (ConduitId, Direction),
+        faulted: &mut Faulted,
+        id: Option<String>,
+    ) {
+        let fault = &faulted.effect.fault;
+        if let Some(id) = id {
+            let fits =
+                |held: &Held| held.place == place && held.fault == *fault && held.ids.contains(&id);
+            let found = self.held.iter().position(fits);
+            let held = found.and_then(|found| self.held.remove(found));
+            faulted.message = held.and_then(|held| held.message);
+        } else if faulted.effect.what.keeps_back() {
+            if self.held.len() >= MOST_HELD {
+                self.held.pop_front();
+            }
+            self.held.push_back(Held {
+                place,
+                fault: fault.clone(),
+                message: faulted.message,
+                ids: self.last.get(&place).map(ids).unwrap_or_default(),
+            });
+        }
+    }
+}
+
+/// Takes the words apart, if it is words that say what was done; the id that they name.
+fn translate(faulted: &mut Faulted) -> Option<String> {
+    let What::Other { text } = &faulted.effect.what else {
+        return None;
+    };
+    let (effect, id) = words::take_apart(text);
+    if faulted.effect.fault.is_none() {
+        faulted.effect = effect;
+    }
+    id
+}
+
+/// The ids of a message.
+fn ids(message: &Bytes) -> Vec<String> {
+    let mut ids = Vec::new();
+    for_each_message(message, |one| {
+        let id = json::find(one, &["id"]);
+        ids.extend(id.map(|id| shown(&String::from_utf8_lossy(id))));
+    });
+    ids
+}

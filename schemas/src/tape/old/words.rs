@@ -1,0 +1,221 @@
+//! The sentences of format 1, taken apart.
+
+use crate::event::{
+    Effect, FaultKind, FaultRef, Offset, Release, Replacement, Unable, Unroutable, Until, What,
+};
+
+/// What an old sentence says was done.
+#[must_use]
+pub(crate) fn effect(text: &str) -> Effect {
+    take_apart(text).0
+}
+
+/// What an old sentence says was done, and the id of the request that it names, in its
+/// source text.
+pub(super) fn take_apart(text: &str) -> (Effect, Option<String>) {
+    let named = text.find("): ").and_then(|end| {
+        let (name, kind) = text.get(..end)?.rsplit_once(" (")?;
+        let fault = FaultRef {
+            name: name.to_owned(),
+            kind: FaultKind::read(kind),
+        };
+        Some((fault, text.get(end + 3..)?))
+    });
+    let (fault, what) = match named {
+        Some((fault, what)) => (Some(fault), what),
+        None => (None, text),
+    };
+    let kind = fault.as_ref().map_or("", |fault| fault.kind.name());
+    let id = what
+        .strip_prefix("passed on after ")
+        .and_then(|rest| rest.split_once(" ms, id "));
+    let id = id.map(|(_, id)| id.to_owned());
+    let what = plain(what, kind)
+        .or_else(|| counted(what))
+        .or_else(|| timed(what))
+        .unwrap_or_else(|| What::Other {
+            text: what.to_owned(),
+        });
+    (Effect { fault, what }, id)
+}
+
+/// Sentences without a number in them.
+fn plain(what: &str, kind: &str) -> Option<What> {
+    let not_done = |why| What::NotDone { why };
+    let held = |until| What::Held { until };
+    Some(match what {
+        "dropped" => What::Dropped { too_many: false },
+        "dropped: faults hold as many messages as they may" => What::Dropped { too_many: true },
+        "held" => held(Until::Removed),
+        "held until the next message has passed" => held(Until::Next),
+        "held until it is cancelled" => held(Until::Cancelled),
+        "held, with all that follows" | "held, with all that follows in its session" => {
+            What::HeldAll { cut_after: None }
+        }
+        "held, and nothing more is read from the sender" => What::Stalled { time: None },
+        "passed on in part, then held with all that follows" => What::HeldAmid,
+        "waits behind an earlier message that a fault holds"
+        | "waits behind an earlier answer that a fault holds" => What::Behind { holder: None },
+        "the cancellation is kept from the server, so that it answers" => What::CancellationKept,
+        "the connection is cut" => What::Cut,
+        "the server's process is ended in its place" => What::Ended,
+        "a notification of ours after it" => What::Followed,
+        "a line of ours before it" => What::Preceded,
+        "lines of ours on standard error before it" => What::Logged,
+        "another message in its place" | "changed on its way" => replaced(kind),
+        "passed on: the fault was removed" => not_done(Unable::Removed),
+        "passed on: faults hold as many messages as they may" => not_done(Unable::TooMany),
+        "passed on: it is too long to be changed, or broke off"
+        | "passed on: an event is too long to be looked at" => not_done(Unable::TooLong),
+        "passed on: there is no answer in it" => not_done(Unable::NoAnswer),
+        "passed on: the response has begun already" => not_done(Unable::HasBegun),
+        "passed on: over HTTP the answer of a client can only come later, or never" => {
+            not_done(Unable::ClientAnswers)
+        }
+        "too many sessions are wedged: what follows in this one is not held" => {
+            not_done(Unable::TooManyWedged)
+        }
+        _ => return unroutable(what).map(|why| What::NotPassed { why }),
+    })
+}
+
+/// What took the place of a message: the old words leave it to the kind.
+fn replaced(kind: &str) -> What {
+    let by = match kind {
+        "error" => Replacement::Error,
+        "oversize" => Replacement::Oversized,
+        "truncate" => Replacement::Truncated,
+        "wrong-id" => Replacement::WrongId,
+        "reset" => return What::Cut,
+        "list-change" => return What::Followed,
+        "hang" | "slicer" | "slow-trickle" => return What::Changed,
+        _ => Replacement::Other,
+    };
+    What::Replaced { by }
+}
+
+fn unroutable(what: &str) -> Option<Unroutable> {
+    Some(match what.strip_prefix("not passed on: ")? {
+        "several requests are under way, and stdio does not tell which it is for" => {
+            Unroutable::Ambiguous
+        }
+        "the client is gone that waited for it" => Unroutable::ClientGone,
+        "it is no message of MCP" => Unroutable::Noise,
+        "a server sends no requests in this era" => Unroutable::RequestOfServer,
+        "it is longer than we carry" => Unroutable::TooLong,
+        "no request awaits it" | "no request asked for it" => Unroutable::Unasked,
+        _ => return None,
+    })
+}
+
+/// Sentences that count something.
+fn counted(what: &str) -> Option<What> {
+    let between = |begin: &str, end: &str| -> Option<u64> {
+        what.strip_prefix(begin)?.strip_suffix(end)?.parse().ok()
+    };
+    if let Some(pieces) = between("passed on in ", " pieces") {
+        return Some(What::Sliced { pieces });
+    }
+    if let Some(times) = between("repeated ", " times") {
+        return Some(What::Repeated { times });
+    }
+    if let Some(status) = between("HTTP status ", " in its place") {
+        let status = u16::try_from(status).ok()?;
+        return Some(What::Answered { status });
+    }
+    if between("no HTTP, no status ", "").is_some() {
+        let why = Unable::NoHttp;
+        return Some(What::NotDone { why });
+    }
+    if let Some(count) = between("never passed on: ", " held when the stream ended") {
+        return Some(What::Lost { count });
+    }
+    if let Some(count) = between("", " earlier messages were given up: nobody came for them") {
+        return Some(What::GivenUp { count });
+    }
+    if let Some(count) = between("", " events of the stream are gone") {
+        return Some(What::EventsGone { count });
+    }
+    let end = " bytes of standard error were not passed on: nobody read them";
+    between("", end).map(|bytes| What::Unread { bytes })
+}
+
+/// Sentences that tell a time.
+fn timed(what: &str) -> Option<What> {
+    let time = |begin: &str| -> Option<(Offset, &str)> {
+        let (number, rest) = what.strip_prefix(begin)?.split_once(" ms")?;
+        Some((micros(number)?, rest))
+    };
+    if let Some((by, "")) = time("delayed ") {
+        return Some(What::Delayed { by });
+    }
+    if let Some((after, "")) = time("held, with all that follows, and cut after ") {
+        let cut_after = Some(after);
+        return Some(What::HeldAll { cut_after });
+    }
+    if let Some((after, rest)) = time("passed on after ") {
+        return Some(What::Released {
+            after,
+            why: Release::Unknown,
+            // Without an id it was everything on its way that the fault held.
+            all: !rest.starts_with(", id "),
+        });
+    }
+    if let Some((after, "")) = time("the client left after ") {
+        return Some(What::Left { after });
+    }
+    if let Some((after, "")) = time("the connection is cut after ") {
+        return Some(What::CutOff { after });
+    }
+    match time("never passed on: the recorder ended after ")? {
+        (after, "") => Some(What::RecorderEnded { after }),
+        _ => None,
+    }
+}
+
+/// Milliseconds, perhaps with a fraction.
+fn micros(millis: &str) -> Option<Offset> {
+    let millis: f64 = millis.parse().ok()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of a float saturates, and nothing waits for longer than a day"
+    )]
+    Some(Offset((millis * 1_000.0).round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_taken_apart() {
+        let held = effect("hang-1 (hang): held");
+        let fault = held.fault.unwrap();
+        assert_eq!((fault.name.as_str(), fault.kind.name()), ("hang-1", "hang"));
+        assert!(held.what.keeps_back());
+        let (released, id) = take_apart("hang-1 (hang): passed on after 1200 ms, id \"a\"");
+        assert!(!released.what.keeps_back() && released.what.release().is_some());
+        assert_eq!(id.as_deref(), Some("\"a\""));
+        let slow = effect("slow-1 (slow): delayed 1500.25 ms");
+        assert_eq!(slow.what.delay(), Some(Offset(1_500_250)));
+        let behind = effect("waits behind an earlier message that a fault holds");
+        assert!(behind.fault.is_none() && behind.what.keeps_back());
+        assert!(
+            effect("x (wrong-id): another message in its place")
+                .what
+                .keeps_back()
+        );
+        assert!(
+            !effect("x (error): another message in its place")
+                .what
+                .keeps_back()
+        );
+        assert_eq!(
+            effect("held by nobody knows what").what,
+            What::Other {
+                text: "held by nobody knows what".to_owned()
+            }
+        );
+    }
+}
