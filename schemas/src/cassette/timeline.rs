@@ -9,8 +9,8 @@ use super::exchange::{Http, Via};
 use super::read::{Cassette, Entry, Exchange, Session, Unanswered};
 use crate::era::Era;
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin, Payload,
-    Peer, SessionKey, SessionMark, SseNote,
+    Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin,
+    Payload, Peer, SessionKey, SessionMark, SseNote,
 };
 use crate::recording::Recording;
 use crate::tape::old::Translator;
@@ -57,7 +57,9 @@ impl Cassette {
         }
         let at_us = timeline.now.0;
         let http = timeline.http;
-        let events = timeline.into_events();
+        // What other tools wrote says nothing of its transport.
+        let foreign = !http && self.meta("tapewright_version").is_none();
+        let events = timeline.into_events(foreign);
         let meta = |name| self.meta(name).unwrap_or_default().to_owned();
         Recording {
             header: Header {
@@ -309,13 +311,18 @@ impl Timeline {
         });
     }
 
-    fn into_events(mut self) -> Vec<Event> {
+    fn into_events(mut self, foreign: bool) -> Vec<Event> {
         // Stable: what shares a time keeps the order of the file.
         self.events.sort_by_key(|event| event.at);
         let mut translator = Translator::default();
         for (seq, event) in (1..).zip(&mut self.events) {
             event.seq = seq;
             translator.event(event);
+            if let EventBody::Message { origin, .. } = &mut event.body
+                && foreign
+            {
+                origin.carrier = Carrier::Document;
+            }
         }
         self.events
     }

@@ -7,7 +7,7 @@ use http::header::{self, HeaderMap, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
-use tapewright_schemas::event::{Direction, Edit, EventBody, Head, SessionMark};
+use tapewright_schemas::event::{Carrier, Direction, Edit, EventBody, Head, SessionMark};
 
 use super::exchange::Goal;
 use super::observe::{Exchange, ResponseWatch};
@@ -25,6 +25,8 @@ pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) target: Option<PathAndQuery>,
     pub(crate) has_session_id: bool,
+    /// It takes a stream up again.
+    pub(crate) resumes: bool,
     /// Where it went.
     pub(crate) goal: Goal,
 }
@@ -38,6 +40,17 @@ pub(crate) fn pass(
 ) -> Response<Outbound> {
     let Answer { response, lease } = answer;
     let is_legacy_stream = place(exchange, asked, &response);
+    let is_stream = is_event_stream(response.headers());
+    let listens = exchange.log.carrier(Direction::ToClient) == Carrier::Listen;
+    let carrier = match (&asked.method, is_stream) {
+        _ if is_legacy_stream => Carrier::LegacyStream,
+        (&Method::GET, true) if asked.resumes => Carrier::ResumedStream,
+        (&Method::GET, true) => Carrier::GetStream,
+        (_, true) if listens => Carrier::Listen,
+        (_, true) => Carrier::PostStream,
+        (_, false) => Carrier::PostAnswer,
+    };
+    exchange.log.carry(Direction::ToClient, carrier);
     let head = Head::Response(ours::head_of(&response));
     exchange
         .log

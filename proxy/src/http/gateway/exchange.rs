@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
-    Added, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
+    Added, Carrier, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
 };
 
 use super::observe::{Exchange, RequestWatch};
@@ -25,7 +25,7 @@ use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
 use crate::http::origin::{Answer, Origin, Scheme, SendError};
-use crate::http::sessions::{LANE, Place};
+use crate::http::sessions::{LANE, Place, SESSION_ID};
 use crate::http::tap::{Log, Tap};
 
 /// Where one request goes.
@@ -136,9 +136,8 @@ impl Gateway {
             held = self.clock.now().since(since);
         }
         let is_reverse = goal.ours.is_some();
-        let has_session_id = parts
-            .headers
-            .contains_key(crate::http::sessions::SESSION_ID);
+        let has_session_id = parts.headers.contains_key(SESSION_ID);
+        let resumes = parts.headers.contains_key("last-event-id");
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
         }
@@ -164,6 +163,7 @@ impl Gateway {
             method,
             target,
             has_session_id,
+            resumes,
             goal,
         };
         let response = self.conclude(&exchange, in_flight, &asked, answer);
@@ -212,6 +212,18 @@ impl Gateway {
             Place::AskMessage | Place::AskResponse => None,
         };
         let log = Arc::new(self.log(session));
+        let is_named = request.headers().contains_key(SESSION_ID);
+        // What belongs to a session that it does not name was posted to the address that the
+        // stream of 2024-11-05 announced.
+        let is_legacy = !is_named && session.is_some_and(|session| session != LANE);
+        log.carry(
+            Direction::ToServer,
+            if is_legacy {
+                Carrier::LegacyPost
+            } else {
+                Carrier::Post
+            },
+        );
         let began = matches!(place, Place::New(_))
             .then(|| EventBody::Session(SessionMark::Began("session id".to_owned())));
         let opened = EventBody::Opened(peer(client));

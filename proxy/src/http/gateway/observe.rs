@@ -4,13 +4,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{CloseReason, Direction, EventBody, SessionKey, SessionMark};
+use tapewright_schemas::event::{
+    Carrier, CloseReason, Direction, EventBody, SessionKey, SessionMark,
+};
 
 use super::Gateway;
 use crate::http::fault::Aimed;
 use crate::http::metrics::{InFlight, Loss};
 use crate::http::sessions::LANE;
 use crate::http::tap::{Log, Watch};
+
+/// The request whose answer is a stream of what it subscribes to (2026-07-28).
+const LISTEN: &str = "subscriptions/listen";
 
 /// One exchange, as both its directions see it.
 pub(crate) struct Exchange {
@@ -84,6 +89,13 @@ impl Watch for RequestWatch {
                 .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
                 .flatten();
             exchange.log.decide(session.unwrap_or(LANE));
+        }
+        let listens = |envelope: &Envelope<'_>| match &envelope.kind {
+            Kind::Request { method, .. } => method == LISTEN,
+            _ => false,
+        };
+        if envelope.is_some_and(listens) {
+            exchange.log.carry(Direction::ToClient, Carrier::Listen);
         }
         exchange.aim(payload);
     }

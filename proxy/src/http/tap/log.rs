@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, MessageCount, MessageNumber, Offset, SessionKey,
+    Carrier, ConduitId, Direction, Event, EventBody, MessageCount, MessageNumber, Offset,
+    SessionKey,
 };
 
 use super::budget::Budget;
@@ -29,8 +30,9 @@ pub(crate) struct Log {
 struct State {
     session: Option<SessionKey>,
     held: Vec<Event>,
-    // How many messages each direction had.
+    // How many messages each direction had, and what carries them.
     counts: [MessageCount; 2],
+    carriers: [Carrier; 2],
 }
 
 impl Log {
@@ -77,12 +79,14 @@ impl Log {
             session,
             held,
             counts,
+            carriers,
         } = &mut *state;
         let mut events = bodies.into_iter().map(|mut body| {
             if let EventBody::Message { origin, .. } = &mut body
                 && let Some(count) = counts.get_mut(dir as usize)
             {
                 origin.number = count.next();
+                origin.carrier = carriers.get(dir as usize).copied().unwrap_or_default();
             }
             Event {
                 conduit: self.conduit,
@@ -96,6 +100,19 @@ impl Log {
         }
         // Under the lock, so that the events of one exchange keep their order.
         self.write(|| events.next());
+    }
+
+    /// What carries the messages of a direction from here on.
+    pub(crate) fn carry(&self, dir: Direction, by: Carrier) {
+        if let Some(carrier) = self.lock().carriers.get_mut(dir as usize) {
+            *carrier = by;
+        }
+    }
+
+    /// What carries the messages of a direction.
+    pub(crate) fn carrier(&self, dir: Direction) -> Carrier {
+        let carriers = self.lock().carriers;
+        carriers.get(dir as usize).copied().unwrap_or_default()
     }
 
     /// The number of the last message that was noted in this direction.
