@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::command::run::ServerArguments;
 use crate::command::{
     completions, compliance, demo, explain, export, fault, inspect, record, replay, run, schema,
     scrub, sessions, tail, validate, verify,
@@ -13,9 +14,13 @@ use crate::command::{
     name = "tapewright",
     version,
     arg_required_else_help = true,
-    max_term_width = 100
+    max_term_width = 100,
+    // They are shown where they belong: in the help of `run`.
+    mut_args(|arg| arg.hide(true))
 )]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) servers: ServerArguments,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -31,6 +31,9 @@ use crate::exit::Exit;
 
 /// Carries out what was typed.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if !matches!(arguments.command, Command::Run(_)) {
+        arguments.servers.refuse()?;
+    }
     match &arguments.command {
         Command::Record(arguments) => record::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
@@ -44,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compliance(arguments) => compliance::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(run) => run::run(run, &arguments.servers),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -1,7 +1,7 @@
 //! Where reports of suites go: one to a stream, others into files.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ValueEnum as _;
@@ -47,13 +47,24 @@ impl ReporterFile {
 }
 
 /// Refuses what can never be written, before anything runs.
-pub(crate) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
+pub(crate) fn check(reporters: &[ReporterFile], output: Option<&Path>) -> anyhow::Result<()> {
     let mut printed = 0;
+    let mut files: Vec<&Path> = Vec::new();
     for one in reporters {
         match &one.file {
-            Some(file) => target::check(file)?,
+            Some(file) => files.push(file),
             None => printed += 1,
         }
+    }
+    for (number, file) in files.iter().copied().chain(output).enumerate() {
+        if files.iter().take(number).any(|other| *other == file) {
+            let what = format!(
+                "two reports cannot both be written into `{}`",
+                file.display()
+            );
+            return Err(Mistake::new(what, "give each a file of its own").into());
+        }
+        target::check(file)?;
     }
     if printed > 1 {
         return Err(Mistake::new(
@@ -65,16 +76,35 @@ pub(crate) fn check(reporters: &[ReporterFile]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a file with this text.
+pub(crate) fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut file = NewFile::create(path)?;
+    file.writer().write_all(text.as_bytes())?;
+    file.commit(None)
+}
+
+/// Whether what is printed is JSON.
+pub(crate) fn is_json(reporters: &[ReporterFile]) -> bool {
+    let mut printed = reporters.iter().filter(|one| one.file.is_none());
+    printed.any(|one| one.format == Format::Json)
+}
+
 /// Writes every report that is a file; the text of the one to print. Without a reporter
-/// to print people get theirs.
-pub(crate) fn write(reporters: &[ReporterFile], views: &[View]) -> anyhow::Result<String> {
+/// to print people get theirs, in colour `on_stdout` where that is a terminal.
+pub(crate) fn write(
+    reporters: &[ReporterFile],
+    views: &[View],
+    on_stdout: bool,
+) -> anyhow::Result<String> {
     for one in reporters {
         let Some(file) = &one.file else { continue };
-        let text = suite::text(views, one.format)?;
-        let mut file = NewFile::create(file)?;
-        file.writer().write_all(text.as_bytes())?;
-        file.commit(None)?;
+        write_file(file, &suite::text(views, one.format)?)?;
     }
     let printed = reporters.iter().find(|one| one.file.is_none());
-    suite::text(views, printed.map_or(Format::Pretty, |one| one.format))
+    let format = printed.map_or(Format::Pretty, |one| one.format);
+    if on_stdout {
+        suite::printed(views, format)
+    } else {
+        suite::text(views, format)
+    }
 }

@@ -6,18 +6,26 @@ use std::path::{Path, PathBuf};
 
 use tapewright_config::Files;
 
+/// The name of a suite that is read from standard input.
+const STANDARD_INPUT: &str = "-";
+
 /// The files of the disk.
 pub(crate) struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
         let mut bytes = Vec::new();
         // A pipe has no length beforehand.
-        file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+        if path == Path::new(STANDARD_INPUT) {
+            let input = io::stdin().lock();
+            input.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+        } else {
+            let file = File::open(path)?;
+            if file.metadata()?.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+        }
         if bytes.len() as u64 > limit_bytes {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -25,6 +33,10 @@ impl Files for Disk {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        if path == Path::new(STANDARD_INPUT) {
+            // What it imports is looked for here.
+            return Ok(Path::new(".").canonicalize()?.join(STANDARD_INPUT));
+        }
         path.canonicalize()
     }
 }

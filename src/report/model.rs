@@ -56,6 +56,8 @@ pub(crate) enum Status {
     /// It could not be judged.
     Error,
     Fail,
+    /// It passed after it had failed.
+    Flaky,
     /// It cannot be known, or was not put to the test where it should have been. Formats
     /// that have no word for it call it skipped.
     Inconclusive,
@@ -155,7 +157,7 @@ impl Row {
 impl Status {
     /// Whether somebody should look at it.
     pub(crate) fn is_told(self) -> bool {
-        !matches!(self, Self::Pass | Self::Skipped)
+        !matches!(self, Self::Flaky | Self::Pass | Self::Skipped)
     }
 }
 

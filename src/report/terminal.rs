@@ -1,11 +1,13 @@
 //! Text of others, on a terminal.
 
+use std::io::IsTerminal as _;
+
 /// The text with every character escaped that could move the cursor, change colours or
 /// turn the direction of writing.
 pub(crate) fn safe(text: &str) -> String {
     let risky = |char: char| {
         char.is_control()
-            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
     };
     if !text.contains(risky) {
         return text.to_owned();
@@ -19,6 +21,14 @@ pub(crate) fn safe(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether standard output is a terminal that shows colours, and they are wanted
+/// (<https://no-color.org>).
+pub(super) fn has_colours() -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !unwanted && !is_dumb
 }
 
 #[cfg(test)]

@@ -22,10 +22,20 @@ pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
         reasons: Vec::new(),
         warnings: Vec::new(),
         took: None,
+        asked: 1,
+        flaky: false,
         replay: false,
         exercised: None,
         place: case.place.clone(),
     }
+}
+
+/// A row for a case that is not asked.
+pub(super) fn skipped(number: usize, case: &Case, why: &str) -> Row {
+    let mut row = row(number, case, Status::Skip);
+    row.asked = 0;
+    row.reasons.push(why.to_owned());
+    row
 }
 
 /// The world as the test of a case sees it.
@@ -68,7 +78,8 @@ pub(super) fn injected(
         headers: Headers::NotHttp,
     };
     let world = world(case, test, snapshots);
-    let outcome = test.expectation.judge(&answer, &world);
+    // Whoever injects an error expects one.
+    let outcome = test.expectation.judge_assertions(&answer, &world);
     let mut row = row(number, case, Status::Pass);
     settle(&mut row, case, &outcome);
     row

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::plan::Case;
+use super::plan::{Case, Kind};
 
 /// Which cases run: tags first, then names.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(crate) struct Selection {
     pub(crate) include: Vec<Pattern>,
     /// None of these may be in the name.
     pub(crate) exclude: Vec<Pattern>,
+    /// All of these have to fit.
+    pub(crate) words: Vec<Word>,
     /// The names of what failed last, when only that is to run.
     pub(crate) names: Option<Vec<String>>,
 }
@@ -49,6 +51,74 @@ impl Pattern {
     }
 }
 
+/// What a test has to be.
+#[derive(Clone, Debug)]
+pub(crate) enum Word {
+    Kind(String),
+    Name(Pattern),
+    Server(String),
+    Tag(String),
+    Tool(String),
+}
+
+impl Word {
+    /// Reads a word as it was typed.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("kind", kind)) if Kind::ALL.iter().any(|one| one.name() == kind) => {
+                Ok(Self::Kind(kind.to_owned()))
+            }
+            Some(("kind", _)) => {
+                let names: Vec<_> = Kind::ALL.iter().map(|one| one.name()).collect();
+                Err(format!("the kinds are {}", names.join(", ")))
+            }
+            Some(("server", name)) => Ok(Self::Server(name.to_owned())),
+            Some(("tag", tag)) => Ok(Self::Tag(tag.to_owned())),
+            Some(("tool", name)) => Ok(Self::Tool(name.to_owned())),
+            _ => Pattern::parse(text).map(Self::Name),
+        }
+    }
+
+    fn fits(&self, case: &Case) -> bool {
+        match self {
+            Self::Kind(kind) => case.kind.name() == kind,
+            Self::Name(pattern) => pattern.fits(&case.name),
+            Self::Server(name) => case.named_servers().contains(&name.as_str()),
+            Self::Tag(tag) => case.tags.contains(tag),
+            Self::Tool(name) => case.tools().contains(&name.as_str()),
+        }
+    }
+}
+
+/// One of several parts of all tests. Each part is a stretch of them, since tests of one
+/// server may build upon one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// From 1 on.
+    number: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// Reads `I/N`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/');
+        let parsed = parts.and_then(|(number, of)| {
+            let (number, of) = (number.parse().ok()?, of.parse().ok()?);
+            Some(Self { number, of })
+        });
+        parsed
+            .filter(|shard| (1..=shard.of).contains(&shard.number))
+            .ok_or_else(|| "it is written I/N, with I from 1 to N".to_owned())
+    }
+
+    /// The places of this part among so many tests.
+    pub(crate) fn range(self, total: usize) -> std::ops::Range<usize> {
+        let end = |number: usize| total * number / self.of;
+        end(self.number - 1)..end(self.number)
+    }
+}
+
 impl Selection {
     /// Whether a case runs. What has no tags, such as a check of the protocol, runs only
     /// when no tag is asked for.
@@ -59,18 +129,35 @@ impl Selection {
             && !has(&self.skip_tags)
             && (self.include.is_empty() || fits(&self.include))
             && !fits(&self.exclude)
+            && self.words.iter().all(|word| word.fits(case))
             && self
                 .names
                 .as_ref()
                 .is_none_or(|names| names.contains(&case.name))
     }
+}
 
-    /// Whether anything was asked for at all.
-    pub(crate) fn is_everything(&self) -> bool {
-        self.tags.is_empty()
-            && self.skip_tags.is_empty()
-            && self.include.is_empty()
-            && self.exclude.is_empty()
-            && self.names.is_none()
+#[cfg(test)]
+mod tests {
+    use super::Shard;
+
+    #[test]
+    fn the_parts_are_the_whole_and_share_nothing() {
+        for total in 0..20 {
+            for of in 1..7 {
+                let part = |number| Shard { number, of }.range(total);
+                let all: Vec<usize> = (1..=of).flat_map(part).collect();
+                assert_eq!(all, (0..total).collect::<Vec<_>>(), "{total} in {of}");
+                assert!((1..=of).all(|number| part(number).len() <= total.div_ceil(of)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused() {
+        for text in ["", "1", "0/2", "3/2", "a/b", "1/0", "-1/2"] {
+            assert!(Shard::parse(text).is_err(), "{text}");
+        }
+        assert_eq!(Shard::parse("2/3"), Ok(Shard { number: 2, of: 3 }));
     }
 }

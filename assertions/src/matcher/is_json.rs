@@ -6,7 +6,7 @@ use super::schema::Schema;
 use super::{Judged, Matcher, no_string, nothing_there, object_argument, required};
 use crate::error::LoadError;
 use crate::failure::Failure;
-use crate::json::Json;
+use crate::json::{Json, ReadError};
 use crate::world::World;
 
 #[derive(Debug)]
@@ -37,6 +37,10 @@ impl Matcher for IsJson {
             Some(other) => return no_string("is-json", other),
         };
         match (Json::read(text.as_bytes()), &self.0) {
+            // JSON it may well be: nobody knows.
+            (Err(error @ ReadError::TooDeep), _) => {
+                Judged::unknown(format!("the text cannot be judged: {error}"))
+            }
             (Err(error), _) => Judged::fails(Failure::note(
                 "is-json",
                 format!("the text is no JSON: {error}"),

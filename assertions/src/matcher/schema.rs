@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use tapewright_schemas::schema_cost;
@@ -95,16 +96,25 @@ impl Schema {
                 "SchemaValidationTimedOut: validating by this schema may take longer than 2 s",
             );
         }
+        let mut limit = None;
         let errors: Vec<Violation> = self
             .validator
             .iter_errors(&instance)
             .take(SHOWN)
+            .inspect(|error| {
+                if let ValidationErrorKind::BacktrackLimitExceeded { error } = error.kind() {
+                    limit.get_or_insert_with(|| error.to_string());
+                }
+            })
             .map(|error| Violation {
                 instance_path: error.instance_path().to_string(),
                 schema_path: error.schema_path().to_string(),
                 message: shortened(&error.to_string()),
             })
             .collect();
+        if let Some(limit) = limit {
+            return Judged::unknown(format!("a pattern of the schema cannot be judged: {limit}"));
+        }
         let Some(first) = errors.first() else {
             return Judged::Holds;
         };

@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::issue::Code;
+use crate::suite::test::ToolTest;
 
 pub(super) fn check(check: &Check<'_>) {
     let suite = check.suite;
@@ -21,6 +22,7 @@ pub(super) fn check(check: &Check<'_>) {
         if !check.is_one_of(&test.place, "/inject_error", wanted, "fixture", &names) {
             continue;
         }
+        no_result(check, test);
         let fixture = errors.iter().find(|error| error.name == *wanted);
         let tool = fixture.and_then(|fixture| fixture.tool.as_ref());
         if let Some(tool) = tool.filter(|tool| **tool != test.tool) {
@@ -33,3 +35,29 @@ pub(super) fn check(check: &Check<'_>) {
         }
     }
 }
+
+/// Warns of assertions on what only an answer without an error has.
+fn no_result(check: &Check<'_>, test: &ToolTest) {
+    for assertion in &test.expect.assertions {
+        let target = assertion.value.get("target");
+        let target = target
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or_default();
+        let Some(member) = OF_RESULTS.iter().find(|member| {
+            let rest = target
+                .strip_prefix("result.")
+                .and_then(|rest| rest.strip_prefix(*member));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        }) else {
+            continue;
+        };
+        let message = format!(
+            "nothing is at `result.{member}` here: `inject_error` answers with a JSON-RPC error, and not with a result of the tool"
+        );
+        let help = "look at `result.error.code` or `result.error.message`".to_owned();
+        check.warn(&assertion.place, "/target", Code::Unused, message, help);
+    }
+}
+
+/// Members of the results of tools.
+const OF_RESULTS: [&str; 3] = ["isError", "content", "structuredContent"];

@@ -1,5 +1,7 @@
 //! From the path of a suite to the suite: files, imports, variables, checks.
 
+mod csv;
+mod data;
 mod document;
 mod env_files;
 mod imports;
@@ -178,6 +180,7 @@ impl Loader<'_> {
             };
             fill(&mut document.root, &mut filler);
         }
+        self.data(&mut documents);
         if written.errors() > 0 || self.issues.errors() > 0 {
             // Warnings come along, so that one look shows everything that is known.
             written.move_to(self.issues);

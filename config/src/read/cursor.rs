@@ -52,6 +52,24 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Another node in the same place.
+    pub(crate) fn with<'b>(&self, node: &'b Node) -> Cursor<'b>
+    where
+        'a: 'b,
+    {
+        Cursor {
+            context: self.context,
+            node,
+            pointer: self.pointer.clone(),
+            key_span: self.key_span,
+        }
+    }
+
+    /// Whether variables have been replaced.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.context.phase == Phase::Filled
+    }
+
     /// Where the node is.
     pub(crate) fn place(&self) -> Place {
         self.place_of(self.node.span)
@@ -145,6 +163,18 @@ impl<'a> Cursor<'a> {
         self.context
             .issues
             .error(code, place, message.into(), help.into());
+    }
+
+    /// Notes an error about a part of the value.
+    pub(crate) fn error_within(
+        &self,
+        span: Span,
+        code: Code,
+        message: String,
+        help: impl Into<Option<String>>,
+    ) {
+        let place = self.place_of(span);
+        self.context.issues.error(code, place, message, help.into());
     }
 
     /// Notes an error about the key.

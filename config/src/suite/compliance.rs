@@ -1,6 +1,7 @@
 //! `compliance`: checks of the protocol, as a list or as an object with `tests`.
 
 use super::expect::{Assertion, Expect, assertions};
+use super::options::TestOptions;
 use crate::read::Cursor;
 use crate::source::Place;
 
@@ -28,6 +29,8 @@ pub struct ComplianceTest {
     pub check: String,
     /// What must hold.
     pub expect: Expect,
+    /// How it takes part in a run.
+    pub options: TestOptions,
     /// Where it stands.
     pub place: Place,
 }
@@ -84,6 +87,7 @@ impl ComplianceTest {
             server: fields.name("server"),
             check: fields.name("check"),
             expect: Expect::optional(fields.optional("expect")),
+            options: TestOptions::read(&mut fields),
             place: at.place(),
         };
         fields.finish_with(|key| (key == "tags").then_some("compliance checks have no tags"));

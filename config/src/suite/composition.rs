@@ -1,6 +1,7 @@
 //! `compositions`: calls that use what earlier ones gave.
 
 use super::expect::{Assertion, assertions};
+use super::options::TestOptions;
 use crate::issue::Code;
 use crate::read::Cursor;
 use crate::source::Place;
@@ -17,6 +18,8 @@ pub struct Composition {
     pub output: Option<String>,
     /// What must hold.
     pub expect: Vec<Assertion>,
+    /// How it takes part in a run.
+    pub options: TestOptions,
     /// Where it stands.
     pub place: Place,
 }
@@ -54,6 +57,7 @@ impl Composition {
                 .optional("expect")
                 .map(|at| assertions(&at))
                 .unwrap_or_default(),
+            options: TestOptions::read(&mut fields),
             place: at.place(),
         };
         fields.finish();

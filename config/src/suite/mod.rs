@@ -12,6 +12,8 @@ pub mod http;
 pub mod matcher;
 mod merge;
 pub mod metrics;
+pub mod options;
+pub(crate) mod rows;
 pub mod rubric;
 pub mod server;
 pub mod settings;
@@ -157,9 +159,9 @@ impl Suite {
     }
 
     fn tests(&mut self, fields: &mut Fields<'_>) {
-        self.tools = list(fields, "tools", ToolTest::read);
-        self.resources = list(fields, "resources", ResourceTest::read);
-        self.prompts = list(fields, "prompts", PromptTest::read);
+        self.tools = tests(fields, "tools", ToolTest::read);
+        self.resources = tests(fields, "resources", ResourceTest::read);
+        self.prompts = tests(fields, "prompts", PromptTest::read);
         self.compositions = list(fields, "compositions", Composition::read);
         if let Some(at) = fields.optional("compliance") {
             self.compliance = Compliance::read(&at);
@@ -209,6 +211,12 @@ fn list<T>(fields: &mut Fields<'_>, key: &'static str, read: impl Fn(&Cursor<'_>
         .map(|at| at.items())
         .unwrap_or_default();
     items.iter().map(read).collect()
+}
+
+/// A list of tests, those with rows once for each.
+fn tests<T>(fields: &mut Fields<'_>, key: &'static str, read: impl Fn(&Cursor<'_>) -> T) -> Vec<T> {
+    let lists = list(fields, key, |at| rows::each(at, &read));
+    lists.into_iter().flatten().collect()
 }
 
 fn named<T>(entries: &[(&str, Cursor<'_>)], read: impl Fn(&str, &Cursor<'_>) -> T) -> Vec<T> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::expect::Expect;
+use super::options::TestOptions;
+use super::rows;
 use super::transform::Transform;
 use crate::read::Cursor;
 use crate::source::Place;
@@ -26,6 +28,8 @@ pub struct ToolTest {
     pub timeout: Option<Duration>,
     /// By what it is selected.
     pub tags: Vec<String>,
+    /// How it takes part in a run.
+    pub options: TestOptions,
     /// Programs that rewrite request and response.
     pub transform: Option<Transform>,
     /// The fixture that answers instead of the server.
@@ -47,6 +51,8 @@ pub struct ResourceTest {
     pub expect: Expect,
     /// By what it is selected.
     pub tags: Vec<String>,
+    /// How it takes part in a run.
+    pub options: TestOptions,
     /// Where it stands.
     pub place: Place,
 }
@@ -66,6 +72,8 @@ pub struct PromptTest {
     pub expect: Expect,
     /// By what it is selected.
     pub tags: Vec<String>,
+    /// How it takes part in a run.
+    pub options: TestOptions,
     /// Where it stands.
     pub place: Place,
 }
@@ -90,14 +98,13 @@ impl ToolTest {
             expect: Expect::optional(fields.optional("expect")),
             timeout: fields.optional("timeout_ms").map(|at| at.milliseconds()),
             tags: fields.names("tags"),
+            options: TestOptions::read(&mut fields),
             transform: fields.optional("transform").map(|at| Transform::read(&at)),
             inject_error: fields.optional_name("inject_error"),
             place: at.place(),
         };
+        rows::check(&mut fields);
         fields.finish_with(|key| match key {
-            "data" => {
-                Some("tests with rows of data are not part of version 1; write one test per row")
-            }
             "profile" => Some("profiles are not part of version 1; use `tags` and `--tag`"),
             "cassette" => {
                 Some("a cassette belongs to a server: `servers: {recorded: {cassette: FILE}}`")
@@ -105,7 +112,6 @@ impl ToolTest {
             "steps" => {
                 Some("tests run in the order in which they are written; write one test per step")
             }
-            "skip" | "only" => Some("use `tags` with `--tag` and `--skip-tag`"),
             _ => None,
         });
         test
@@ -121,8 +127,10 @@ impl ResourceTest {
             uri: fields.name("uri"),
             expect: Expect::optional(fields.optional("expect")),
             tags: fields.names("tags"),
+            options: TestOptions::read(&mut fields),
             place: at.place(),
         };
+        rows::check(&mut fields);
         fields.finish_with(only_tools);
         test
     }
@@ -138,8 +146,10 @@ impl PromptTest {
             args: fields.optional("args").map(|at| at.object()),
             expect: Expect::optional(fields.optional("expect")),
             tags: fields.names("tags"),
+            options: TestOptions::read(&mut fields),
             place: at.place(),
         };
+        rows::check(&mut fields);
         fields.finish_with(only_tools);
         test
     }

@@ -6,6 +6,7 @@ use crate::issue::{Code, Issues};
 use crate::near::did_you_mean;
 use crate::secrets::Secrets;
 use crate::source::{FileId, Place, Span};
+use crate::suite::rows::ROW;
 use crate::template::{Piece, Reference};
 use crate::yaml::{Kind, Node, Text, escape};
 
@@ -103,10 +104,16 @@ impl<'a> Filler<'a> {
     fn text(&mut self, text: &mut Text, span: Span, pointer: &str, strings: &Strings<'_>) {
         let mut out = String::new();
         let mut pieces = Vec::new();
+        // What stands there where no row is put in.
+        let mut whole = String::new();
         for token in tokens(&text.value) {
             if let Some(reference) = output(&token, strings) {
                 if !out.is_empty() {
+                    whole.push_str(&out);
                     pieces.push(Piece::Text(std::mem::take(&mut out)));
+                }
+                if let Token::Output { written, .. } = token {
+                    whole.push_str(written);
                 }
                 pieces.push(Piece::Output(reference));
                 continue;
@@ -133,11 +140,15 @@ impl<'a> Filler<'a> {
         }
         if pieces.is_empty() {
             text.value = out;
-        } else {
-            if !out.is_empty() {
-                pieces.push(Piece::Text(out));
-            }
-            text.pieces = Some(pieces);
+            return;
+        }
+        whole.push_str(&out);
+        if !out.is_empty() {
+            pieces.push(Piece::Text(out));
+        }
+        text.pieces = Some(pieces);
+        if !matches!(strings, Strings::Composition(_)) {
+            text.value = whole;
         }
     }
 
@@ -202,10 +213,16 @@ impl<'a> Filler<'a> {
 }
 
 /// The output that a token means within a composition. `${id}` means a node when there is
-/// one of that name; defaults are for variables.
+/// one of that name; defaults are for variables. Elsewhere `${data.x}` means a column.
 fn output(token: &Token<'_>, strings: &Strings<'_>) -> Option<Reference> {
     let Strings::Composition(ids) = strings else {
-        return None;
+        return match token {
+            Token::Output { id: ROW, path, .. } => Some(Reference {
+                id: ROW.to_owned(),
+                path: (*path).to_owned(),
+            }),
+            _ => None,
+        };
     };
     let (id, path) = match token {
         Token::Output { id, path, .. } => (*id, *path),

@@ -87,7 +87,7 @@ impl ScoringArguments {
             }
             return Ok(Ok(None));
         }
-        reporters::check(&self.reporter)?;
+        reporters::check(&self.reporter, None)?;
         let mut suites = Vec::new();
         let mut scorers = Vec::new();
         for path in &self.suite {
@@ -178,7 +178,7 @@ impl Scoring {
             exits.push(results.exit());
             views.push(one.ready.view(results));
         }
-        let printed = reporters::write(&self.reporters, &views)?;
+        let printed = reporters::write(&self.reporters, &views, false)?;
         // Only files were asked for: clients take words on standard error for mistakes.
         if self.reporters.is_empty() || self.reporters.iter().any(ReporterFile::is_printed) {
             report::err(&printed);

@@ -7,7 +7,7 @@ use clap::Args;
 use super::servers::{RunArguments, ServerArguments};
 use crate::command::reporters::ReporterFile;
 use crate::command::variables::Variables;
-use crate::suite::select::{Pattern, Selection};
+use crate::suite::select::{Pattern, Selection, Shard, Word};
 
 /// Run suites against their servers, or judge a recorded session by them
 ///
@@ -16,8 +16,9 @@ use crate::suite::select::{Pattern, Selection};
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The suites
-    #[arg(value_name = "SUITE", required_unless_present = "config")]
+    /// The suites; `-` for one on standard input, and without any `tapewright.yaml` or else
+    /// `mcptest.yaml`
+    #[arg(value_name = "SUITE")]
     pub(super) suites: Vec<PathBuf>,
     /// The same as SUITE
     #[arg(long, value_name = "SUITE")]
@@ -36,6 +37,9 @@ pub(crate) struct Arguments {
     /// file; repeatable
     #[arg(long, value_name = "FORMAT[=FILE]")]
     pub(super) reporter: Vec<ReporterFile>,
+    /// Write the report that would be printed into this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) snapshots: SnapshotArguments,
 }
@@ -56,9 +60,22 @@ pub(crate) struct SelectionArguments {
     /// No test with this in its name; repeatable
     #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
     exclude: Vec<Pattern>,
-    /// Only tests that did not pass the last time
+    /// Only tests that this fits: `tool:NAME`, `server:NAME`, `kind:KIND`, `tag:TAG`, or
+    /// else a part of the name; repeatable, and then all of them
+    #[arg(long, value_name = "WORD", value_parser = Word::parse)]
+    filter: Vec<Word>,
+    /// Only tests that did not pass the last time; all when none is known
     #[arg(long)]
     pub(super) last_failed: bool,
+    /// Only the I-th of N parts of the tests, for N jobs beside one another
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
+    pub(super) shard: Option<Shard>,
+    /// Print the tests that would run, and run none; with `--reporter json` as JSON
+    #[arg(long)]
+    pub(super) list: bool,
+    /// End with status 0 when no test is selected
+    #[arg(long)]
+    pub(super) pass_with_no_tests: bool,
 }
 
 /// A recorded session in place of servers.
@@ -93,6 +110,7 @@ impl SelectionArguments {
             skip_tags: self.skip_tag.clone(),
             include: self.include.clone(),
             exclude: self.exclude.clone(),
+            words: self.filter.clone(),
             names: None,
         }
     }
@@ -100,7 +118,12 @@ impl SelectionArguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  tapewright run
   tapewright run suite.yaml
+  tapewright --server-url https://mcp.example.com/mcp run suite.yaml
+  tapewright run suite.yaml --list --shard 1/2
+  tapewright run suite.yaml --retry 2 --timeout 10s
   tapewright run suite.yaml --tag smoke --reporter pretty --reporter junit=report.xml
   tapewright run suite.yaml --capture session.tape.jsonl
-  tapewright run suite.yaml --record recordings/";
+  tapewright run suite.yaml --record
+  tapewright run suite.yaml --record=recordings/";

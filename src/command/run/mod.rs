@@ -16,6 +16,8 @@ use tapewright_config::suite::server::Target;
 use tapewright_proxy::clock::Clock;
 
 pub(crate) use self::arguments::Arguments;
+use self::arguments::SelectionArguments;
+pub(crate) use self::servers::ServerArguments;
 use self::watch::Watched;
 use crate::command::reporters;
 use crate::command::suites::Ready;
@@ -25,52 +27,159 @@ use crate::suite::result::Results;
 use crate::suite::world::Snapshots;
 use crate::suite::{captured, live};
 
-/// Runs the suites, once or again and again.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    reporters::check(&arguments.reporter)?;
-    arguments.check()?;
+/// Runs the suites, once or again and again. `before` are the options in front of the
+/// command.
+pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Result<Exit> {
+    reporters::check(&arguments.reporter, arguments.output.as_deref())?;
+    let servers = arguments.servers.over(before)?;
+    let suites = arguments.named()?;
+    let job = Job {
+        arguments,
+        servers: &servers,
+        suites: &suites,
+    };
     if !arguments.run.watch {
-        return once(arguments, &mut Watched::default());
+        return job.once(&mut Watched::default());
     }
     loop {
         let mut files = Watched::default();
         // A mistake is mended while we watch.
-        if let Err(error) = once(arguments, &mut files) {
+        if let Err(error) = job.once(&mut files) {
             report::error(&error);
         }
         files.wait();
     }
 }
 
-/// Runs every suite, and reports once all have run. Notes the files that it read.
-fn once(arguments: &Arguments, files: &mut Watched) -> anyhow::Result<Exit> {
-    let paths: Vec<&PathBuf> = arguments.suites.iter().chain(&arguments.config).collect();
-    files.note(paths.iter().map(|path| (*path).clone()));
-    let served = arguments.capture.capture.is_none();
-    let mut loaded = Vec::new();
-    for path in &paths {
-        let ready = Ready::load(path, &arguments.variables, served, |suite| {
-            arguments.servers.apply(suite)
-        })?;
-        let ready = match ready {
-            Ok(ready) => ready,
-            Err(refused) => {
-                files.note(refused.files);
-                return Ok(Exit::Unusable);
-            }
+/// What is to be run, and how.
+struct Job<'a> {
+    arguments: &'a Arguments,
+    servers: &'a ServerArguments,
+    suites: &'a [PathBuf],
+}
+
+impl Job<'_> {
+    /// Runs every suite, and reports once all have run. Notes the files that it read.
+    fn once(&self, files: &mut Watched) -> anyhow::Result<Exit> {
+        let Some(mut loaded) = self.load(files)? else {
+            return Ok(Exit::Unusable);
         };
-        files.note(read(&ready));
-        loaded.push(Run(ready));
+        let chosen = self.chosen(&loaded);
+        if self.arguments.selection.list {
+            return self.list(&loaded, &chosen);
+        }
+        let mut views = Vec::new();
+        let mut exits = Vec::new();
+        for (one, chosen) in loaded.iter_mut().zip(&chosen) {
+            let results = one.run(self.arguments, chosen)?;
+            exits.push(results.exit());
+            views.push(one.0.view(results));
+        }
+        let on_stdout = self.arguments.output.is_none();
+        self.print(&reporters::write(
+            &self.arguments.reporter,
+            &views,
+            on_stdout,
+        )?)?;
+        Ok(Exit::worst(&exits))
     }
-    let mut views = Vec::new();
-    let mut exits = Vec::new();
-    for one in &mut loaded {
-        let results = one.run(arguments)?;
-        exits.push(results.exit());
-        views.push(one.0.view(results));
+
+    /// Loads every suite; nothing when one cannot be used, which is said.
+    fn load(&self, files: &mut Watched) -> anyhow::Result<Option<Vec<Run>>> {
+        files.note(self.suites.iter().cloned());
+        let served = self.arguments.capture.capture.is_none();
+        let timeout = self.arguments.run.timeout;
+        let mut loaded = Vec::new();
+        for path in self.suites {
+            let ready = Ready::load(path, &self.arguments.variables, served, |suite| {
+                let default = &mut suite.performance.default_timeout;
+                *default = timeout.or(*default);
+                self.servers.apply(suite)
+            })?;
+            match ready {
+                Ok(ready) => {
+                    files.note(read(&ready));
+                    loaded.push(Run(ready));
+                }
+                Err(refused) => {
+                    files.note(refused.files);
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(loaded))
     }
-    report::out(&reporters::write(&arguments.reporter, &views)?)?;
-    Ok(Exit::worst(&exits))
+
+    /// The cases of each suite that run, by number.
+    fn chosen(&self, loaded: &[Run]) -> Vec<Vec<usize>> {
+        let mut chosen: Vec<Vec<usize>> = loaded
+            .iter()
+            .map(|one| one.selected(&self.arguments.selection))
+            .collect();
+        only(loaded, &mut chosen);
+        if let Some(shard) = self.arguments.selection.shard {
+            let part = shard.range(chosen.iter().map(Vec::len).sum());
+            let mut place = 0;
+            for cases in &mut chosen {
+                cases.retain(|_| {
+                    place += 1;
+                    part.contains(&(place - 1))
+                });
+            }
+        }
+        for (one, cases) in loaded.iter().zip(&chosen) {
+            if cases.is_empty() {
+                one.says_nothing_runs();
+            }
+        }
+        chosen
+    }
+
+    /// Prints what would run.
+    fn list(&self, loaded: &[Run], chosen: &[Vec<usize>]) -> anyhow::Result<Exit> {
+        let cases = loaded.iter().zip(chosen).map(|(Run(ready), numbers)| {
+            let cases = numbers.iter().filter_map(|one| ready.plan.cases.get(*one));
+            (ready.path.as_path(), cases.collect())
+        });
+        let lists: Vec<_> = cases.collect();
+        let as_json = reporters::is_json(&self.arguments.reporter);
+        self.print(&report::suite::list::text(&lists, as_json)?)?;
+        let is_empty = chosen.iter().all(Vec::is_empty);
+        Ok(
+            if is_empty && !self.arguments.selection.pass_with_no_tests {
+                Exit::Inconclusive
+            } else {
+                Exit::Pass
+            },
+        )
+    }
+
+    /// Where the printed report goes.
+    fn print(&self, text: &str) -> anyhow::Result<()> {
+        match &self.arguments.output {
+            Some(file) => reporters::write_file(file, text),
+            None => report::out(text),
+        }
+    }
+}
+
+/// Leaves the cases with `only`, where there are any, and says that others are left out.
+fn only(loaded: &[Run], chosen: &mut [Vec<usize>]) {
+    let has = |Run(ready): &Run, number: &usize| {
+        let case = ready.plan.cases.get(*number);
+        case.is_some_and(|case| case.options.only)
+    };
+    let mut all = loaded.iter().zip(chosen.iter());
+    if !all.any(|(one, cases)| cases.iter().any(|number| has(one, number))) {
+        return;
+    }
+    let before: usize = chosen.iter().map(Vec::len).sum();
+    for (one, cases) in loaded.iter().zip(chosen.iter_mut()) {
+        cases.retain(|number| has(one, number));
+    }
+    let left: usize = chosen.iter().map(Vec::len).sum();
+    let out = before - left;
+    report::note(&format!("`only` leaves {out} of {before} tests out"));
 }
 
 /// The files that a suite is made of, and the recordings that it names.
@@ -87,18 +196,21 @@ fn read(ready: &Ready) -> impl Iterator<Item = PathBuf> {
     read.chain(cassettes)
 }
 
+/// What is run where nothing is named, the first that is there.
+const DEFAULT_SUITES: [&str; 2] = ["tapewright.yaml", "mcptest.yaml"];
+
 /// A suite that is about to run.
 struct Run(Ready);
 
 impl Run {
-    fn run(&mut self, arguments: &Arguments) -> anyhow::Result<Results> {
+    fn run(&mut self, arguments: &Arguments, chosen: &[usize]) -> anyhow::Result<Results> {
         let clock = Clock::start();
-        let chosen = self.chosen(arguments);
         let mut results = match &arguments.capture.capture {
-            Some(file) => self.score(arguments, &chosen, file)?,
-            None => self.live(arguments, &chosen)?,
+            Some(file) => self.score(arguments, chosen, file)?,
+            None => self.live(arguments, chosen)?,
         };
         results.allow_unexercised = arguments.capture.allow_unexercised;
+        results.pass_with_no_tests = arguments.selection.pass_with_no_tests;
         results.took = clock.elapsed();
         results.skipped.extend(self.0.plan.skipped.iter().cloned());
         failed::remember(&self.0.path, &self.0.plan, &results);
@@ -157,17 +269,13 @@ impl Run {
             path, suite, rules, ..
         }) = self;
         let run = &arguments.run;
-        let record = run.record.as_ref().map(|folder| {
-            if folder.as_os_str().is_empty() {
-                let beside = path.parent().unwrap_or(Path::new(""));
-                beside.join("cassettes")
-            } else {
-                folder.clone()
-            }
-        });
+        let beside = || path.parent().unwrap_or(Path::new("")).join("cassettes");
+        let record = run.record.as_ref();
+        let record = record.map(|folder| folder.clone().unwrap_or_else(beside));
         Ok(live::Options {
             parallel: run.parallel,
             bail: run.bail,
+            retry: run.retry,
             record,
             revisions: revisions::effective(suite, run.target_version.as_deref())?,
             rules: Arc::clone(rules),
@@ -177,37 +285,59 @@ impl Run {
         })
     }
 
-    /// The cases that run, by number.
-    fn chosen(&self, arguments: &Arguments) -> Vec<usize> {
+    /// The cases that the options select, by number.
+    fn selected(&self, options: &SelectionArguments) -> Vec<usize> {
         let Self(Ready { path, plan, .. }) = self;
-        let mut selection = arguments.selection.selection();
-        if arguments.selection.last_failed {
-            selection.names = failed::recall(path);
+        let mut selection = options.selection();
+        if options.last_failed {
+            selection.names = failed::recall(path).filter(|names| !names.is_empty());
             if selection.names.is_none() {
                 report::note("nothing is known to have failed last; everything runs");
             }
         }
         let cases = plan.cases.iter().enumerate();
-        let chosen: Vec<usize> = cases
+        cases
             .filter(|(_, case)| selection.takes(case))
             .map(|(number, _)| number)
-            .collect();
-        if chosen.is_empty() {
-            let path = report::safe(&path.display().to_string());
-            let why = if selection.is_everything() {
-                "it has no tests"
-            } else {
-                "no test is selected"
-            };
-            report::note(&format!("`{path}`: {why}"));
-        }
-        chosen
+            .collect()
+    }
+
+    fn says_nothing_runs(&self) {
+        let path = report::safe(&self.0.path.display().to_string());
+        let why = if self.0.plan.cases.is_empty() {
+            "it has no tests"
+        } else {
+            "no test is selected"
+        };
+        report::note(&format!("`{path}`: {why}"));
     }
 }
 
 impl Arguments {
-    /// Refuses what may not be done here.
+    /// The suites that are to run: those that are named, or the one that lies here. Refuses
+    /// what may not be done here.
+    fn named(&self) -> anyhow::Result<Vec<PathBuf>> {
+        self.check()?;
+        let named: Vec<PathBuf> = self.suites.iter().chain(&self.config).cloned().collect();
+        if !named.is_empty() {
+            return Ok(named);
+        }
+        let mut here = DEFAULT_SUITES.iter().map(PathBuf::from);
+        let found = here.find(|path| path.is_file()).ok_or_else(|| {
+            let what = format!("no suite is named, and here is no `{}`", DEFAULT_SUITES[0]);
+            Mistake::new(what, "name one: `tapewright run suite.yaml`")
+        })?;
+        Ok(vec![found])
+    }
+
     fn check(&self) -> anyhow::Result<()> {
+        let standard_input = |path: &PathBuf| path == Path::new("-");
+        let from_input = self.suites.iter().chain(&self.config);
+        let from_input = from_input.filter(|path| standard_input(path)).count();
+        if from_input > 1 || (from_input > 0 && self.run.watch) {
+            let what = "standard input can be read once";
+            return Err(Mistake::new(what, "save the suite in a file").into());
+        }
         let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
         if self.snapshots.update_snapshots && in_ci && !self.snapshots.allow_update_in_ci {
             return Err(Mistake::new(

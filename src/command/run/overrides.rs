@@ -56,7 +56,7 @@ impl ServerArguments {
     }
 
     /// The options that were given, by name.
-    fn used(&self) -> Vec<&'static str> {
+    pub(super) fn used(&self) -> Vec<&'static str> {
         let given = [
             ("--server-config", self.server_config.is_some()),
             ("--server-url", self.server_url.is_some()),

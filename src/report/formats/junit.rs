@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{
+    NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestRerun, TestSuite,
+};
 
 use crate::report::model::{Group, Report, Row, Status};
 use crate::report::safe;
@@ -53,6 +55,7 @@ fn case(row: &Row) -> TestCase {
 fn status(row: &Row) -> TestCaseStatus {
     let kind = match row.status {
         Status::Pass => return TestCaseStatus::success(),
+        Status::Flaky => return flaky(row),
         Status::Skipped | Status::Inconclusive => None,
         Status::Fail => Some(NonSuccessKind::Failure),
         Status::Error => Some(NonSuccessKind::Error),
@@ -66,6 +69,15 @@ fn status(row: &Row) -> TestCaseStatus {
     if kind.is_some() || !matches!(details.as_slice(), [] | [_]) {
         status.set_description(lines(&details));
     }
+    status
+}
+
+/// A success with the failure that came before it.
+fn flaky(row: &Row) -> TestCaseStatus {
+    let mut failure = TestRerun::new(NonSuccessKind::Failure);
+    failure.set_message(safe(&row.reason()));
+    let mut status = TestCaseStatus::success();
+    status.add_rerun(failure);
     status
 }
 

@@ -26,7 +26,7 @@ fn point(number: usize, row: &Row, out: &mut String) {
     let name = safe(&row.full_name());
     let name = name.replace('\\', "\\\\").replace('#', "\\#");
     let (word, skipped) = match row.status {
-        Status::Pass => ("ok", false),
+        Status::Pass | Status::Flaky => ("ok", false),
         Status::Skipped | Status::Inconclusive => ("ok", true),
         Status::Fail | Status::Error => ("not ok", false),
     };
@@ -35,6 +35,9 @@ fn point(number: usize, row: &Row, out: &mut String) {
         let _never_fails = write!(out, " # SKIP {}", safe(&row.reason()));
     }
     out.push('\n');
+    if row.status == Status::Flaky {
+        let _never_fails = writeln!(out, "# {}", safe(&row.reason()));
+    }
     if word != "ok" {
         block(row, out);
     }

@@ -26,6 +26,7 @@ fn summary(views: &[View]) -> Json {
             .map(|view| view.count(status) as u64)
             .sum::<u64>()
     };
+    let flaky = views.iter().map(|view| view.flaky() as u64).sum::<u64>();
     let total = views.iter().map(|view| view.rows.len() as u64).sum::<u64>();
     let took = views.iter().map(|view| view.took_us).sum();
     Json::object([
@@ -36,6 +37,7 @@ fn summary(views: &[View]) -> Json {
         ("inconclusive", count(Status::Inconclusive).into()),
         ("not_exercised", count(Status::NotExercised).into()),
         ("skipped", count(Status::Skip).into()),
+        ("flaky", flaky.into()),
         ("duration_ms", millis(took)),
     ])
 }
@@ -77,6 +79,8 @@ fn row(row: &RowView) -> Json {
     members.extend(text(&row.server).map(|value| ("server", value)));
     members.extend(text(&row.revision).map(|value| ("revision", value)));
     members.extend(row.took_us.map(|took| ("duration_ms", millis(took))));
+    members.push(("asked", (row.asked as u64).into()));
+    members.push(("flaky", Json::Bool(row.flaky)));
     members.push(("replay", Json::Bool(row.replay)));
     members.extend(
         row.exercised

@@ -1,6 +1,7 @@
 //! What `run` says: one view of the results, and what each format makes of it.
 
 mod json;
+pub(crate) mod list;
 mod pretty;
 mod view;
 
@@ -16,6 +17,17 @@ pub(crate) use self::view::{Redaction, View};
 /// The results of several suites as text.
 pub(crate) fn text(views: &[View], format: Format) -> anyhow::Result<String> {
     Views(views).text(format)
+}
+
+/// The same for standard output: with colours where that is a terminal.
+pub(crate) fn printed(views: &[View], format: Format) -> anyhow::Result<String> {
+    let text = text(views, format)?;
+    let is_plain = format != Format::Pretty || !super::terminal::has_colours();
+    Ok(if is_plain {
+        text
+    } else {
+        pretty::coloured(&text)
+    })
 }
 
 struct Views<'a>(&'a [View]);
@@ -50,6 +62,7 @@ fn group(view: &View) -> Group {
 
 fn row(view: &RowView) -> Row {
     let (status, level) = match view.status {
+        Result::Pass if view.flaky => (Status::Flaky, Some(Level::Warning)),
         Result::Pass => (Status::Pass, None),
         Result::Skip => (Status::Skipped, None),
         Result::NotExercised => (Status::Inconclusive, Some(Level::Warning)),
@@ -58,8 +71,9 @@ fn row(view: &RowView) -> Row {
         Result::Error => (Status::Error, Some(Level::Error)),
     };
     let replay = if view.replay { " [replay]" } else { "" };
+    let flaky = if view.flaky { " (flaky)" } else { "" };
     let mut row = Row::new(status, view.status.name().replace('_', " "), &view.title);
-    row.word.push_str(replay);
+    row.word.extend([flaky, replay]);
     view.status.name().clone_into(&mut row.failure);
     let server = view.server.as_deref().unwrap_or("tapewright");
     row.class = format!("{server}.{}", view.kind);
@@ -67,7 +81,9 @@ fn row(view: &RowView) -> Row {
     row.spot = view.spot.as_ref().map(Shown::plain);
     let reasons = view.reasons.iter().map(|one| Problem::new(level, one));
     let failed = view.problems.iter().map(|one| problem(one, level));
-    row.problems = failed.chain(reasons).collect();
+    let flaky = view.warnings.iter().filter(|_| view.flaky);
+    let flaky = flaky.map(|one| Problem::new(level, one));
+    row.problems = failed.chain(reasons).chain(flaky).collect();
     row
 }
 

@@ -19,6 +19,34 @@ pub(super) fn text(views: &[View]) -> String {
     out
 }
 
+/// The same with the words of verdicts in colour.
+pub(super) fn coloured(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let word = COLOURS.iter().find_map(|(word, colour)| {
+            let rest = line.strip_prefix("  ")?.strip_prefix(word)?;
+            rest.starts_with("  ").then_some((word, colour, rest))
+        });
+        match word {
+            Some((word, colour, rest)) => {
+                let _never_fails = write!(out, "  \u{1b}[{colour}m{word}\u{1b}[0m{rest}");
+            }
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// Words of verdicts, and their colours (ECMA-48, Select Graphic Rendition).
+const COLOURS: [(&str, u8); 6] = [
+    ("PASS", 32),
+    ("FAIL", 31),
+    ("ERROR", 31),
+    ("INCONCLUSIVE", 33),
+    ("NOT EXERCISED", 33),
+    ("SKIP", 36),
+];
+
 fn one(view: &View, out: &mut String) {
     line(out, &format!("Suite {}", safe(&view.suite)));
     let (good, bad): (Vec<_>, Vec<_>) = view.rows.iter().partition(|row| is_good(row));
@@ -70,6 +98,12 @@ fn headline(row: &RowView, out: &mut String) {
     }
     if row.replay {
         text.push_str("  [replay]");
+    }
+    if row.flaky {
+        text.push_str("  [flaky]");
+    }
+    if row.asked > 1 {
+        let _never_fails = write!(text, "  (asked {} times)", row.asked);
     }
     if let Some(count) = row.exercised.filter(|count| *count > 1) {
         let _never_fails = write!(text, "  ({count} exchanges)");
@@ -197,6 +231,10 @@ pub(super) fn summary(view: &View) -> String {
         let count = view.count(status);
         if count > 0 || status == Status::Pass {
             parts.push(format!("{count} {}", status.counted()));
+        }
+        let flaky = view.flaky();
+        if status == Status::Pass && flaky > 0 {
+            parts.push(format!("{flaky} of them flaky"));
         }
     }
     format!("{} in {}", parts.join(", "), time(view.took_us))

@@ -30,6 +30,8 @@ pub(crate) struct RowView {
     pub(crate) revision: Option<String>,
     pub(crate) status: Status,
     pub(crate) took_us: Option<u64>,
+    pub(crate) asked: usize,
+    pub(crate) flaky: bool,
     pub(crate) replay: bool,
     pub(crate) exercised: Option<usize>,
     pub(crate) problems: Vec<Problem>,
@@ -127,6 +129,11 @@ impl View {
         }
     }
 
+    /// How many rows passed only after they had failed.
+    pub(crate) fn flaky(&self) -> usize {
+        self.rows.iter().filter(|row| row.flaky).count()
+    }
+
     /// How many rows have this status.
     pub(crate) fn count(&self, status: Status) -> usize {
         self.rows.iter().filter(|row| row.status == status).count()
@@ -169,6 +176,8 @@ fn view(row: Row, sources: &Sources, redaction: &mut Redaction) -> RowView {
         revision: row.revision,
         status: row.status,
         took_us: row.took.map(micros),
+        asked: row.asked,
+        flaky: row.flaky,
         replay: row.replay,
         exercised: row.exercised,
         problems,

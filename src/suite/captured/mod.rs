@@ -99,6 +99,9 @@ impl Scoring {
             else {
                 continue;
             };
+            if case.options.skip.is_some() {
+                continue;
+            }
             let world = judged::world(case, test, &snapshots);
             let rewritten = match request_transform {
                 None => None,
@@ -137,6 +140,10 @@ impl Scoring {
             let Some(case) = self.plan.cases.get(*number) else {
                 continue;
             };
+            if let Some(why) = &case.options.skip {
+                results.rows.push(judged::skipped(*number, case, why));
+                continue;
+            }
             let of_this = scored.next_if(|(one, _)| **one == *number);
             let row = match (&case.what, of_this) {
                 (What::Inject { test, error }, _) => {

@@ -48,8 +48,6 @@ pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Covera
 
 /// A row for a composition.
 pub(super) fn composition(number: usize, case: &Case) -> Row {
-    let mut row = judged::row(number, case, Status::Skip);
     let why = "a composition calls tools in its own order; a recording cannot tell";
-    row.reasons.push(why.to_owned());
-    row
+    judged::skipped(number, case, why)
 }

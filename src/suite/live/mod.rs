@@ -26,7 +26,7 @@ use self::connection::Connection;
 pub(crate) use self::oauth::tokens;
 use self::worker::Worker;
 use super::judged;
-use super::plan::{Case, Plan};
+use super::plan::Plan;
 use super::result::{Results, Row, Status};
 use super::world::Snapshots;
 use crate::report::Mistake;
@@ -37,6 +37,8 @@ pub(crate) struct Options {
     pub(crate) parallel: usize,
     /// Nothing more is begun after a test that did not pass.
     pub(crate) bail: bool,
+    /// How often a test that failed is asked again.
+    pub(crate) retry: u32,
     /// Where the traffic of each server is recorded.
     pub(crate) record: Option<PathBuf>,
     /// The revisions to run against; the servers' choice when empty.
@@ -44,7 +46,7 @@ pub(crate) struct Options {
     /// What is a secret.
     pub(crate) rules: Arc<Rules>,
     /// Says how far it has come, for a person who waits.
-    pub(crate) progress: fn(done: usize, total: usize),
+    pub(crate) progress: fn(done: usize, total: usize, slowest: &str, took: Duration),
     /// The environment, with what a file of variables adds to it. Holds secrets.
     pub(crate) variables: HashMap<String, String>,
     /// The tokens of servers that sign in for one. Secrets.
@@ -72,6 +74,7 @@ pub(crate) fn run(
     let several = revisions.len() > 1;
     let total = chosen.len() * revisions.len();
     let done = AtomicUsize::new(0);
+    let slowest = Mutex::default();
     for revision in revisions {
         let round = Round {
             suite,
@@ -81,6 +84,7 @@ pub(crate) fn run(
             revision,
             stop: AtomicBool::new(results.stopped),
             done: &done,
+            slowest: &slowest,
             total,
         };
         let (mut rows, notes) = round.run(chosen)?;
@@ -106,6 +110,8 @@ struct Round<'r> {
     revision: Option<&'r str>,
     stop: AtomicBool,
     done: &'r AtomicUsize,
+    // The name of the slowest test so far, and how long it took.
+    slowest: &'r Mutex<(String, Duration)>,
     total: usize,
 }
 
@@ -118,9 +124,10 @@ struct Group {
 
 impl Round<'_> {
     fn run(&self, chosen: &[usize]) -> anyhow::Result<(Vec<Row>, Vec<String>)> {
-        let groups = groups(self.plan, chosen);
+        let (chosen, mut skipped) = self.without_skipped(chosen);
+        let groups = groups(self.plan, &chosen);
         let mut workers = Vec::new();
-        for (group, connections) in groups.into_iter().zip(self.connect(chosen)?) {
+        for (group, connections) in groups.into_iter().zip(self.connect(&chosen)?) {
             workers.push(Worker {
                 connections,
                 cases: group.cases,
@@ -153,9 +160,28 @@ impl Round<'_> {
             }
         });
         let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.append(&mut skipped);
         rows.sort_by_key(|row| row.case);
         let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((rows, notes))
+    }
+
+    /// The cases that are asked, and rows for those that the suite skips.
+    fn without_skipped(&self, chosen: &[usize]) -> (Vec<usize>, Vec<Row>) {
+        let mut rows = Vec::new();
+        let mut asked = Vec::with_capacity(chosen.len());
+        for number in chosen {
+            let Some(case) = self.plan.cases.get(*number) else {
+                continue;
+            };
+            if let Some(why) = &case.options.skip {
+                rows.push(judged::skipped(*number, case, why));
+                self.done.fetch_add(1, Ordering::Relaxed);
+            } else {
+                asked.push(*number);
+            }
+        }
+        (asked, rows)
     }
 
     /// Connects every server that is needed, all at once. The first that cannot be reached
@@ -212,7 +238,11 @@ impl Round<'_> {
             self.stop.store(true, Ordering::Relaxed);
         }
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        (self.options.progress)(done, self.total);
+        let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(took) = row.took.filter(|took| *took > slowest.1) {
+            *slowest = (row.name.clone(), took);
+        }
+        (self.options.progress)(done, self.total, &slowest.0, slowest.1);
     }
 
     fn is_stopped(&self) -> bool {
@@ -292,11 +322,4 @@ fn latency(suite: &Suite, results: &mut Results) {
             budget.as_millis()
         ));
     }
-}
-
-/// A row for a case that was not begun.
-fn skipped(number: usize, case: &Case, why: &str) -> Row {
-    let mut row = judged::row(number, case, Status::Skip);
-    row.reasons.push(why.to_owned());
-    row
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tapewright_assertions::{Answer, Failure, Headers, Json, Phase, Test, World as _};
 
 use super::connection::{Asked, Connection};
-use super::{Round, compose, skipped};
+use super::{Round, compose};
 use crate::suite::judged;
 use crate::suite::plan::{Case, What};
 use crate::suite::result::{Row, Status, Told};
@@ -27,9 +27,9 @@ impl Worker {
                 continue;
             };
             let row = if round.is_stopped() {
-                skipped(number, case, "an earlier test did not pass")
+                judged::skipped(number, case, "an earlier test did not pass")
             } else {
-                self.case(number, case, round)
+                self.repeated(number, case, round)
             };
             round.over(&row);
             each(row);
@@ -38,6 +38,50 @@ impl Worker {
             .into_iter()
             .flat_map(Connection::close)
             .collect()
+    }
+
+    /// Asks a case as often as the suite says, until it does not hold.
+    fn repeated(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
+        let mut row = self.retried(number, case, round);
+        for _ in 1..case.options.repeat {
+            if row.status != Status::Pass || round.is_stopped() {
+                break;
+            }
+            let before = row;
+            row = self.retried(number, case, round);
+            row.asked += before.asked;
+            row.flaky |= before.flaky;
+            row.took = row.took.max(before.took);
+            row.warnings.extend(before.warnings);
+        }
+        row.warnings.sort_unstable();
+        row.warnings.dedup();
+        row
+    }
+
+    /// Asks a case that failed again, as often as is allowed. What failed first is told.
+    fn retried(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
+        let mut row = self.case(number, case, round);
+        let first = first_failure(&row);
+        let mut asked = 1;
+        while row.status == Status::Fail && asked <= round.options.retry && !round.is_stopped() {
+            row = self.case(number, case, round);
+            asked += 1;
+        }
+        row.asked = usize::try_from(asked).unwrap_or(usize::MAX);
+        if asked > 1 && row.status == Status::Pass {
+            row.flaky = true;
+            let before = asked - 1;
+            let times = if before == 1 {
+                "once"
+            } else {
+                "more than once"
+            };
+            row.warnings.push(format!(
+                "flaky: it failed {times} before it passed: {first}"
+            ));
+        }
+        row
     }
 
     fn case(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
@@ -100,6 +144,18 @@ impl Worker {
         judged::settle(&mut row, case, &outcome);
         row
     }
+}
+
+/// Why a row failed, on one line.
+fn first_failure(row: &Row) -> String {
+    let failure = row.failures.first().map(|told| &told.what);
+    let note = failure.and_then(|failure| {
+        let matcher = &failure.matcher;
+        let note = failure.note.as_deref().unwrap_or("it does not hold");
+        let line = note.lines().next().unwrap_or_default();
+        Some(format!("{matcher}: {line}")).filter(|_| !matcher.is_empty())
+    });
+    note.unwrap_or_default()
 }
 
 /// The limit of a case.

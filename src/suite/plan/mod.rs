@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use tapewright_assertions::{Ask, Json, Test};
+use tapewright_config::suite::options::TestOptions;
 use tapewright_config::suite::settings::Budget;
 use tapewright_config::suite::transform::Transform;
 use tapewright_config::{Issue, Place, Suite};
@@ -38,6 +39,8 @@ pub(crate) struct Case {
     pub(crate) place: Place,
     /// Where each of its assertions stands.
     pub(crate) assertions: Vec<Place>,
+    /// How it takes part in a run.
+    pub(crate) options: TestOptions,
 }
 
 /// What is to be done for a case.
@@ -65,6 +68,15 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Compliance,
+        Self::Composition,
+        Self::Prompt,
+        Self::Resource,
+        Self::Tool,
+    ];
+
     /// The word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -92,6 +104,25 @@ impl Case {
             What::Ask { test, .. } => vec![test.server.as_str()],
             What::Compose(graph) => graph.servers(),
             What::Inject { .. } => Vec::new(),
+        }
+    }
+
+    /// The servers that it names, whether they are asked or not.
+    pub(crate) fn named_servers(&self) -> Vec<&str> {
+        match &self.what {
+            What::Inject { test, .. } => vec![test.server.as_str()],
+            _ => self.servers(),
+        }
+    }
+
+    /// The tools that it calls.
+    pub(crate) fn tools(&self) -> Vec<&str> {
+        match &self.what {
+            What::Ask { test, .. } | What::Inject { test, .. } => match &test.ask {
+                Ask::Tool { name, .. } => vec![name.as_str()],
+                _ => Vec::new(),
+            },
+            What::Compose(graph) => graph.nodes.iter().map(|node| node.tool.as_str()).collect(),
         }
     }
 
@@ -123,6 +154,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
             ),
             place: one.place.clone(),
             assertions,
+            options: one.options.clone(),
         });
     }
     for one in &suite.prompts {
@@ -144,6 +176,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
             ),
             place: one.place.clone(),
             assertions,
+            options: one.options.clone(),
         });
     }
     for one in &suite.compositions {
@@ -156,6 +189,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
             what: What::Compose(Graph::new(one, suite, assertions)),
             place: one.place.clone(),
             assertions: places,
+            options: one.options.clone(),
         });
     }
     for one in &suite.compliance.tests {
@@ -175,6 +209,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
             ),
             place: one.place.clone(),
             assertions,
+            options: one.options.clone(),
         });
     }
     // Nothing runs them, and their assertions are to be sound all the same.
@@ -229,6 +264,7 @@ fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
             what,
             place: one.place.clone(),
             assertions,
+            options: one.options.clone(),
         });
     }
 }

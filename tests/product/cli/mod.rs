@@ -1,6 +1,7 @@
 //! The commands as their users meet them: what they write, what they say, how they end.
 
 mod captures;
+mod examples;
 mod export;
 pub(crate) mod golden;
 mod inspect;

@@ -9,5 +9,6 @@ mod reach;
 mod recorded;
 mod reports;
 mod rows;
+mod runner;
 mod stage;
 mod watch;

@@ -1,0 +1,208 @@
+//! Every example of every `--help` is run as it stands, with other files, servers and
+//! addresses behind the names.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::support::http::Gateway;
+use crate::support::{eventually, peer, signal, tapewright, wait};
+
+/// Commands that run until they are told to end.
+const SERVERS: [&str; 2] = ["--listen", "--forward-proxy"];
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const SUITE: &str = "servers:\n  fs: { command: [\"${PEER}\", \"suite\"] }\ntools:\n  - { name: smoke, server: fs, tool: echo, tags: [smoke] }\n  - { name: other, server: fs, tool: echo, args: { message: hello } }\n";
+
+/// The words of a command line that comes in front of the examples of its help.
+fn commands() -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![Vec::new()];
+    while let Some(words) = waiting.pop() {
+        let help = help(&words);
+        let listed = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+        let names = listed.split("\n\n").next().unwrap_or_default().lines();
+        for line in names.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+            let name = line.split_whitespace().next().expect("a name");
+            if name != "help" {
+                waiting.push([words.clone(), vec![name.to_owned()]].concat());
+            }
+        }
+        found.push(words);
+    }
+    assert!(found.len() > 10, "{found:?}");
+    found
+}
+
+fn help(words: &[String]) -> String {
+    let output = tapewright().args(words).arg("--help").output();
+    String::from_utf8(output.expect("the binary runs").stdout).expect("text")
+}
+
+fn examples() -> Vec<String> {
+    let mut examples = Vec::new();
+    for words in commands() {
+        let help = help(&words);
+        let Some((_, listed)) = help.split_once("\nExamples:\n") else {
+            continue;
+        };
+        let lines = listed.lines().take_while(|line| line.starts_with("  "));
+        examples.extend(lines.map(|line| line.trim().to_owned()));
+    }
+    assert!(examples.len() > 30, "{examples:#?}");
+    examples
+}
+
+/// A program of this name, which is a server, whatever it is told.
+fn stand_in(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("rights");
+}
+
+/// Everything that the examples name.
+fn furnish(folder: &Path) {
+    let server = format!("exec '{}' suite", peer().display());
+    let programs = folder.join("bin");
+    fs::create_dir_all(&programs).expect("a folder");
+    for name in ["npx", "node", "python"] {
+        stand_in(&programs, name, &server);
+    }
+    stand_in(&programs, "jq", "cat");
+    stand_in(folder, "server", &server);
+    for name in ["suites", "cassettes", "recordings", ".zfunc"] {
+        fs::create_dir_all(folder.join(name)).expect("a folder");
+    }
+    fs::create_dir_all(folder.join(".local/share/bash-completion/completions")).expect("a folder");
+    for name in ["suite.yaml", "tapewright.yaml", "suites/one.yaml"] {
+        fs::write(folder.join(name), SUITE).expect("a file");
+    }
+    // What the suite asks is on the recording.
+    let done = shell(
+        folder,
+        "tapewright run suite.yaml --record=made --no-env-file",
+    )
+    .status();
+    assert!(done.expect("a shell").success());
+    for name in ["fs", "api", "session", "cassettes/one"] {
+        for end in ["json", "tape.jsonl"] {
+            let made = folder.join(format!("made/fs.{end}"));
+            fs::copy(made, folder.join(format!("{name}.{end}"))).expect("a copy");
+        }
+    }
+}
+
+fn shell(folder: &Path, line: &str) -> Command {
+    let binary = Path::new(env!("CARGO_BIN_EXE_tapewright"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let beside = binary.parent().expect("a folder").display().to_string();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", line])
+        .current_dir(folder)
+        .env("PATH", format!("{}/bin:{beside}:{path}", folder.display()))
+        .env("HOME", folder)
+        .env("TAPEWRIGHT_HOME", folder.join("state"))
+        .env("TOKEN", "Bearer not-a-secret")
+        .env("PEER", peer())
+        .env_remove("CI")
+        .stdin(Stdio::null());
+    command
+}
+
+/// The example with addresses of this machine.
+fn local(example: &str, folder: &Path, url: &str) -> String {
+    example
+        .replace("/tmp/", &format!("{}/", folder.display()))
+        .replace("https://mcp.example.com/mcp", url)
+        .replace("--listen 4000", "--listen 127.0.0.1:0")
+        .replace("--forward-proxy 4000", "--forward-proxy 127.0.0.1:0")
+}
+
+/// Runs an example that ends by itself, and says when it does not do what it was asked for.
+fn run(folder: &Path, line: &str) -> Option<String> {
+    let output = shell(folder, line).output().expect("a shell");
+    // A fake server that nobody asks is not what `--strict` wants.
+    let is_idle = line.contains("replay") && line.contains("--strict");
+    let wanted = i32::from(is_idle);
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    let text = format!("{line}: {}\n{out}{err}\n", output.status);
+    (output.status.code() != Some(wanted)).then_some(text)
+}
+
+/// Runs an example that serves until it is ended.
+fn serve(folder: &Path, line: &str) {
+    let said = folder.join("said");
+    let out = fs::File::create(&said).expect("a file");
+    let mut child = shell(folder, &format!("exec {line}"))
+        .stdout(out)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell");
+    let listens = eventually(PATIENCE, || {
+        fs::read_to_string(&said).is_ok_and(|text| text.contains("listening"))
+    });
+    signal(child.id(), "TERM");
+    wait(&mut child, PATIENCE);
+    assert!(listens, "{line}");
+}
+
+/// Runs the examples that talk to a recorder that runs.
+fn controlled(folder: &Path, lines: &[String]) -> Vec<String> {
+    let control = format!("unix:{}/fs.sock", folder.display());
+    let mut recorder = shell(folder, &format!("exec tapewright record -o controlled.json --control {control} --fault 'hang tool=never' -- ./server"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a recorder");
+    assert!(eventually(PATIENCE, || folder.join("fs.sock").exists()));
+    let (tails, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.contains(" tail "));
+    let mut children: Vec<_> = tails
+        .iter()
+        .map(|line| {
+            shell(folder, line)
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("a shell")
+        })
+        .collect();
+    let failed = others.iter().filter_map(|line| run(folder, line)).collect();
+    drop(recorder.stdin.take());
+    wait(&mut recorder, PATIENCE);
+    for child in &mut children {
+        assert!(wait(child, PATIENCE).success());
+    }
+    failed
+}
+
+#[test]
+fn every_example_of_every_help_works() {
+    let home = tempfile::tempdir().expect("a folder");
+    let folder = home.path();
+    furnish(folder);
+    let server = peer().display().to_string();
+    let remote = Gateway::start(&["--listen", "127.0.0.1:0", "--", &server, "suite"]);
+    let url = remote.line["listening"].as_str().expect("a URL");
+    let lines: Vec<String> = examples()
+        .iter()
+        .map(|line| local(line, folder, url))
+        .collect();
+    let (controls, others): (Vec<_>, Vec<_>) = lines
+        .into_iter()
+        .partition(|line| line.contains("--control"));
+    let mut failed = controlled(folder, &controls);
+    for line in others {
+        if SERVERS.iter().any(|option| line.contains(option)) {
+            serve(folder, &line);
+        } else {
+            failed.extend(run(folder, &line));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
