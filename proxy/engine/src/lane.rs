@@ -11,8 +11,8 @@ use tapewright_schemas::event::{
 };
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
-use crate::outbox::{Note, Outbox, after};
-use crate::policy::{Aside, Decision, Message, Policy, Step, Verdict};
+use crate::outbox::{Note, Outbox, after, ticket_of};
+use crate::policy::{Aside, Decision, Message, Policy, Verdict};
 
 /// When bytes are passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,6 @@ pub struct Lane<P> {
     lines: Bytes,
     // Bytes to be passed on before the cleared input, which came later, and what is held.
     outbox: Outbox,
-    answers: VecDeque<Bytes>,
     events: VecDeque<Event>,
     count: MessageCount,
     now: Offset,
@@ -83,7 +82,6 @@ impl<P: Policy> Lane<P> {
             cleared: 0,
             lines: Bytes::new(),
             outbox: Outbox::default(),
-            answers: VecDeque::new(),
             events: VecDeque::new(),
             count: MessageCount::default(),
             now: Offset::default(),
@@ -178,11 +176,6 @@ impl<P: Policy> Lane<P> {
         if self.outbox.pop().is_none() {
             self.sent = self.cleared;
         }
-    }
-
-    /// A line for the *sender* of this direction, in place of an answer.
-    pub fn poll_answer(&mut self) -> Option<Bytes> {
-        self.answers.pop_front()
     }
 
     /// The next thing to be done beside this direction.
@@ -341,62 +334,53 @@ impl<P: Policy> Lane<P> {
                 self.policy.decide(self.now, self.dir, &message)
             };
             let number = self.push_message(payload, end);
-            let waits = self.outbox.is_playing() && decision.verdict == Verdict::Pass;
-            let holder = self.outbox.holder();
-            let behind = || Effect::plain(What::Behind { holder });
-            let effect = decision.effect.or_else(|| waits.then(behind));
-            if let Some(effect) = effect {
+            if decision.verdict != Verdict::Drop
+                && let Some(note) = self.outbox.behind()
+            {
+                let holder = note.message;
+                self.push_faulted(Effect::plain(What::Behind { holder }).about(number));
+            }
+            if let Some(effect) = decision.effect {
                 self.note_hold(&decision.verdict, &effect, number);
                 self.push_faulted(effect.about(number));
             }
             let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
-            self.carry_out(decision.verdict, number, rest);
+            self.carry_out(decision.verdict, rest);
             if decision.releases {
                 self.release_due();
             }
         }
     }
 
-    /// The tape is told when something is let go that has no time of its own.
+    /// The tape is told when something is let go, unless it knows the time already.
     fn note_hold(&mut self, verdict: &Verdict, effect: &Effect, message: Option<MessageNumber>) {
         let (ticket, all) = match verdict {
-            Verdict::Hold { ticket, due: None } => (*ticket, false),
-            Verdict::Play(steps) => {
-                let hold = |step: &Step| match step {
-                    Step::Hold(ticket) => Some(*ticket),
-                    _ => None,
-                };
-                let Some(ticket) = steps.iter().find_map(hold) else {
-                    return;
-                };
-                (ticket, true)
-            }
-            _ => return,
+            Verdict::Hold { ticket, .. } => (Some(*ticket), false),
+            Verdict::Play(steps) => (steps.iter().find_map(ticket_of), true),
+            Verdict::Drop | Verdict::Pass | Verdict::Repeat(_) => (None, false),
         };
+        let Some(ticket) = ticket else { return };
         let note = Note {
             fault: effect.fault.clone(),
             message,
             all,
             since: self.now,
+            is_foreseen: !effect.what.keeps_back(),
         };
         self.outbox.note(ticket, note);
     }
 
-    fn carry_out(&mut self, verdict: Verdict, number: Option<MessageNumber>, message: Bytes) {
+    fn carry_out(&mut self, verdict: Verdict, message: Bytes) {
         match verdict {
-            Verdict::Answer(line) => self.answers.push_back(line),
-            Verdict::Close(reason) => self.close(reason),
-            Verdict::Delay(time) => self.outbox.delay(after(self.now, time), message),
             Verdict::Drop => {}
             Verdict::Hold { ticket, due } => self.outbox.hold(ticket, due, message),
             Verdict::Pass => self.outbox.send(message),
-            Verdict::Play(steps) => self.outbox.play(number, steps),
+            Verdict::Play(steps) => self.outbox.play(steps),
             Verdict::Repeat(times) => {
                 for message in std::iter::repeat_n(message, usize::from(times) + 1) {
                     self.outbox.send(message);
                 }
             }
-            Verdict::Replace(other) => self.outbox.send(other),
         }
     }
 
@@ -414,9 +398,7 @@ impl<P: Policy> Lane<P> {
             self.outbox.release(self.now, &self.policy);
         }
         let over = self.outbox.advance(self.now, &self.policy);
-        while let Some(faulted) = self.outbox.told() {
-            self.push_faulted(faulted);
-        }
+        self.tell_releases();
         if over {
             self.close(CloseReason::Policy);
         }
@@ -432,12 +414,20 @@ impl<P: Policy> Lane<P> {
             self.outbox.send_first(rest.clone());
         }
         let lost = self.outbox.finish(self.now, &self.policy);
+        self.tell_releases();
         if !amid && lost == 0 {
             self.outbox.send(rest);
         }
         if lost > 0 {
             let count = lost as u64;
             self.push_faulted(Effect::plain(What::Lost { count }).about(None));
+        }
+    }
+
+    /// Tells the tape what was let go.
+    fn tell_releases(&mut self) {
+        while let Some(faulted) = self.outbox.told() {
+            self.push_faulted(faulted);
         }
     }
 

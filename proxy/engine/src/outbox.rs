@@ -17,14 +17,12 @@ const JOINED_BYTES: usize = 64 << 10;
 /// How often a ticket is looked at: a control that takes a fault away is felt this soon.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What is held back, in three ways: until a time, until a ticket is over, and behind
-/// steps that are carried out one after the other.
+/// What is held back, in two ways: until a ticket is over, and behind steps that are carried
+/// out one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     // Bytes that may leave now.
     ready: VecDeque<Bytes>,
-    // By the time at which it is due and by its order.
-    delayed: BTreeMap<(Offset, u64), Bytes>,
     // What is held under a ticket: by the time at which that is due and by their order, and
     // by their order alone where no time is known.
     timed: BTreeMap<(Offset, u64), Held>,
@@ -32,12 +30,10 @@ pub(crate) struct Outbox {
     order: u64,
     // The policy's count of changes when they were last looked at.
     seen: u64,
-    // What the tape is told when something is let go that had no time of its own.
+    // What the tape is told when something is let go.
     notes: HashMap<Ticket, Note>,
     told: VecDeque<Box<Faulted>>,
     steps: VecDeque<Step>,
-    // The message whose steps are under way.
-    holder: Option<MessageNumber>,
     // When the wait at the front of the steps is over, and when the last one was: waits
     // that follow each other must not add up what each was late.
     waits_until: Option<Offset>,
@@ -47,7 +43,7 @@ pub(crate) struct Outbox {
     asides: VecDeque<Aside>,
 }
 
-/// What is held until its fault is taken away, and since when.
+/// What is held, and since when.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     /// The fault.
@@ -58,6 +54,8 @@ pub(crate) struct Note {
     pub(crate) all: bool,
     /// Since when.
     pub(crate) since: Offset,
+    /// The tape knows when it is passed on; only another time is told.
+    pub(crate) is_foreseen: bool,
 }
 
 impl Note {
@@ -87,10 +85,7 @@ impl Outbox {
 
     /// Whether nothing is held back.
     pub(crate) fn holds_nothing(&self) -> bool {
-        self.delayed.is_empty()
-            && self.timed.is_empty()
-            && self.lasting.is_empty()
-            && self.steps.is_empty()
+        self.timed.is_empty() && self.lasting.is_empty() && self.steps.is_empty()
     }
 
     /// Whether steps are under way, so that nothing else may leave.
@@ -124,12 +119,6 @@ impl Outbox {
         }
     }
 
-    pub(crate) fn delay(&mut self, until: Offset, bytes: Bytes) {
-        self.weight += bytes.len() + OVERHEAD;
-        self.order += 1;
-        self.delayed.insert((until, self.order), bytes);
-    }
-
     pub(crate) fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
         self.weight += bytes.len() + OVERHEAD;
         self.order += 1;
@@ -146,16 +135,17 @@ impl Outbox {
         self.told.pop_front()
     }
 
-    /// The message whose steps are under way.
-    pub(crate) fn holder(&self) -> Option<MessageNumber> {
-        self.holder.filter(|_| self.is_playing())
+    /// What comes now waits for a message, if it does: the note of that one. Its end is
+    /// told from now on, since the end of this wait is the same.
+    pub(crate) fn behind(&mut self) -> Option<&Note> {
+        let ticket = self.steps.iter().find_map(ticket_of)?;
+        let note = self.notes.get_mut(&ticket)?;
+        note.is_foreseen = false;
+        Some(note)
     }
 
     /// These steps take the place of a message.
-    pub(crate) fn play(&mut self, message: Option<MessageNumber>, steps: Vec<Step>) {
-        if !self.is_playing() {
-            self.holder = message;
-        }
+    pub(crate) fn play(&mut self, steps: Vec<Step>) {
         self.weight += steps.iter().map(weight).sum::<usize>();
         self.steps.extend(steps);
     }
@@ -174,20 +164,29 @@ impl Outbox {
 
     /// Carries out the steps whose time has come; true when the direction is to end.
     pub(crate) fn advance<P: Policy>(&mut self, now: Offset, policy: &P) -> bool {
-        while let Some(step) = self.steps.front() {
-            match step {
+        while let Some(step) = self.steps.front().cloned() {
+            match &step {
                 Step::Wait { time, ticket } => {
                     let since = self.waited_until.unwrap_or(now);
                     let until = *self.waits_until.get_or_insert(after(since, *time));
-                    let over = |ticket| policy.hold(now, ticket) == Hold::Over;
-                    if until > now && !ticket.is_some_and(over) {
-                        return false;
-                    }
+                    let hold = ticket.map(|ticket| policy.hold(now, ticket));
+                    let why = match hold {
+                        _ if until <= now => Release::Due,
+                        Some(Hold::Over(why)) => why,
+                        _ => return false,
+                    };
                     self.waits_until = None;
                     self.waited_until = Some(until.min(now));
+                    let is_last = |ticket| {
+                        let mut later = self.steps.iter().skip(1).filter_map(ticket_of);
+                        !later.any(|one| one == ticket)
+                    };
+                    if let Some(ticket) = ticket.filter(|ticket| is_last(*ticket)) {
+                        self.over(now, policy, ticket, why);
+                    }
                 }
                 Step::Hold(ticket) | Step::Stall(ticket) => match policy.hold(now, *ticket) {
-                    Hold::Over => {}
+                    Hold::Over(why) => self.over(now, policy, *ticket, why),
                     Hold::Cut => return true,
                     Hold::Lasting | Hold::Passing => return false,
                 },
@@ -196,9 +195,6 @@ impl Outbox {
             let Some(step) = self.steps.pop_front() else {
                 break;
             };
-            if let Step::Hold(ticket) = &step {
-                self.tell(now, *ticket, Release::Removed);
-            }
             self.weight -= weight(&step);
             match step {
                 Step::Send(bytes) => self.ready.push_back(bytes),
@@ -214,11 +210,6 @@ impl Outbox {
     /// Lets go what has waited long enough.
     pub(crate) fn release<P: Policy>(&mut self, now: Offset, policy: &P) {
         let mut due = Vec::new();
-        while let Some(first) = self.delayed.first_entry()
-            && first.key().0 <= now
-        {
-            due.push(first.remove());
-        }
         let changes = policy.changes();
         if std::mem::replace(&mut self.seen, changes) != changes {
             // Anything may be over, or have another time.
@@ -237,15 +228,8 @@ impl Outbox {
 
     /// Something that was held and may go; else it is kept.
     fn look<P: Policy>(&mut self, now: Offset, policy: &P, order: u64, one: Held) -> Option<Bytes> {
-        // What has a time by now, and had none when it was held, was cancelled since.
-        let due = self.notes.contains_key(&one.ticket) && policy.due(one.ticket).is_some();
-        if policy.hold(now, one.ticket) == Hold::Over {
-            let why = if due {
-                Release::Cancelled
-            } else {
-                Release::Removed
-            };
-            self.tell(now, one.ticket, why);
+        if let Hold::Over(why) = policy.hold(now, one.ticket) {
+            self.over(now, policy, one.ticket, why);
             return Some(one.bytes);
         }
         let due = policy.due(one.ticket).filter(|due| *due > now);
@@ -273,13 +257,13 @@ impl Outbox {
     pub(crate) fn finish<P: Policy>(&mut self, now: Offset, policy: &P) -> usize {
         let mut lost = 0;
         let steps = std::mem::take(&mut self.steps);
-        let delayed = std::mem::take(&mut self.delayed);
-        self.ready.extend(delayed.into_values());
         for Held { ticket, bytes } in self.take_held().into_values() {
-            if policy.hold(now, ticket) == Hold::Lasting {
-                lost += 1;
-            } else {
-                self.ready.push_back(bytes);
+            match policy.hold(now, ticket) {
+                Hold::Lasting => lost += 1,
+                over => {
+                    self.over(now, policy, ticket, at_the_end(over));
+                    self.ready.push_back(bytes);
+                }
             }
         }
         let mut open = true;
@@ -289,7 +273,11 @@ impl Outbox {
                 Step::Send(_) => lost += 1,
                 Step::Hold(ticket) => {
                     let hold = policy.hold(now, ticket);
-                    open &= !matches!(hold, Hold::Lasting | Hold::Cut);
+                    if matches!(hold, Hold::Lasting | Hold::Cut) {
+                        open = false;
+                    } else {
+                        self.over(now, policy, ticket, at_the_end(hold));
+                    }
                 }
                 Step::Cut => open = false,
                 Step::Aside(aside) => self.asides.push_back(aside),
@@ -308,7 +296,6 @@ impl Outbox {
 
     /// When this wants to be looked at again.
     pub(crate) fn timeout(&self, now: Offset) -> Option<Offset> {
-        let delayed = self.delayed.keys().next().map(|(at, _)| *at);
         let step = match self.steps.front() {
             Some(Step::Wait { ticket, .. }) => {
                 let look = ticket.map(|_| after(now, LOOK));
@@ -320,7 +307,7 @@ impl Outbox {
         let holds = !self.lasting.is_empty() || !self.timed.is_empty();
         let held = holds.then(|| after(now, LOOK));
         let due = self.timed.keys().next().map(|(due, _)| *due);
-        delayed.into_iter().chain(step).chain(held).chain(due).min()
+        step.into_iter().chain(held).chain(due).min()
     }
 
     /// What is due at one time leaves in one write: a write for each would make the last
@@ -341,10 +328,31 @@ impl Outbox {
         self.send(joined.freeze());
     }
 
-    fn tell(&mut self, now: Offset, ticket: Ticket, why: Release) {
-        if let Some(note) = self.notes.remove(&ticket) {
+    /// A ticket is over: it is given back, and the tape is told.
+    fn over<P: Policy>(&mut self, now: Offset, policy: &P, ticket: Ticket, why: Release) {
+        policy.give_back(ticket);
+        let note = self.notes.remove(&ticket);
+        let in_time = |note: &Note| note.is_foreseen && why == Release::Due;
+        if let Some(note) = note.filter(|note| !in_time(note)) {
             self.told.push_back(note.released(now, why));
         }
+    }
+}
+
+/// Under which a step makes what follows wait.
+pub(crate) fn ticket_of(step: &Step) -> Option<Ticket> {
+    match step {
+        Step::Hold(ticket) | Step::Stall(ticket) => Some(*ticket),
+        Step::Wait { ticket, .. } => *ticket,
+        Step::Aside(_) | Step::Cut | Step::Send(_) => None,
+    }
+}
+
+/// Why something that is not held for good is passed on at the end of the stream.
+fn at_the_end(hold: Hold) -> Release {
+    match hold {
+        Hold::Over(why) => why,
+        Hold::Cut | Hold::Lasting | Hold::Passing => Release::End,
     }
 }
 

@@ -5,10 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Effect, Offset, Replacement, SessionKey, Until, What,
+    ConduitId, Direction, Effect, Offset, Release, Replacement, SessionKey, Until, What,
 };
-
-use crate::outbox::after;
 
 /// Decides the fate of each message.
 ///
@@ -23,8 +21,11 @@ pub trait Policy: Send {
 
     /// Whether what was held under a ticket is still to be held.
     fn hold(&self, _now: Offset, _ticket: Ticket) -> Hold {
-        Hold::Over
+        Hold::Over(Release::Unknown)
     }
+
+    /// A ticket is not needed any more.
+    fn give_back(&self, _ticket: Ticket) {}
 
     /// Grows whenever a ticket may be over before the time that was known for it.
     fn changes(&self) -> u64 {
@@ -89,8 +90,8 @@ pub enum Hold {
     Cut,
     /// It is, and when the stream ends first it is never passed on.
     Lasting,
-    /// It is no longer.
-    Over,
+    /// It is no longer, for this reason.
+    Over(Release),
     /// It is, and when the stream ends first it is passed on.
     Passing,
 }
@@ -131,12 +132,6 @@ impl From<Verdict> for Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The sender gets this line as the answer; the message goes no further.
-    Answer(Bytes),
-    /// This direction ends here.
-    Close(CloseReason),
-    /// The message is passed on after this time; later ones may overtake it.
-    Delay(Duration),
     /// The message goes no further.
     Drop,
     /// The message is passed on when the ticket's time is over; later ones may overtake it.
@@ -152,8 +147,6 @@ pub enum Verdict {
     Play(Vec<Step>),
     /// The message is passed on this many times more than once.
     Repeat(u8),
-    /// These bytes are passed on in its place, delimiter included.
-    Replace(Bytes),
 }
 
 /// One step of what takes the place of a message.
@@ -216,20 +209,15 @@ impl Verdict {
     /// What the tape says was done; `None` for a message that passed.
     #[must_use]
     pub fn effect(&self) -> Option<What> {
-        let other = What::Replaced {
-            by: Replacement::Other,
-        };
         Some(match self {
-            Self::Close(_) => What::Cut,
-            Self::Delay(time) => What::Delayed {
-                by: after(Offset(0), *time),
-            },
             Self::Drop => What::Dropped { too_many: false },
             Self::Hold { .. } => What::Held {
                 until: Until::Removed,
             },
             Self::Pass => return None,
-            Self::Answer(_) | Self::Play(_) | Self::Replace(_) => other,
+            Self::Play(_) => What::Replaced {
+                by: Replacement::Other,
+            },
             Self::Repeat(times) => What::Repeated {
                 times: u64::from(*times),
             },

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tapewright_schemas::event::{Effect, FaultKind, FaultRef, Offset, What};
+use tapewright_schemas::event::{Effect, FaultKind, FaultRef, Offset, Release, What};
 use tapewright_schemas::near::did_you_mean;
 
 use super::dice::Dice;
@@ -67,6 +67,8 @@ struct Holding {
     due: Option<Offset>,
     then: Hold,
     before: Hold,
+    // The fault was taken away or changed.
+    let_go: Option<Release>,
 }
 
 /// A fault in force, and what became of it.
@@ -237,7 +239,7 @@ impl Book {
         line.fault = Arc::new(fault);
         (line.met, line.fired, line.beyond) = (0, 0, 0);
         state.last_number = number;
-        state.let_go(old);
+        state.let_go(old, Release::Changed);
         self.take_stock(&state);
         drop(state);
         self.changed();
@@ -249,7 +251,7 @@ impl Book {
         let mut state = self.lock();
         let number = state.find(name)?.number;
         state.lines.retain(|line| line.number != number);
-        state.let_go(number);
+        state.let_go(number, Release::Removed);
         self.take_stock(&state);
         drop(state);
         self.changed();
@@ -261,7 +263,7 @@ impl Book {
     pub fn entries(&self) -> Vec<Entry> {
         let state = self.lock();
         let holds = |number| {
-            let of_it = |holding: &&Holding| holding.fault == number;
+            let of_it = |holding: &&Holding| holding.fault == number && holding.let_go.is_none();
             state.tickets.values().filter(of_it).count()
         };
         let entry = |line: &Line| Entry {
@@ -341,6 +343,7 @@ impl Book {
             due,
             then,
             before,
+            let_go: None,
         };
         state.tickets.insert(ticket, holding);
         Ok(ticket)
@@ -359,28 +362,28 @@ impl Book {
         self.lock().tickets.get(&ticket)?.due
     }
 
-    /// Whether what is held under a ticket is to be held any longer.
+    /// Whether what is held under a ticket is to be held any longer. Whoever asks gives it
+    /// back when it is over.
     #[must_use]
     pub fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
-        let mut state = self.lock();
+        let state = self.lock();
         let Some(holding) = state.tickets.get(&ticket) else {
-            return Hold::Over;
+            return Hold::Over(Release::Unknown);
         };
+        if let Some(why) = holding.let_go {
+            return Hold::Over(why);
+        }
         if holding.due.is_none_or(|due| due > now) {
             return holding.before;
         }
-        let then = holding.then;
-        // Whoever waits for a cut has to see it; others ask once.
-        if then != Hold::Cut {
-            state.tickets.remove(&ticket);
-        }
-        then
+        holding.then
     }
 
-    /// A ticket becomes due at this time.
-    pub fn due(&self, ticket: Ticket, at: Offset) {
+    /// A ticket becomes due at this time, for this reason.
+    pub fn due(&self, ticket: Ticket, at: Offset, why: Release) {
         if let Some(holding) = self.lock().tickets.get_mut(&ticket) {
             holding.due = Some(at);
+            holding.then = Hold::Over(why);
         }
         self.changed();
     }
@@ -445,7 +448,10 @@ impl State {
             .unwrap_or_else(|| kind.to_owned())
     }
 
-    fn let_go(&mut self, fault: u64) {
-        self.tickets.retain(|_, holding| holding.fault != fault);
+    fn let_go(&mut self, fault: u64, why: Release) {
+        let tickets = self.tickets.values_mut();
+        for holding in tickets.filter(|holding| holding.fault == fault) {
+            holding.let_go.get_or_insert(why);
+        }
     }
 }

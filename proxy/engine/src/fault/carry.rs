@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::{self, Direction, Offset, Unable, What};
+use tapewright_schemas::event::{self, Direction, Offset, Release, Unable, What};
 
 use super::act::{Act, Move, Until};
 use super::book::{Book, NoTicket};
@@ -11,6 +11,8 @@ use super::conversation::{Chosen, Conversation};
 use crate::outbox::after;
 use crate::policy::{Hold, Step, Ticket, Verdict};
 
+/// What becomes of what is held when its time has come.
+const DUE: Hold = Hold::Over(Release::Due);
 /// How many tickets are kept before those that are over are forgotten.
 const MOST_TICKETS: usize = 1_024;
 
@@ -34,7 +36,7 @@ impl Scene<'_> {
             Act::Drop => (Verdict::Drop, What::Dropped { too_many: false }),
             Act::Hold(until) => self.hold(talk, until),
             Act::HoldAll { cut_after } => {
-                let then = cut_after.map_or(Hold::Over, |_| Hold::Cut);
+                let then = cut_after.map_or(DUE, |_| Hold::Cut);
                 let due = cut_after.map(|time| after(self.now, time));
                 let what = What::HeldAll {
                     cut_after: cut_after.map(|time| after(Offset(0), time)),
@@ -53,7 +55,7 @@ impl Scene<'_> {
                     }),
                     Move::Step(step) => Some(step),
                     Move::Hold => {
-                        let ticket = self.ticket(talk, None, Hold::Lasting, Hold::Over);
+                        let ticket = self.ticket(talk, None, Hold::Lasting, DUE);
                         ticket.ok().map(Step::Hold)
                     }
                 };
@@ -71,7 +73,7 @@ impl Scene<'_> {
                 let what = What::Stalled {
                     time: time.map(|time| after(Offset(0), time)),
                 };
-                match self.ticket(talk, due, Hold::Passing, Hold::Over) {
+                match self.ticket(talk, due, Hold::Passing, DUE) {
                     Ok(ticket) => (self.behind(Step::Stall(ticket)), what),
                     Err(why) => passed(why),
                 }
@@ -91,7 +93,7 @@ impl Scene<'_> {
             *last = due;
         }
         // A delay ends with its fault, or by itself.
-        match self.ticket(talk, Some(due), Hold::Passing, Hold::Over) {
+        match self.ticket(talk, Some(due), Hold::Passing, DUE) {
             Ok(ticket) => {
                 let by = due.since(self.now);
                 let due = Some(due);
@@ -114,7 +116,7 @@ impl Scene<'_> {
                 (due, Hold::Passing, event::Until::Cancelled)
             }
         };
-        let ticket = match self.ticket(talk, due, before, Hold::Over) {
+        let ticket = match self.ticket(talk, due, before, DUE) {
             Ok(ticket) => ticket,
             // Nobody would wait for it in vain any longer than for one that is held.
             Err(NoTicket::TooMany) if before == Hold::Lasting => {
@@ -137,6 +139,11 @@ impl Scene<'_> {
                 }
                 talk.until_cancelled.insert(key.clone(), (ticket, wait));
             }
+            (Until::Cancelled(_), _) => {
+                if let Some(due) = due {
+                    self.book.due(ticket, due, Release::Cancelled);
+                }
+            }
             _ => {}
         }
         (Verdict::Hold { ticket, due }, What::Held { until: told })
@@ -153,7 +160,7 @@ impl Scene<'_> {
             .filter_map(wait)
             .reduce(Duration::saturating_add)?;
         let due = Some(after(self.now, all));
-        self.ticket(talk, due, Hold::Passing, Hold::Over).ok()
+        self.ticket(talk, due, Hold::Passing, DUE).ok()
     }
 
     /// The message, behind a step that makes it and all that follows wait.

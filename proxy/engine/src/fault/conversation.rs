@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, RequestId, for_each_message};
-use tapewright_schemas::event::{Direction, Offset, SessionKey, What};
+use tapewright_schemas::event::{Direction, Offset, Release, SessionKey, What};
 use tapewright_schemas::json;
 
 use super::act::Call;
@@ -63,7 +63,7 @@ impl Conversation {
         let next = self.until_next.get_mut(dir as usize).map(std::mem::take);
         let releases = next.as_ref().is_some_and(|next| !next.is_empty());
         for ticket in next.into_iter().flatten() {
-            book.due(ticket, now);
+            book.due(ticket, now, Release::Next);
         }
         let decision = self.fate(book, session, now, dir, message);
         Decision {
@@ -195,7 +195,7 @@ impl Conversation {
         let id = json::find(text, &["params", "requestId"])?;
         let key = (dir, key_of(&RequestId::of_source(id)));
         if let Some((ticket, wait)) = self.until_cancelled.remove(&key) {
-            book.due(ticket, after(now, wait));
+            book.due(ticket, after(now, wait), Release::Cancelled);
             return None;
         }
         let awaited = self.awaited.get_mut(&key)?;

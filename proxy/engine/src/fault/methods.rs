@@ -87,6 +87,9 @@ impl Selector {
         if all.is_empty() {
             all.push(("", "tools/call"));
         }
+        let pointed = self.equals.iter().filter(|(place, _)| place == "/method");
+        // Names of methods have no escapes.
+        all.extend(pointed.map(|(place, value)| (place.as_str(), value.trim_matches('"'))));
         all
     }
 

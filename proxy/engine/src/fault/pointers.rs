@@ -131,6 +131,7 @@ impl Wanted<'_> {
         match self.what {
             // What is looked for in a message may be a secret.
             What::Value(_) => format!("`{word}`"),
+            What::Text(_) if word == self.pointer => format!("`{word}`"),
             What::Text(method) if self.pointer == "/method" && word != "method" => {
                 format!("`{word}` (which means `{method}`)")
             }

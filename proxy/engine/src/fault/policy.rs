@@ -66,6 +66,10 @@ impl Policy for FaultPolicy {
         self.book.hold(now, ticket)
     }
 
+    fn give_back(&self, ticket: Ticket) {
+        self.book.give_back(ticket);
+    }
+
     fn changes(&self) -> u64 {
         self.book.changes()
     }

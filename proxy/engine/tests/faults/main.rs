@@ -10,6 +10,7 @@
 mod delays;
 mod never;
 mod page;
+mod released;
 mod talk;
 
 use std::sync::Arc;

@@ -130,6 +130,11 @@ impl Talk {
         self.events.iter().filter_map(effect).collect()
     }
 
+    /// What the tape says, in order.
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
     /// How much later messages are passed on, as the tape has it.
     pub(crate) fn delays(&self) -> Vec<Offset> {
         let delay = |event: &Event| match &event.body {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tapewright_engine::fault::{Book, Hit};
 use tapewright_engine::policy::{Hold, Ticket};
-use tapewright_schemas::event::Offset;
+use tapewright_schemas::event::{Offset, Release};
 
 use crate::http::gateway::Gateway;
 
@@ -46,6 +46,9 @@ impl Drop for Held {
     }
 }
 
+/// What becomes of what is held when its time has come.
+pub(super) const DUE: Hold = Hold::Over(Release::Due);
+
 /// Waits until a ticket is over; what becomes of what it held.
 pub(crate) async fn wait(gateway: &Gateway, ticket: Ticket, due: Option<Offset>) -> Hold {
     let mut seen = None;
@@ -67,7 +70,7 @@ pub(crate) async fn wait(gateway: &Gateway, ticket: Ticket, due: Option<Offset>)
 /// later comes at once when we are about to end.
 pub(super) fn over(gateway: &Gateway, ticket: Ticket) -> Option<Hold> {
     match gateway.faults.hold(gateway.clock.now(), ticket) {
-        Hold::Passing if gateway.is_ending() => Some(Hold::Over),
+        Hold::Passing if gateway.is_ending() => Some(Hold::Over(Release::End)),
         Hold::Lasting | Hold::Passing => None,
         over => Some(over),
     }

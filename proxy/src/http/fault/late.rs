@@ -72,17 +72,18 @@ impl Late {
         let all = self.seen != changes || gateway.is_ending();
         let looked = if all { self.held.len() } else { 1 };
         let now = gateway.clock.now();
-        let is_over = |entry: &Entry| {
+        let is_over = |(at, entry): (usize, &Entry)| {
             let due = entry.due.is_some_and(|due| due <= now);
-            (all || due) && over(gateway, entry.kept.ticket()).is_some()
+            let over = (all || due).then(|| over(gateway, entry.kept.ticket()));
+            Some((at, over.flatten()?))
         };
-        let found = self.held.iter().take(looked).position(is_over);
-        let Some(found) = found else {
+        let looked = self.held.iter().take(looked).enumerate();
+        let Some((at, over)) = looked.into_iter().find_map(is_over) else {
             self.seen = changes;
             return None;
         };
-        let Entry { event, kept, due } = self.held.remove(found)?;
-        kept.passed(due.is_none_or(|due| now < due));
+        let Entry { event, kept, .. } = self.held.remove(at)?;
+        kept.passed(over);
         Some(event)
     }
 }

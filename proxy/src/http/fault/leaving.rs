@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tapewright_engine::policy::Hold;
 use tapewright_schemas::event::{
     Direction, Effect, EventBody, FaultRef, MessageNumber, Offset, Release, What,
 };
@@ -46,8 +47,12 @@ impl Leaving {
     }
 
     /// The response is passed on.
-    pub(super) fn passed(mut self, why: Release) {
+    pub(super) fn over(mut self, over: Hold) {
         self.settled = true;
+        let why = match over {
+            Hold::Over(why) => why,
+            Hold::Cut | Hold::Lasting | Hold::Passing => Release::Unknown,
+        };
         let ends = *self.phase.borrow() != Phase::Serving;
         let why = if ends { Release::End } else { why };
         self.note(|after| What::Released {

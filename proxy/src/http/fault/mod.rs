@@ -27,9 +27,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use tapewright_engine::fault::{Act, Book, Move};
 use tapewright_engine::policy::{Hold, Step};
-use tapewright_schemas::event::{
-    Direction, Effect, EventBody, MessageNumber, Release, Unable, What,
-};
+use tapewright_schemas::event::{Direction, Effect, EventBody, MessageNumber, Unable, What};
 
 pub(crate) use self::aim::Aimed;
 pub(crate) use self::alarm::Alarm;
@@ -114,11 +112,12 @@ impl Scene {
         self.note(Effect::plain(What::Behind { holder: None }), message);
         let leaving = Leaving::new(self, None, message);
         let due = self.book().due_at(held.ticket());
-        if wait(&self.gateway, held.ticket(), due).await == Hold::Cut {
+        let over = wait(&self.gateway, held.ticket(), due).await;
+        if over == Hold::Cut {
             leaving.cut();
             return None;
         }
-        leaving.passed(Release::Unknown);
+        leaving.over(over);
         Some(Response::from_parts(parts, whole.into_body(&self.gateway)))
     }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tapewright_engine::fault::{Act, Call, Move, Until, after};
 use tapewright_engine::policy::{Hold, Step, Ticket};
-use tapewright_schemas::event::{self, Effect, Offset, Release, Unable, What};
+use tapewright_schemas::event::{self, Effect, Offset, Unable, What};
 
 use super::carried::Carried;
-use super::hold::{Held, wait};
+use super::hold::{DUE, Held, wait};
 use super::leaving::Leaving;
 use super::{Aimed, Scene};
 
@@ -28,6 +28,8 @@ pub(super) enum Outcome {
 pub(super) struct Kept {
     held: Held,
     leaving: Leaving,
+    // The tape knows when it is due.
+    is_foreseen: bool,
 }
 
 impl Kept {
@@ -36,11 +38,11 @@ impl Kept {
     }
 
     /// It is passed on; the tape is told where it could not know when.
-    pub(super) fn passed(self, is_told: bool) {
-        if is_told {
-            self.leaving.passed(Release::Removed);
-        } else {
+    pub(super) fn passed(self, over: Hold) {
+        if self.is_foreseen && over == DUE {
             self.leaving.in_time();
+        } else {
+            self.leaving.over(over);
         }
     }
 }
@@ -128,8 +130,8 @@ impl Scene {
     pub(super) async fn delay(&self, aimed: &Aimed, time: Duration) {
         let due = after(self.now(), time);
         if let Some(held) = self.delayed(aimed, time, due) {
-            wait(&self.gateway, held.ticket(), Some(due)).await;
-            held.passed(self.now() < due);
+            let over = wait(&self.gateway, held.ticket(), Some(due)).await;
+            held.passed(over);
         }
     }
 
@@ -138,34 +140,36 @@ impl Scene {
         let by = after(Offset(0), time);
         self.tell(aimed, What::Delayed { by });
         let (book, hit) = (self.book(), &aimed.hit);
-        let held = Held::new(book, hit, Some(due), Hold::Passing, Hold::Over)?;
+        let held = Held::new(book, hit, Some(due), Hold::Passing, DUE)?;
         Some(Kept {
             held,
             leaving: self.leaving(aimed),
+            is_foreseen: true,
         })
     }
 
     /// What is held until the fault is taken away.
     pub(super) fn held(&self, aimed: &Aimed) -> Option<Kept> {
-        let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, Hold::Over)?;
+        let held = Held::new(self.book(), &aimed.hit, None, Hold::Lasting, DUE)?;
         let until = event::Until::Removed;
         self.tell(aimed, What::Held { until });
         Some(Kept {
             held,
             leaving: self.leaving(aimed),
+            is_foreseen: false,
         })
     }
 
     /// Waits until the fault is taken away.
     pub(super) async fn hold(&self, kept: Kept) {
-        wait(&self.gateway, kept.ticket(), None).await;
-        kept.passed(true);
+        let over = wait(&self.gateway, kept.ticket(), None).await;
+        kept.passed(over);
     }
 
     /// Waits, and lets all that follows in the session wait; whether the response passes.
     async fn hold_all(&self, aimed: &Aimed, cut_after: Option<Duration>) -> bool {
         let due = cut_after.map(|time| after(self.now(), time));
-        let then = due.map_or(Hold::Over, |_| Hold::Cut);
+        let then = due.map_or(DUE, |_| Hold::Cut);
         let Some(held) = Held::new(self.book(), &aimed.hit, due, Hold::Lasting, then) else {
             return true;
         };
@@ -177,8 +181,9 @@ impl Scene {
             self.note(Effect::plain(What::NotDone { why }), None);
         }
         let leaving = self.leaving(aimed);
-        if wait(&self.gateway, held.ticket(), due).await != Hold::Cut {
-            leaving.passed(Release::Removed);
+        let over = wait(&self.gateway, held.ticket(), due).await;
+        if over != Hold::Cut {
+            leaving.over(over);
             return true;
         }
         // Those that wait behind it hold it themselves until they have seen the cut.

@@ -9,10 +9,9 @@ use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
 use tapewright_engine::fault::{Move, after};
 use tapewright_engine::policy::{Hold, Step};
-use tapewright_schemas::event::Release;
 use tokio::sync::mpsc;
 
-use super::hold::{Held, wait};
+use super::hold::{DUE, Held, wait};
 use super::{Aimed, CutOff, Scene};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Gateway;
@@ -109,17 +108,16 @@ impl Player {
         for one in moves {
             match one {
                 Move::Hold => {
-                    let held = Held::new(book, hit, None, Hold::Lasting, Hold::Over);
+                    let held = Held::new(book, hit, None, Hold::Lasting, DUE);
                     if let Some(held) = held {
                         let leaving = self.scene.leaving(&self.aimed);
-                        wait(gateway, held.ticket(), None).await;
-                        leaving.passed(Release::Removed);
+                        leaving.over(wait(gateway, held.ticket(), None).await);
                     }
                 }
                 Move::Step(Step::Wait { time, .. }) => {
                     // What one wait was late is not added to the next.
                     at = after(at, time);
-                    let held = Held::new(book, hit, Some(at), Hold::Passing, Hold::Over);
+                    let held = Held::new(book, hit, Some(at), Hold::Passing, DUE);
                     if let Some(held) = held {
                         wait(gateway, held.ticket(), Some(at)).await;
                     }

@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use tapewright_engine::SseEvent;
 use tapewright_engine::fault::{Act, Until, after};
 use tapewright_engine::policy::Hold;
-use tapewright_schemas::event::{Effect, MessageNumber, Offset, Release, Unable, What};
+use tapewright_schemas::event::{Effect, MessageNumber, Offset, Unable, What};
 
 use super::aim::message_event;
 use super::cutter::{Cutter, Piece};
@@ -251,12 +251,13 @@ impl Stage {
             scene.note(Effect::plain(What::Behind { holder: None }), number);
             let leaving = Leaving::new(scene, None, number);
             let due = scene.book().due_at(held.ticket());
-            if wait(&scene.gateway, held.ticket(), due).await == Hold::Cut {
+            let over = wait(&scene.gateway, held.ticket(), due).await;
+            if over == Hold::Cut {
                 leaving.cut();
                 drop(self.out.send(Err(Box::new(CutOff))).await);
                 return None;
             }
-            leaving.passed(Release::Unknown);
+            leaving.over(over);
         }
         Some(())
     }
