@@ -137,7 +137,7 @@ impl Scene<'_> {
                     talk.until_cancelled.retain(|_, held| known(held));
                     talk.live_cancelled = talk.until_cancelled.len();
                 }
-                talk.until_cancelled.insert(key.clone(), (ticket, wait));
+                talk.until_cancelled.insert(*key, (ticket, wait));
             }
             (Until::Cancelled(_), _) => {
                 if let Some(due) = due {

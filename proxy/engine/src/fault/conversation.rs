@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, RequestId, for_each_message};
-use tapewright_schemas::event::{Direction, Offset, Release, SessionKey, What};
+use tapewright_schemas::conversation::{IdKey, Pairing};
+use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, for_each_message};
+use tapewright_schemas::event::{Direction, Offset, Release, Scope, SessionKey, What};
 use tapewright_schemas::json;
 
 use super::act::Call;
@@ -15,16 +16,16 @@ use super::selector::Subject;
 use crate::outbox::after;
 use crate::policy::{Decision, Message, Ticket, Verdict};
 
-/// How many requests that are to be acted on may await their answer.
-const MOST_AWAITED: usize = 65_536;
+/// A request: which way it travelled, and its id.
+pub(super) type Key = (Direction, IdKey);
 
 /// What faults have in hand on one conversation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Conversation {
-    // Chosen requests whose answer is to come, by direction and id.
-    awaited: HashMap<(Direction, Vec<u8>), Awaited>,
+    // Chosen requests whose answer is to come.
+    awaited: Pairing<Awaited>,
     // What is held until its request is cancelled.
-    pub(super) until_cancelled: HashMap<(Direction, Vec<u8>), (Ticket, Duration)>,
+    pub(super) until_cancelled: HashMap<Key, (Ticket, Duration)>,
     // What is held until the next message of the direction.
     pub(super) until_next: [Vec<Ticket>; 2],
     // When the last message that must not be overtaken is due.
@@ -33,6 +34,20 @@ pub(crate) struct Conversation {
     // How many of these were live when they were last counted.
     pub(super) live_tickets: usize,
     pub(super) live_cancelled: usize,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self {
+            awaited: Pairing::without_memory(),
+            until_cancelled: HashMap::new(),
+            until_next: Default::default(),
+            last_due: Default::default(),
+            tickets: Vec::new(),
+            live_tickets: 0,
+            live_cancelled: 0,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -45,7 +60,7 @@ struct Awaited {
 /// A fault, and the id of what it acts on.
 pub(super) struct Chosen {
     pub(super) hit: Hit,
-    pub(super) key: Option<(Direction, Vec<u8>)>,
+    pub(super) key: Option<Key>,
     id: Option<Vec<u8>>,
     pub(super) cancelled: bool,
 }
@@ -145,18 +160,16 @@ impl Conversation {
             MessageKind::Request { id, method, .. } => {
                 let hit = book.choose(now, &subject(method, true))?;
                 let id_text = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
-                let key = (dir, key_of(id));
+                let key = (dir, IdKey::exact(id));
                 if hit.on() == On::Request {
                     return Some(Chosen::new(hit, Some(key), Some(id_text)));
                 }
-                if self.awaited.len() < MOST_AWAITED {
-                    let awaited = Awaited {
-                        hit,
-                        id: id_text,
-                        cancelled: false,
-                    };
-                    self.awaited.insert(key, awaited);
-                }
+                let awaited = Awaited {
+                    hit,
+                    id: id_text,
+                    cancelled: false,
+                };
+                drop(self.awaited.ask(Scope::default(), dir, id, awaited));
                 None
             }
             MessageKind::Notification { method, .. } => {
@@ -169,8 +182,8 @@ impl Conversation {
                 Some(Chosen::new(hit, None, None))
             }
             MessageKind::Response { id, .. } => {
-                let key = (dir.opposite(), key_of(id));
-                let awaited = self.awaited.remove(&key)?;
+                let key = (dir.opposite(), IdKey::exact(id));
+                let awaited = self.awaited.take(Scope::default(), key.0, id)?;
                 // It may have been taken away while the answer was on its way.
                 if !book.is_in_force(&awaited.hit) {
                     return None;
@@ -193,12 +206,13 @@ impl Conversation {
         text: &[u8],
     ) -> Option<Chosen> {
         let id = json::find(text, &["params", "requestId"])?;
-        let key = (dir, key_of(&RequestId::of_source(id)));
+        let key = (dir, IdKey::exact_of(id));
         if let Some((ticket, wait)) = self.until_cancelled.remove(&key) {
             book.due(ticket, after(now, wait), Release::Cancelled);
             return None;
         }
-        let awaited = self.awaited.get_mut(&key)?;
+        let asked = self.awaited.cancel(Scope::default(), dir, key.1)?;
+        let awaited = self.awaited.get_mut(asked)?;
         if awaited.hit.kind().name != "late-after-cancel" {
             return None;
         }
@@ -213,7 +227,7 @@ impl Conversation {
 }
 
 impl Chosen {
-    fn new(hit: Hit, key: Option<(Direction, Vec<u8>)>, id: Option<Vec<u8>>) -> Self {
+    fn new(hit: Hit, key: Option<Key>, id: Option<Vec<u8>>) -> Self {
         Self {
             hit,
             key,
@@ -227,10 +241,4 @@ impl Chosen {
         let kept = self.cancelled && self.key.is_none();
         (!kept).then_some(&self.hit)
     }
-}
-
-fn key_of(id: &RequestId<'_>) -> Vec<u8> {
-    let mut key = Vec::new();
-    id.write_key(&mut key);
-    key
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use tapewright_engine::fault::{Hit, On, Subject};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
+use tapewright_schemas::conversation::Handle;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{Direction, MessageNumber, Payload, SessionKey};
 use tapewright_schemas::json;
@@ -28,6 +29,8 @@ pub(crate) struct Aimed {
     pub(super) message: Option<MessageNumber>,
     /// What was sent with it asks for an answer.
     pub(super) is_awaited: bool,
+    // Where its answer is expected, if that may be on another stream.
+    expected: Option<Handle>,
     // It has acted. Shared: the answer may come in more than one place.
     spent: Arc<AtomicBool>,
 }
@@ -40,6 +43,7 @@ impl Aimed {
             on_itself,
             message: None,
             is_awaited: false,
+            expected: None,
             spent: Arc::default(),
         }
     }
@@ -75,12 +79,12 @@ impl Aimed {
             let on_itself = !is_request || hit.on() == On::Request;
             aimed.get_or_insert(Self::new(hit, id_of(text), on_itself));
         });
-        let aimed = aimed.map(|aimed| Self {
+        let mut aimed = aimed.map(|aimed| Self {
             is_awaited,
             ..aimed
         })?;
         if !aimed.on_itself {
-            gateway.expected.add(session, Direction::ToServer, &aimed);
+            aimed.expected = gateway.expected.add(session, Direction::ToServer, &aimed);
         }
         Some(aimed)
     }
@@ -93,11 +97,6 @@ impl Aimed {
     /// Lets it act; false when it has acted before.
     pub(super) fn spend(&self) -> bool {
         !self.spent.swap(true, Ordering::AcqRel)
-    }
-
-    /// Whether the other is this very one.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.spent, &other.spent)
     }
 
     /// Whether an event of a stream is the answer to the request that it has met.
@@ -126,8 +125,9 @@ impl Scene {
     /// Lets a fault act that was aimed at the answer to the request of this exchange; false
     /// when it has acted before.
     pub(super) fn claim(&self, aimed: &Aimed) -> bool {
-        let expected = &self.gateway.expected;
-        expected.withdraw(self.session(), Direction::ToServer, aimed);
+        if let Some(asked) = aimed.expected {
+            self.gateway.expected.withdraw(asked);
+        }
         aimed.spend()
     }
 
