@@ -39,7 +39,7 @@ impl<'a> Message<'a> {
     pub(crate) fn new(seen: &Seen<'_>, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
         let event = seen.event;
         let key = match &envelope.kind {
-            Kind::Request { id, .. } | Kind::Response { id, .. } => Key::of(id),
+            Kind::Request { id, .. } | Kind::Response { id, .. } => Key::by_value(id),
             _ => Key::Null,
         };
         Self {

@@ -34,6 +34,11 @@ pub const ALL: &[Published] = &[
         include_str!("../json/tape-line.schema.json"),
     ),
     schema(
+        "exchange",
+        "one exchange, as the control tells it",
+        include_str!("../json/exchange.schema.json"),
+    ),
+    schema(
         "inspect",
         "what `inspect --json` prints",
         include_str!("../json/inspect.schema.json"),

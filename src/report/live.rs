@@ -36,6 +36,7 @@ pub(crate) fn event(event: &Value) -> String {
         "message" => message(event),
         "hang" => hang(event),
         "fault" => faulted(event),
+        "exchange" => event.get("exchange").map(exchange).unwrap_or_default(),
         "finding" => finding(event),
         "missed" => {
             let count = number(event, "count").unwrap_or_default();
@@ -149,6 +150,12 @@ fn faulted(event: &Value) -> String {
     let told = event.get("effect").cloned().unwrap_or_default();
     let faulted = serde_json::from_value(told);
     faulted.map_or_else(|_| String::new(), |faulted| effect::line(&faulted))
+}
+
+fn exchange(one: &Value) -> String {
+    let outcome = text(one, "outcome").replace('_', " ");
+    let waited = number(one, "waited_ms").map(duration).unwrap_or_default();
+    format!("{}: {outcome} after {waited}", request(one))
 }
 
 fn finding(one: &Value) -> String {

@@ -105,7 +105,7 @@ impl Checker {
     pub(crate) fn beside(&mut self, key: SessionKey, request: &[u8], answered: bool) {
         let envelope = Envelope::parse(request);
         let id = match &envelope.kind {
-            Kind::Request { id, .. } => Some(Key::of(id)),
+            Kind::Request { id, .. } => Some(Key::by_value(id)),
             // What was answered is a request, whatever it lacks.
             Kind::Notification { .. } if answered => Some(Key::Null),
             _ => None,

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
+use tapewright_schemas::conversation::{Handle, Pairing};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Finding, Offset, Payload, Place, SessionKey,
     SessionMark,
@@ -17,41 +18,33 @@ use crate::value::{Value, quoted};
 #[derive(Debug)]
 pub(super) struct Hangs {
     after: Offset,
-    waiting: HashMap<Ask, Waiting>,
+    waiting: Pairing<Waiting>,
     // By age; those that were answered meanwhile linger until their time has come.
-    order: VecDeque<(Ask, u64)>,
+    order: VecDeque<Handle>,
     // Over HTTP: the requests of the client whose exchange is under way.
-    exchanges: HashMap<ConduitId, Vec<Ask>>,
+    exchanges: HashMap<ConduitId, Vec<Handle>>,
     // Of the recording so far: a recorder's clock may tick behind it.
     now: Offset,
-}
-
-/// Names a request. In the lane of what belongs to no session an id means nothing beyond
-/// its exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Ask {
-    session: SessionKey,
-    conduit: ConduitId,
-    dir: Direction,
-    id: Key,
 }
 
 #[derive(Debug)]
 struct Waiting {
     seq: u64,
     at: Offset,
+    session: SessionKey,
+    dir: Direction,
     what: String,
     told: bool,
 }
 
-/// How many requests are followed at once; further ones are not.
-const LIMIT: usize = 65_536;
+/// How many requests may linger.
+const LINGER: usize = 131_072;
 
 impl Hangs {
     pub(super) fn new(after: Offset) -> Self {
         Self {
             after,
-            waiting: HashMap::new(),
+            waiting: Pairing::without_memory(),
             order: VecDeque::new(),
             exchanges: HashMap::new(),
             now: Offset::default(),
@@ -81,12 +74,12 @@ impl Hangs {
             },
             EventBody::Closed(_) if event.dir == Direction::ToClient => {
                 // The exchange is over: whatever HTTP answered, nothing hangs any more.
-                for ask in self.exchanges.remove(&event.conduit).unwrap_or_default() {
-                    self.waiting.remove(&ask);
+                for one in self.exchanges.remove(&event.conduit).unwrap_or_default() {
+                    self.waiting.remove(one);
                 }
             }
             EventBody::Exited(_) | EventBody::Session(SessionMark::Ended(_)) => {
-                self.waiting.retain(|ask, _| ask.session != event.session);
+                self.waiting.forget(event.scope());
             }
             _ => {}
         }
@@ -95,9 +88,8 @@ impl Hangs {
     /// It is `now`: names what has waited too long.
     pub(super) fn tick(&mut self, now: Offset, told: &mut VecDeque<Event>) {
         self.now = self.now.max(now);
-        while let Some((ask, seq)) = self.order.front().copied() {
-            let known = self.waiting.get_mut(&ask).filter(|one| one.seq == seq);
-            if let Some(one) = known {
+        while let Some(first) = self.order.front() {
+            if let Some(one) = self.waiting.get_mut(*first) {
                 if self.now.since(one.at) < self.after {
                     return;
                 }
@@ -108,8 +100,8 @@ impl Hangs {
                     seconds(self.now.since(one.at)),
                     seconds(one.at),
                 );
-                let finding = finding(ask, "open", what, &[seq]);
-                told.push_back(tell(ask, self.now, finding));
+                let finding = finding(one.dir, "open", what, &[one.seq]);
+                told.push_back(tell(one.session, self.now, finding));
             }
             self.order.pop_front();
         }
@@ -117,51 +109,62 @@ impl Hangs {
 
     fn message(&mut self, event: &Event, message: &Envelope<'_>, told: &mut VecDeque<Event>) {
         match &message.kind {
-            Kind::Request { id, method, .. } if id.pairs() => {
-                let lasts = Method::named(method) == Method::SubscriptionsListen;
-                if lasts || self.waiting.len() >= LIMIT {
-                    return;
-                }
-                let ask = ask(event, event.dir, Key::of(id));
-                let mut id_text = Vec::new();
-                id.write_key(&mut id_text);
-                let id_text = String::from_utf8_lossy(id_text.get(1..).unwrap_or_default());
-                let one = Waiting {
-                    seq: event.seq,
-                    at: event.at,
-                    what: format!("{}, id {},", quoted(method), quoted(&id_text)),
-                    told: false,
-                };
-                if self.waiting.insert(ask, one).is_none() && self.order.len() > 2 * LIMIT {
-                    let waiting = &self.waiting;
-                    let waits = |(ask, seq): &(Ask, u64)| {
-                        waiting.get(ask).is_some_and(|one| one.seq == *seq)
-                    };
-                    self.order.retain(waits);
-                }
-                self.order.push_back((ask, event.seq));
-                if event.conduit.0 != 0 && event.dir == Direction::ToServer {
-                    self.exchanges.entry(event.conduit).or_default().push(ask);
-                }
+            Kind::Request { id, method, .. }
+                if id.pairs() && Method::named(method) != Method::SubscriptionsListen =>
+            {
+                self.ask(event, id, method);
             }
             Kind::Response { id, .. } if id.pairs() => {
-                let ask = ask(event, event.dir.opposite(), Key::of(id));
-                self.settle(event, ask, "was answered", told);
+                let dir = event.dir.opposite();
+                let asked = self.waiting.find(event.scope(), dir, Key::by_value(id));
+                self.settle(event, asked, "was answered", told);
             }
             Kind::Notification { method, params } if Method::named(method) == Method::Cancelled => {
                 let id = params.and_then(|params| Value(params).get("requestId"));
                 if let Some(id) = id {
-                    let ask = ask(event, event.dir, Key::of_source(id.0));
-                    self.settle(event, ask, "was given up", told);
+                    let key = Key::by_value_of(id.0);
+                    let asked = self.waiting.cancel(event.scope(), event.dir, key);
+                    self.settle(event, asked, "was given up", told);
                 }
             }
             _ => {}
         }
     }
 
+    fn ask(&mut self, event: &Event, id: &RequestId<'_>, method: &str) {
+        let mut id_text = Vec::new();
+        id.write_key(&mut id_text);
+        let id_text = String::from_utf8_lossy(id_text.get(1..).unwrap_or_default());
+        let one = Waiting {
+            seq: event.seq,
+            at: event.at,
+            session: event.session,
+            dir: event.dir,
+            what: format!("{}, id {},", quoted(method), quoted(&id_text)),
+            told: false,
+        };
+        let key = Key::by_value(id);
+        let asked = self.waiting.ask(event.scope(), event.dir, key, one);
+        if self.order.len() > LINGER {
+            let waiting = &self.waiting;
+            self.order.retain(|one| waiting.get(*one).is_some());
+        }
+        self.order.push_back(asked.handle);
+        if event.conduit.0 != 0 && event.dir == Direction::ToServer {
+            let exchange = self.exchanges.entry(event.conduit).or_default();
+            exchange.push(asked.handle);
+        }
+    }
+
     /// A request waits no longer.
-    fn settle(&mut self, event: &Event, ask: Ask, how: &str, told: &mut VecDeque<Event>) {
-        let Some(one) = self.waiting.remove(&ask) else {
+    fn settle(
+        &mut self,
+        event: &Event,
+        asked: Option<Handle>,
+        how: &str,
+        told: &mut VecDeque<Event>,
+    ) {
+        let Some(one) = asked.and_then(|asked| self.waiting.remove(asked)) else {
             return;
         };
         if one.told {
@@ -170,25 +173,13 @@ impl Hangs {
                 one.what,
                 seconds(event.at.since(one.at))
             );
-            let finding = finding(ask, "closed", what, &[event.seq, one.seq]);
-            told.push_back(tell(ask, event.at, finding));
+            let finding = finding(one.dir, "closed", what, &[event.seq, one.seq]);
+            told.push_back(tell(one.session, event.at, finding));
         }
     }
 }
 
-fn ask(event: &Event, dir: Direction, id: Key) -> Ask {
-    Ask {
-        session: event.session,
-        conduit: match event.session {
-            SessionKey(0) => event.conduit,
-            _ => ConduitId(0),
-        },
-        dir,
-        id,
-    }
-}
-
-fn finding(ask: Ask, status: &str, detail: String, evidence: &[u64]) -> Finding {
+fn finding(dir: Direction, status: &str, detail: String, evidence: &[u64]) -> Finding {
     let place = |seq: &u64| Place {
         seq: *seq,
         pointer: String::new(),
@@ -197,17 +188,17 @@ fn finding(ask: Ask, status: &str, detail: String, evidence: &[u64]) -> Finding 
         code: Finding::HANG.to_owned(),
         status: status.to_owned(),
         // Who owes the answer.
-        side: Side::sender(ask.dir.opposite()).name().to_owned(),
+        side: Side::sender(dir.opposite()).name().to_owned(),
         detail,
         evidence: evidence.iter().map(place).collect(),
         ..Finding::default()
     }
 }
 
-fn tell(ask: Ask, at: Offset, finding: Finding) -> Event {
+fn tell(session: SessionKey, at: Offset, finding: Finding) -> Event {
     let body = EventBody::Finding(Box::new(finding));
     let mut event = Event::new(at, Direction::ToClient, body);
-    event.session = ask.session;
+    event.session = session;
     event
 }
 

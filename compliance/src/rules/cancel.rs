@@ -43,7 +43,7 @@ fn own_request(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(id) = case.message.param("requestId") else {
         return;
     };
-    let key = Key::of_source(id.0);
+    let key = Key::by_value_of(id.0);
     let requests = case.session.requests(case.dir());
     let fault = |what: &str| Fault::new(case.sender(), what).at(case.message, "/params/requestId");
     match requests.find(key) {
@@ -122,7 +122,7 @@ fn quiet(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     };
     let way = case.dir().opposite();
-    let key = Key::of_source(token.0);
+    let key = Key::by_value_of(token.0);
     let Known::Active(token) = case.session.tokens(way).find(key) else {
         return;
     };
@@ -139,12 +139,7 @@ fn quiet(case: &Case<'_>, out: &mut Out<'_>) {
 fn obeyed(closing: &Closing<'_>, out: &mut Out<'_>) {
     for way in [Direction::ToServer, Direction::ToClient] {
         let requests = closing.session.requests(way);
-        if requests.any_cancelled
-            && requests
-                .in_flight()
-                .iter()
-                .any(|one| one.cancelled.is_some())
-        {
+        if requests.any_cancelled && requests.in_flight().any(|one| one.cancelled.is_some()) {
             out.pass();
         }
     }
@@ -200,7 +195,7 @@ fn stateless(case: &Case<'_>, out: &mut Out<'_>) {
     let id = case
         .message
         .param("requestId")
-        .map(|id| Key::of_source(id.0));
+        .map(|id| Key::by_value_of(id.0));
     match id {
         Some(id) if case.session.modern.listens.contains_key(&id) => out.pass(),
         None => {}

@@ -190,7 +190,7 @@ fn once(case: &Case<'_>, out: &mut Out<'_>) {
 
 fn uncancelled(case: &Case<'_>, out: &mut Out<'_>) {
     let id = case.message.param("requestId");
-    let key = id.map(|id| crate::id::Key::of_source(id.0));
+    let key = id.map(|id| crate::id::Key::by_value_of(id.0));
     let asked = key.and_then(|key| case.session.requests(case.dir()).find(key));
     if let Some(asked) = asked.filter(|asked| asked.method == Method::Initialize) {
         let what = "`initialize` was cancelled";

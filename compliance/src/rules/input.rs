@@ -154,7 +154,7 @@ fn retry(case: &Case<'_>, out: &mut Out<'_>) {
         };
         return out.fail(fail(what, pointer));
     }
-    if case.message.id().map(Key::of) == Some(asked.id) {
+    if case.message.id().map(Key::by_value) == Some(asked.id) {
         return out.fail(fail("the retry has the id of the request", "/id"));
     }
     let mut extra = false;

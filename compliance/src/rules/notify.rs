@@ -98,7 +98,6 @@ fn at_level(case: &Case<'_>, out: &mut Out<'_>) {
         }
         let wanted = requests
             .in_flight()
-            .into_iter()
             .filter_map(|asked| asked.more()?.level)
             .min();
         return match wanted {

@@ -35,7 +35,7 @@ pub(crate) static KNOWN: Invariant = Invariant {
 /// What is known of the token that a progress notification names.
 fn token(case: &Case<'_>) -> Option<Known> {
     let token = case.message.param("progressToken")?;
-    let key = Key::of_source(token.0);
+    let key = Key::by_value_of(token.0);
     Some(case.session.tokens(case.dir().opposite()).find(key))
 }
 
@@ -195,7 +195,7 @@ fn unique(case: &Case<'_>, out: &mut Out<'_>) {
     match case
         .session
         .tokens(case.dir())
-        .find(Key::of_source(token.0))
+        .find(Key::by_value_of(token.0))
     {
         // Who gave a request up may use its token again.
         Known::Active(other) if other.cancelled.is_none() => {

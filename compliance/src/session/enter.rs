@@ -102,7 +102,7 @@ impl Session {
             let token = params.at(&["_meta", "progressToken"]);
             asked.token = token
                 .filter(|one| one.is_string() || one.is_number())
-                .map(|one| Key::of_source(one.0));
+                .map(|one| Key::by_value_of(one.0));
         }
         match message.method {
             Method::Initialize => {
@@ -198,7 +198,7 @@ impl Session {
                 self.lifecycle.initialized.get_or_insert(message.moment());
             }
             (Method::Cancelled, dir) => {
-                let id = message.param("requestId").map(|id| Key::of_source(id.0));
+                let id = message.param("requestId").map(|id| Key::by_value_of(id.0));
                 let moment = message.moment();
                 let requests = self.requests_mut(dir);
                 let Some(asked) = id.and_then(|id| requests.find_mut(id)) else {
@@ -214,7 +214,7 @@ impl Session {
             (Method::Progress, dir) if self.follows.tokens => {
                 let token = message
                     .param("progressToken")
-                    .map(|one| Key::of_source(one.0));
+                    .map(|one| Key::by_value_of(one.0));
                 let progress = message.param("progress");
                 let progress = progress.and_then(|one| Progress::read(one.0));
                 if let (Some(token), Some(progress)) = (token, progress) {
@@ -459,7 +459,7 @@ const URL_ELICITATION_REQUIRED: i64 = -32_042;
 /// The id of the listen request that a message belongs to.
 pub(crate) fn subscription(params: Value<'_>) -> Option<Key> {
     let id = params.at(&["_meta", SUBSCRIPTION_KEY])?;
-    Some(Key::of_source(id.0))
+    Some(Key::by_value_of(id.0))
 }
 
 pub(crate) const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";

@@ -5,22 +5,35 @@
 //! type or spelling are other ids: `2`, `"2"` and `2.0` stay apart.
 //!
 //! A [`Pairing`] knows the requests in flight, and nothing of events, so that it serves where
-//! there are none yet.
+//! there are none yet. A [`Conversation`] takes events, tells of each message what it does to
+//! an [`Exchange`], and ends each exchange with one [`Outcome`]. An [`ExchangeRow`] is what is
+//! shown of one.
 
+mod exchange;
 mod flight;
+mod fold;
 mod key;
+mod outcome;
 mod owed;
 mod pairing;
+mod row;
+mod settle;
 mod used;
 mod window;
 
 #[cfg(test)]
+mod playbook;
+#[cfg(test)]
 mod tests;
 
+pub use self::exchange::{Answered, Exchange, name_of, shown};
 pub use self::flight::Handle;
+pub use self::fold::{Conversation, Does, Over, Step};
 pub use self::key::IdKey;
+pub use self::outcome::Outcome;
 pub use self::owed::Owed;
 pub use self::pairing::{Answer, Asked, Pairing};
+pub use self::row::ExchangeRow;
 
 use crate::envelope::RequestId;
 use crate::json;

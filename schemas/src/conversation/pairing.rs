@@ -168,28 +168,70 @@ impl<T> Pairing<T> {
 
     /// Takes a response that travels this way.
     pub fn answer(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<T> {
-        let (asked, key) = (dir.opposite(), IdKey::exact(id));
-        if let Some(handle) = self.find(scope, asked, key)
-            && let Some(value) = self.remove(handle)
-        {
-            return Answer::Pairs(handle, value);
+        match self.seek(scope, dir, id) {
+            Ok(handle) => match self.remove(handle) {
+                Some(value) => Answer::Pairs(handle, value),
+                None => Answer::Orphan,
+            },
+            Err(answer) => answer,
         }
-        let forgot = self.has_forgotten(scope, asked);
+    }
+
+    /// Takes a response as [`answer`](Self::answer) does, but leaves its request where its
+    /// handle finds it, and no id does any more.
+    pub fn meet(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<()> {
+        match self.seek(scope, dir, id) {
+            Ok(handle) => {
+                self.unlist(handle.place);
+                Answer::Pairs(handle, ())
+            }
+            Err(answer) => answer,
+        }
+    }
+
+    /// An id finds an answered request again, as the first of its id: its sender still waits.
+    pub fn restore(&mut self, handle: Handle) {
+        let Some((place, request)) = self.flight.place(handle).and_then(|place| {
+            let request = self.flight.get(place)?;
+            Some((place, request))
+        }) else {
+            return;
+        };
+        let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
+        let side = side(&mut self.scopes, scope, dir);
+        if let Some(first) = side.find(id) {
+            side.remove(id);
+            self.reused.entry(whole).or_default().push_front(first);
+        }
+        side.put(id, place);
+    }
+
+    /// The request that a response answers, or what it does instead.
+    fn seek<X>(
+        &self,
+        scope: Scope,
+        dir: Direction,
+        id: &RequestId<'_>,
+    ) -> Result<Handle, Answer<X>> {
+        let (asked, key) = (dir.opposite(), IdKey::exact(id));
+        if let Some(handle) = self.find(scope, asked, key) {
+            return Ok(handle);
+        }
         if self.knows(scope, asked, key) {
             let sides = self.scopes.get(&scope);
             let lost = sides.is_some_and(|sides| pick(sides, asked).forgot);
-            return if lost {
+            return Err(if lost {
                 Answer::Forgotten
             } else {
                 Answer::Duplicate
-            };
+            });
         }
         let alike = IdKey::look_alike(id).and_then(|other| self.find(scope, asked, other));
-        match alike {
+        Err(match alike {
             Some(handle) => Answer::TypeChanged(handle),
-            None if forgot => Answer::Forgotten,
+            None if self.has_forgotten(scope, asked) => Answer::Forgotten,
             None => Answer::Orphan,
-        }
+        })
     }
 
     /// Takes out the first request of an id that travelled this way.
@@ -381,12 +423,29 @@ impl<T> Pairing<T> {
     }
 
     fn remove_place(&mut self, place: u32) -> Option<T> {
+        self.unlist(place);
         let request = self.flight.get(place)?;
-        let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
+        let (scope, dir) = (request.scope, request.dir);
         let handle = self.flight.handle(place);
         let side = side(&mut self.scopes, scope, dir);
         let request = self.flight.remove(place, &mut side.waiting)?;
         side.count -= 1;
+        if let Some(token) = request.token
+            && self.tokens.get(&(scope, dir, token)).copied() == handle
+        {
+            self.tokens.remove(&(scope, dir, token));
+        }
+        Some(request.value)
+    }
+
+    /// No id finds this request any more.
+    fn unlist(&mut self, place: u32) {
+        let Some(request) = self.flight.get(place) else {
+            return;
+        };
+        let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
+        let side = side(&mut self.scopes, scope, dir);
+        self.flight.withdraw(place, &mut side.waiting);
         let is_first = side.find(id) == Some(place);
         if is_first {
             side.remove(id);
@@ -403,12 +462,6 @@ impl<T> Pairing<T> {
                 self.reused.remove(&whole);
             }
         }
-        if let Some(token) = request.token
-            && self.tokens.get(&(scope, dir, token)).copied() == handle
-        {
-            self.tokens.remove(&(scope, dir, token));
-        }
-        Some(request.value)
     }
 
     /// An id is used.

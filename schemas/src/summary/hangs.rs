@@ -48,9 +48,10 @@ impl Hangs {
 
     fn collect(&mut self) {
         while let Some(change) = self.waits.poll() {
-            let Change::Closed { wait, how, at } = change else {
+            let Change::Over { over, hung: true } = change else {
                 continue;
             };
+            let (wait, at) = (over.exchange, over.at);
             self.count += 1;
             if self.found.len() < LIMIT {
                 self.found.push(Hang {
@@ -59,7 +60,7 @@ impl Hangs {
                     session: wait.session.0,
                     since_ms: Some(wait.at.millis()),
                     waited_ms: Some(at.since(wait.at).millis()),
-                    closed: how,
+                    closed: over.outcome.word(),
                     fault: wait.fault,
                     method: wait.method,
                     name: wait.name,

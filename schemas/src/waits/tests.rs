@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::{
-    CloseReason, Effect, FaultKind, FaultRef, LineEnd, Origins, Release, SessionKey, SessionMark,
-    Until, What,
+    CloseReason, ConduitId, Direction, Effect, EventBody, FaultKind, FaultRef, Head, LineEnd,
+    MessageNumber, Origins, Payload, Peer, Release, SessionKey, SessionMark, Until, What,
 };
 use Direction::{ToClient, ToServer};
 
@@ -64,12 +64,14 @@ impl Talk {
     fn told(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.waits.poll())
             .map(|change| match change {
-                Change::Opened(wait) => format!("+{}", wait.id),
-                Change::Closed { wait, how, at } => {
-                    let waited = at.since(wait.at).0 / 1_000;
-                    format!("-{} {how} {waited}", wait.id)
+                Change::Hangs(wait) => Some(format!("+{}", wait.id)),
+                Change::Over { over, hung } => {
+                    let (wait, how) = (&over.exchange, over.outcome.word());
+                    let waited = over.at.since(wait.at).0 / 1_000;
+                    hung.then(|| format!("-{} {how} {waited}", wait.id))
                 }
             })
+            .flatten()
             .collect()
     }
 
@@ -214,11 +216,10 @@ fn an_exchange_that_ends_in_an_error_ends_its_request() {
 #[test]
 fn what_is_followed_is_bounded() {
     let mut talk = Talk::new(u64::MAX / 2_000);
-    for id in 0..LIMIT as u64 + 3 {
+    for id in 0..65_539 {
         talk.say(ToServer, &ask(id));
     }
-    assert_eq!(
-        (talk.waits.pending().count(), talk.waits.beyond()),
-        (LIMIT, 3)
-    );
+    // The oldest were forgotten, and are told as such.
+    assert_eq!(talk.waits.pending().count(), 65_536);
+    assert_eq!(talk.told().len(), 3);
 }

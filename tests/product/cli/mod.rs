@@ -7,6 +7,7 @@ pub(crate) mod golden;
 mod inspect;
 mod inspect_http;
 mod record;
+mod rows;
 mod scrub;
 mod scrub_http;
 mod validate;

@@ -21,9 +21,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
+use tapewright_schemas::conversation::Over;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event, EventBody, Finding, Offset, SessionMark};
-use tapewright_schemas::waits::{Change, Waits};
+use tapewright_schemas::waits::{Change, Told, Waits};
 use tokio::sync::broadcast;
 
 use self::session::Session;
@@ -114,7 +115,7 @@ impl View {
             .take(PENDING)
             .map(|wait| summary::pending(wait, now, long))
             .collect();
-        let count = state.waits.pending().count() as u64 + state.waits.beyond();
+        let count = state.waits.pending().count() as u64;
         json!({ "now_ms": now.millis(), "pending": pending, "count": count })
     }
 
@@ -162,10 +163,10 @@ impl View {
                 .entry(event.session.0)
                 .or_insert_with(|| Session::new(event.at));
             session.event(event);
-            waits.observe(event, message, |seen| {
-                session.message(event, &seen);
+            waits.observe(event, message, |step| {
+                session.message(event, &step);
                 if listens {
-                    told.push(summary::message(event, &seen));
+                    told.push(summary::message(event, &step));
                 }
             });
         } else {
@@ -175,7 +176,7 @@ impl View {
             told.extend(summary::beside(event));
         }
         state.forget();
-        state.collect(&mut told);
+        state.collect(&mut told, listens);
         self.tell(&mut state, told);
     }
 
@@ -184,7 +185,7 @@ impl View {
         let mut state = self.lock();
         let mut told = Vec::new();
         state.waits.tick(now);
-        state.collect(&mut told);
+        state.collect(&mut told, self.listeners.receiver_count() > 0);
         self.tell(&mut state, told);
     }
 
@@ -222,21 +223,33 @@ impl View {
 }
 
 impl State {
-    /// Takes note of hangs that began or ended.
-    fn collect(&mut self, told: &mut Vec<Value>) {
+    /// Takes note of hangs that began or ended, and tells of exchanges that are over if
+    /// somebody listens.
+    fn collect(&mut self, told: &mut Vec<Value>, listens: bool) {
         while let Some(change) = self.waits.poll() {
             match change {
-                Change::Opened(wait) => told.push(summary::hang_event(&wait, wait.at, None)),
-                Change::Closed { wait, how, at } => {
-                    self.hangs_count += 1;
-                    if self.hangs.len() >= HANGS {
-                        self.hangs.pop_front();
+                Change::Hangs(wait) => told.push(summary::hang_event(&wait, wait.at, None)),
+                Change::Over { over, hung } => {
+                    if hung {
+                        self.hung(&over, told);
                     }
-                    self.hangs.push_back(summary::hang(&wait, at, Some(how)));
-                    told.push(summary::hang_event(&wait, at, Some(how)));
+                    if listens {
+                        told.push(summary::exchange(&over));
+                    }
                 }
             }
         }
+    }
+
+    fn hung(&mut self, over: &Over<Told>, told: &mut Vec<Value>) {
+        self.hangs_count += 1;
+        if self.hangs.len() >= HANGS {
+            self.hangs.pop_front();
+        }
+        let how = Some(over.outcome.word());
+        let shown = summary::hang(&over.exchange, over.at, how);
+        self.hangs.push_back(shown);
+        told.push(summary::hang_event(&over.exchange, over.at, how));
     }
 
     /// Forgets sessions when there are too many: one that has ended, or else the oldest.

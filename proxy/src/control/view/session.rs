@@ -1,10 +1,11 @@
 //! One session, as far as it has been seen.
 
 use serde_json::{Value, json};
+use tapewright_schemas::conversation::{Step, shown};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{Direction, Event, EventBody, Exit, Offset, Payload, SessionMark};
 use tapewright_schemas::summary::{Introduction, Peer};
-use tapewright_schemas::waits::{Seen, shown};
+use tapewright_schemas::waits::Told;
 
 use super::is_request;
 
@@ -60,14 +61,14 @@ impl Session {
     }
 
     /// A message passed.
-    pub(super) fn message(&mut self, event: &Event, seen: &Seen<'_>) {
-        self.requests += u64::from(is_request(seen.envelope));
-        match &seen.envelope.kind {
+    pub(super) fn message(&mut self, event: &Event, step: &Step<'_, Told>) {
+        self.requests += u64::from(is_request(step.envelope));
+        match &step.envelope.kind {
             Kind::Request { method, params, .. } if event.dir == Direction::ToServer => {
                 self.introduction.request(method, *params);
             }
             Kind::Response { result, .. } if event.dir == Direction::ToClient => {
-                if let (Some(wait), Some(result)) = (seen.answers, result) {
+                if let (Some(wait), Some(result)) = (step.answers(), result) {
                     self.introduction.answer(&wait.method, result);
                 }
             }

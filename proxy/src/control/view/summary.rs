@@ -4,25 +4,26 @@
 //! secrets: methods, ids, tools, and what a judge writes.
 
 use serde_json::{Value, json};
+use tapewright_schemas::conversation::{ExchangeRow, Over, Step, name_of, shown};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
     Effect, Event, EventBody, Exit, FaultRef, Faulted, Finding, Head, Offset, Payload, Peer,
     SessionMark, What,
 };
 use tapewright_schemas::json;
-use tapewright_schemas::waits::{Seen, Wait, name_of, shown};
+use tapewright_schemas::waits::{Told, Wait};
 
 /// A single message.
-pub(super) fn message(event: &Event, seen: &Seen<'_>) -> Value {
+pub(super) fn message(event: &Event, step: &Step<'_, Told>) -> Value {
     let mut told = base(event, "message");
     put(&mut told, "from", event.dir.sender());
-    put(&mut told, "bytes", seen.text.len());
-    let id = || json::find(seen.text, &["id"]).map(|id| shown(&String::from_utf8_lossy(id)));
-    let kind = match &seen.envelope.kind {
+    put(&mut told, "bytes", step.text.len());
+    let id = || json::find(step.text, &["id"]).map(|id| shown(&String::from_utf8_lossy(id)));
+    let kind = match &step.envelope.kind {
         Kind::Request { method, .. } => {
             put(&mut told, "method", shown(method));
             put(&mut told, "id", id());
-            if let Some(name) = name_of(method, seen.text) {
+            if let Some(name) = name_of(method, step.text) {
                 put(&mut told, "name", name);
             }
             "request"
@@ -33,7 +34,7 @@ pub(super) fn message(event: &Event, seen: &Seen<'_>) -> Value {
         }
         Kind::Response { result, error, .. } => {
             put(&mut told, "id", id());
-            if let Some(wait) = seen.answers {
+            if let Some(wait) = step.answers() {
                 put(&mut told, "method", wait.method.clone());
                 if let Some(name) = &wait.name {
                     put(&mut told, "name", name.clone());
@@ -132,6 +133,16 @@ pub(super) fn hang_event(wait: &Wait, at: Offset, closed: Option<&'static str>) 
     put(&mut told, "event", "hang");
     put(&mut told, "at_ms", at.millis());
     told
+}
+
+/// An exchange that is over.
+pub(super) fn exchange(over: &Over<Told>) -> Value {
+    json!({
+        "event": "exchange",
+        "at_ms": over.at.millis(),
+        "session": over.exchange.session.0,
+        "exchange": ExchangeRow::of(over),
+    })
 }
 
 /// What a judge found.

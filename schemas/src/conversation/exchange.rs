@@ -1,0 +1,203 @@
+//! One request, and what became of it so far.
+
+use crate::envelope::{Envelope, Kind, RequestId};
+use crate::era::Era;
+use crate::event::{
+    ConduitId, Direction, Event, FaultRef, MessageNumber, Offset, Scope, SessionKey,
+};
+use crate::json;
+
+/// A request, and what became of it so far; with a `T` of the user.
+#[derive(Clone, Debug)]
+pub struct Exchange<T> {
+    /// Its place on the tape.
+    pub seq: u64,
+    /// When it was seen.
+    pub at: Offset,
+    /// Its session.
+    pub session: SessionKey,
+    /// The conduit on which it came.
+    pub conduit: ConduitId,
+    /// Which way it travelled.
+    pub dir: Direction,
+    /// Its id, as it was written, or the beginning of it.
+    pub id: String,
+    /// Its method, or the beginning of it.
+    pub method: String,
+    /// Which tool, resource or prompt it is about.
+    pub name: Option<String>,
+    /// How long it is, in bytes.
+    pub bytes: u64,
+    /// The fault that has to do with it.
+    pub fault: Option<FaultRef>,
+    /// Its true answer, also where a fault keeps that back.
+    pub answer: Option<Answered>,
+    /// The status of the HTTP response to what carried it; 0 without one.
+    pub status: u16,
+    /// For how long we had its HTTP exchange in our hands, in microseconds.
+    pub ours_us: Option<u64>,
+    /// The places of notifications about it: its progress, its cancellation.
+    pub notifications: Vec<u64>,
+    /// The codes of what a judge found about it.
+    pub findings: Vec<String>,
+    /// What the user needs to know of it.
+    pub value: T,
+    pub(super) scope: Scope,
+    pub(super) era: Option<Era>,
+    pub(super) state: State,
+    /// A fault keeps the request or its answer back.
+    pub(super) kept: bool,
+    /// The message that a fault holds, which is its answer.
+    pub(super) held: Option<MessageNumber>,
+    /// How many gaps there were before it.
+    pub(super) gaps: u64,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// Its place on the tape.
+    pub seq: u64,
+    /// When it was seen.
+    pub at: Offset,
+    /// How long it is, in bytes.
+    pub bytes: u64,
+    /// It is an error; with its code, where that is an integer.
+    pub error: Option<Option<i64>>,
+    /// It is the result of a tool that says that it failed.
+    pub tool_error: bool,
+}
+
+/// What a request waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// For its answer.
+    Open,
+    /// The last message of its stream was its answer: only a fault may still keep it.
+    Fresh,
+    /// For the end of a fault that keeps the answer, which came on this conduit.
+    Kept(ConduitId),
+    /// For a time.
+    Until(Offset),
+}
+
+/// How much of a text of a peer is shown, in bytes.
+const SHOWN_BYTES: usize = 200;
+/// How many notifications, and how many findings, are kept of one exchange.
+const LINKS: usize = 64;
+/// Requests that last by their nature (2026-07-28, server/subscriptions).
+const LASTING: &str = "subscriptions/listen";
+
+impl<T: Default> Exchange<T> {
+    pub(super) fn new(event: &Event, text: &[u8], method: &str, gaps: u64) -> Self {
+        let id = json::find(text, &["id"]).unwrap_or(b"null");
+        Self {
+            seq: event.seq,
+            at: event.at,
+            session: event.session,
+            conduit: event.conduit,
+            dir: event.dir,
+            id: shown(&String::from_utf8_lossy(id)),
+            method: shown(method),
+            name: name_of(method, text),
+            bytes: text.len() as u64,
+            fault: None,
+            answer: None,
+            status: 0,
+            ours_us: None,
+            notifications: Vec::new(),
+            findings: Vec::new(),
+            value: T::default(),
+            scope: event.scope(),
+            era: event.era,
+            state: State::Open,
+            kept: false,
+            held: None,
+            gaps,
+        }
+    }
+}
+
+impl<T> Exchange<T> {
+    /// Whether its sender waits for it still, and may expect an answer soon: a request
+    /// without an id can hardly be answered, and some last by their nature.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.is_owed() && self.state != State::Fresh
+    }
+
+    /// Whether an answer is owed to it.
+    #[must_use]
+    pub fn is_owed(&self) -> bool {
+        self.id != "null" && self.method != LASTING
+    }
+
+    /// Whether a fault keeps the request or its answer back.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    pub(super) fn link(&mut self, seq: u64) {
+        if self.notifications.len() < LINKS {
+            self.notifications.push(seq);
+        }
+    }
+
+    pub(super) fn found(&mut self, code: &str) {
+        if self.findings.len() < LINKS && !self.findings.iter().any(|known| known == code) {
+            self.findings.push(shown(code));
+        }
+    }
+}
+
+impl Answered {
+    pub(super) fn new(event: &Event, text: &[u8], envelope: &Envelope<'_>) -> Self {
+        let (result, error) = match &envelope.kind {
+            Kind::Response { result, error, .. } => (*result, *error),
+            _ => (None, None),
+        };
+        let code = |error| {
+            let code = std::str::from_utf8(json::find(error, &["code"])?).ok()?;
+            code.parse().ok()
+        };
+        // Spares most results a second scan.
+        let says = result.filter(|result| memchr::memmem::find(result, b"isError").is_some());
+        let failed = says.and_then(|result| json::find(result, &["isError"]));
+        Self {
+            seq: event.seq,
+            at: event.at,
+            bytes: text.len() as u64,
+            error: error.map(code),
+            tool_error: failed == Some(b"true"),
+        }
+    }
+}
+
+/// Which tool is called, which resource read, which prompt got.
+#[must_use]
+pub fn name_of(method: &str, text: &[u8]) -> Option<String> {
+    let member = match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" | "resources/subscribe" => "uri",
+        _ => return None,
+    };
+    match RequestId::of_source(json::find(text, &["params", member])?) {
+        RequestId::Text(name) => Some(shown(&name)),
+        _ => None,
+    }
+}
+
+/// As much of a text of a peer as is shown.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    let mut end = text.len().min(SHOWN_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut shown = text.get(..end).unwrap_or_default().to_owned();
+    if end < text.len() {
+        shown.push('…');
+    }
+    shown
+}

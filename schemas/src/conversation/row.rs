@@ -1,0 +1,103 @@
+//! One exchange as it is shown to others: the published row.
+
+use serde::Serialize;
+
+use super::{Outcome, Over, shown};
+use crate::event::{FaultRef, Offset};
+
+/// What is told of one exchange, and never what it said. Its JSON Schema is
+/// `tapewright schema exchange`.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExchangeRow {
+    /// The request's place on the tape.
+    pub request_seq: u64,
+    /// The answer's place on the tape, also where a fault kept it back.
+    pub answer_seq: Option<u64>,
+    /// The session; 0 for what belongs to none.
+    pub session: u32,
+    /// The conduit: over HTTP the exchange that carried the request.
+    pub conduit: u32,
+    /// Who asked: `client` or `server`.
+    pub from: &'static str,
+    /// When it was asked, in milliseconds since the tape began.
+    pub at_ms: f64,
+    /// The request's id, as it was written.
+    pub id: String,
+    /// The method.
+    pub method: String,
+    /// Which tool is called, which prompt got.
+    pub tool: Option<String>,
+    /// Which resource it is about.
+    pub resource: Option<String>,
+    /// Which prompt it gets.
+    pub prompt: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The code of an error.
+    pub error_code: Option<i64>,
+    /// The tool says that it failed.
+    pub tool_error: bool,
+    /// The status of the HTTP response to what carried it.
+    pub http_status: Option<u16>,
+    /// From the request to the end of the waiting, in milliseconds.
+    pub waited_ms: f64,
+    /// From the request to its true answer, in milliseconds.
+    pub answered_ms: Option<f64>,
+    /// Of that, for how long we had it in our hands, where that was measured.
+    pub ours_ms: Option<f64>,
+    /// The rest of the time to its answer, in milliseconds.
+    pub theirs_ms: Option<f64>,
+    /// Length of the request in bytes.
+    pub request_bytes: u64,
+    /// Length of the answer in bytes.
+    pub answer_bytes: Option<u64>,
+    /// The fault that has to do with it.
+    pub fault: Option<FaultRef>,
+    /// The codes of what a judge found about it.
+    pub findings: Vec<String>,
+    /// Places of notifications about it: its progress, its cancellation.
+    pub notifications: Vec<u64>,
+}
+
+impl ExchangeRow {
+    /// The row of an exchange that is over.
+    #[must_use]
+    pub fn of<T>(over: &Over<T>) -> Self {
+        let one = &over.exchange;
+        let answer = one.answer.as_ref();
+        let took = answer.map(|answer| answer.at.since(one.at));
+        let name = |method: &str| one.name.clone().filter(|_| one.method.starts_with(method));
+        Self {
+            request_seq: one.seq,
+            answer_seq: answer.map(|answer| answer.seq),
+            session: one.session.0,
+            conduit: one.conduit.0,
+            from: one.dir.sender(),
+            at_ms: one.at.millis(),
+            id: one.id.clone(),
+            method: one.method.clone(),
+            tool: name("tools/"),
+            resource: name("resources/"),
+            prompt: name("prompts/"),
+            outcome: over.outcome,
+            error_code: answer.and_then(|answer| answer.error.flatten()),
+            tool_error: answer.is_some_and(|answer| answer.tool_error),
+            http_status: Some(one.status).filter(|status| *status > 0),
+            waited_ms: over.at.since(one.at).millis(),
+            answered_ms: took.map(Offset::millis),
+            ours_ms: one.ours_us.map(|ours| Offset(ours).millis()),
+            theirs_ms: one
+                .ours_us
+                .zip(took)
+                .map(|(ours, took)| took.since(Offset(ours)).millis()),
+            request_bytes: one.bytes,
+            answer_bytes: answer.map(|answer| answer.bytes),
+            fault: one.fault.as_ref().map(|fault| FaultRef {
+                name: shown(&fault.name),
+                kind: fault.kind.clone(),
+            }),
+            findings: one.findings.clone(),
+            notifications: one.notifications.clone(),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! How exchanges end, and how faults make them go on.
+
+use super::Handle;
+use super::exchange::{Exchange, State};
+use super::fold::Conversation;
+use super::outcome::Outcome;
+use crate::cassette::ends::over;
+use crate::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, Let, MessageNumber,
+    Offset, SessionKey, SessionMark,
+};
+
+/// How many HTTP exchanges wait for the last word about them.
+const CLOSING: usize = 64;
+
+impl<T: Default> Conversation<T> {
+    /// Takes an event that is no message and opens nothing.
+    pub(super) fn beside_messages(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::Faulted(faulted) => self.faulted(event, faulted),
+            EventBody::Closed(reason) if event.dir == Direction::ToClient => {
+                self.closed(event.conduit, *reason);
+            }
+            EventBody::Exited(_) => self.session_ended(event.session, None),
+            EventBody::Session(SessionMark::Ended(why)) => {
+                let outcome = if why == "deleted" {
+                    Outcome::ClientGone
+                } else {
+                    Outcome::PeerGone
+                };
+                self.session_ended(event.session, Some(outcome));
+            }
+            EventBody::Added(added) => {
+                let ours = added.request_us.saturating_add(added.response_us);
+                self.took(event.conduit, ours);
+            }
+            EventBody::Finding(finding) => self.found(finding),
+            _ => {}
+        }
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&mut self) {
+        let mut streams: Vec<_> = self.fresh.keys().copied().collect();
+        streams.sort_unstable();
+        for stream in streams {
+            self.settle_stream(stream);
+        }
+        for handle in self.handles(|_| true) {
+            let exchange = self.get(handle);
+            let conduit = exchange.map(|exchange| exchange.conduit);
+            self.end(handle, self.left(conduit.unwrap_or_default()), self.now);
+        }
+    }
+
+    /// A fault did something.
+    fn faulted(&mut self, event: &Event, faulted: &Faulted) {
+        let what = &faulted.effect.what;
+        if let Some(goes) = what.release() {
+            return self.released(event, faulted, goes);
+        }
+        if what.left() {
+            let kept = self.handles(|one| one.state == State::Kept(event.conduit));
+            for handle in kept {
+                self.end(handle, Outcome::ClientGone, self.now);
+            }
+            return;
+        }
+        let stream = (event.conduit, event.dir);
+        let Some(fresh) = self.fresh.get(&stream) else {
+            return;
+        };
+        let message = fresh.message;
+        if faulted.message.is_some() && faulted.message != message {
+            return;
+        }
+        let due = what
+            .delay()
+            .map(|time| Offset(event.at.0.saturating_add(time.0)));
+        if !what.keeps_back() && due.is_none() {
+            for handle in fresh.about.iter().copied() {
+                if let Some(exchange) = self.exchanges.get_mut(handle) {
+                    exchange.fault.clone_from(&faulted.effect.fault);
+                }
+            }
+            return;
+        }
+        for handle in self.fresh.remove(&stream).unwrap_or_default().about {
+            self.keep(handle, event, faulted, (message, due));
+        }
+    }
+
+    /// A fault keeps a request or its answer back, or passes it on at a time.
+    fn keep(
+        &mut self,
+        handle: Handle,
+        event: &Event,
+        faulted: &Faulted,
+        (message, due): (Option<MessageNumber>, Option<Offset>),
+    ) {
+        let Some(exchange) = self.exchanges.get_mut(handle) else {
+            return;
+        };
+        exchange.held = message;
+        exchange.fault = faulted.effect.fault.clone().or(exchange.fault.take());
+        let answered = exchange.state == State::Fresh;
+        match due {
+            Some(due) if answered => {
+                exchange.state = State::Until(due);
+                self.until.insert((due, handle));
+            }
+            Some(_) => {}
+            None => {
+                exchange.kept = true;
+                if answered {
+                    exchange.state = State::Kept(event.conduit);
+                }
+                self.kept.push_back(handle);
+            }
+        }
+        if answered {
+            // Its sender may still give it up.
+            self.exchanges.restore(handle);
+        }
+    }
+
+    /// What a fault held is passed on.
+    fn released(&mut self, event: &Event, faulted: &Faulted, goes: Let) {
+        let message = faulted.message.filter(|_| goes == Let::One);
+        let fault = faulted.effect.fault.as_ref();
+        let of_it = self.handles(|one| {
+            one.state == State::Kept(event.conduit)
+                && one.dir == event.dir.opposite()
+                // What waited behind it has no fault of its own.
+                && (one.fault.is_none() || one.fault.as_ref() == fault)
+                && (message.is_none() || one.held == message)
+        });
+        for handle in of_it {
+            self.answered(handle, event.at);
+        }
+    }
+
+    /// Nothing more comes to the client on a conduit.
+    fn closed(&mut self, conduit: ConduitId, reason: CloseReason) {
+        let Some(carrier) = self.carriers.remove(&conduit) else {
+            // A conversation on standard streams is over.
+            let of_it = self.handles(|one| one.conduit == conduit && one.state != State::Fresh);
+            for handle in of_it {
+                self.end(handle, self.left(conduit), self.now);
+            }
+            return;
+        };
+        for handle in carrier.asked.iter().copied() {
+            let Some(exchange) = self.exchanges.get_mut(handle) else {
+                continue;
+            };
+            exchange.status = carrier.status;
+            if exchange.state != State::Open {
+                continue;
+            }
+            if let Some(word) = over(exchange.era, exchange.scope, (reason, carrier.status)) {
+                self.end(handle, Outcome::of_word(word), self.now);
+            }
+        }
+        self.closing.push_back((conduit, carrier.asked));
+        if self.closing.len() > CLOSING {
+            self.closing.pop_front();
+        }
+    }
+
+    /// For how long we had an HTTP exchange in our hands, in microseconds.
+    fn took(&mut self, conduit: ConduitId, ours: u64) {
+        let closing = self.closing.iter().find(|(one, _)| *one == conduit);
+        for handle in closing.into_iter().flat_map(|(_, asked)| asked) {
+            if let Some(exchange) = self.exchanges.get_mut(*handle) {
+                exchange.ours_us = Some(ours);
+            }
+        }
+    }
+
+    /// Nobody answers in a session any more.
+    fn session_ended(&mut self, session: SessionKey, outcome: Option<Outcome>) {
+        for handle in self.handles(|one| one.session == session && one.state != State::Fresh) {
+            let conduit = self.get(handle).map(|one| one.conduit);
+            let left = self.left(conduit.unwrap_or_default());
+            self.end(handle, outcome.unwrap_or(left), self.now);
+        }
+    }
+
+    /// A judge found something about messages of exchanges that are not over.
+    fn found(&mut self, finding: &Finding) {
+        let of_it = |one: &Exchange<T>| {
+            let answer = one.answer.as_ref().map(|answer| answer.seq);
+            let mut places = finding.evidence.iter();
+            places.any(|place| place.seq == one.seq || Some(place.seq) == answer)
+        };
+        for handle in self.handles(of_it) {
+            if let Some(exchange) = self.exchanges.get_mut(handle) {
+                exchange.found(&finding.code);
+            }
+        }
+    }
+
+    fn handles(&self, which: impl Fn(&Exchange<T>) -> bool) -> Vec<Handle> {
+        let all = self.exchanges.iter().filter(|(_, one)| which(one));
+        all.map(|(handle, _)| handle).collect()
+    }
+
+    /// How requests on a conduit end without an answer, as far as its end tells.
+    fn left(&self, conduit: ConduitId) -> Outcome {
+        Outcome::of_word(self.ends.of(conduit))
+    }
+}
