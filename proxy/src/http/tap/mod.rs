@@ -269,9 +269,9 @@ impl Tap {
             message: is_message,
         };
         let payload = event.data.filter(|data| data.wire_len() > 0);
-        payload
-            .iter()
-            .for_each(|payload| self.note_clipped(payload));
+        if let Some(payload) = &payload {
+            self.note_clipped(payload);
+        }
         if payload.is_some() && !dispatched {
             note.comment = Some("the stream ended within this event".to_owned());
         }
