@@ -17,6 +17,7 @@ mod outcome;
 mod owed;
 mod pairing;
 mod row;
+mod scopes;
 mod settle;
 mod used;
 mod window;

@@ -5,9 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use foldhash::quality::RandomState;
 
 use super::IdKey;
-use super::flight::{Ends, Flight, Handle, Request};
-use super::used::{Others, Runs, Whole};
-use super::window::Window;
+use super::flight::{Flight, Handle, Request};
+use super::scopes::Scopes;
+use super::used::{Others, Whole};
 use crate::envelope::RequestId;
 use crate::event::{Direction, Scope};
 
@@ -24,32 +24,14 @@ use crate::event::{Direction, Scope};
 #[derive(Debug)]
 pub struct Pairing<T> {
     flight: Flight<T>,
-    scopes: HashMap<Scope, [Side; 2], RandomState>,
-    // Scopes by age, so that those in which nothing is in flight can be dropped.
-    ages: VecDeque<Scope>,
+    scopes: Scopes,
     // Of ids that are used again while they are in flight: all requests but the first.
     reused: HashMap<Whole, VecDeque<u32>, RandomState>,
     tokens: HashMap<Whole, Handle, RandomState>,
     others: Others,
-    runs: usize,
     limit: usize,
     remembers: bool,
-    dropped: bool,
     forgotten: u64,
-}
-
-/// The requests of one direction in a scope.
-#[derive(Debug, Default)]
-struct Side {
-    window: Window,
-    others: HashMap<IdKey, u32, RandomState>,
-    waiting: Ends,
-    count: usize,
-    used: Runs,
-    /// A request was forgotten while it was in flight.
-    forgot: bool,
-    /// That an id was used may be forgotten.
-    forgot_used: bool,
 }
 
 /// What became of the asking.
@@ -83,22 +65,17 @@ pub enum Answer<T> {
 const LIMIT: usize = 65_536;
 /// How many of them may share an id.
 const SHARED: usize = 1_024;
-/// How many scopes are known in which nothing is in flight, about.
-const IDLE: usize = 4_096;
 
 impl<T> Default for Pairing<T> {
     fn default() -> Self {
         Self {
             flight: Flight::default(),
-            scopes: HashMap::default(),
-            ages: VecDeque::new(),
+            scopes: Scopes::default(),
             reused: HashMap::default(),
             tokens: HashMap::default(),
             others: Others::default(),
-            runs: 0,
             limit: LIMIT,
             remembers: true,
-            dropped: false,
             forgotten: 0,
         }
     }
@@ -139,8 +116,7 @@ impl<T> Pairing<T> {
             cancelled: false,
             value,
         };
-        self.enter(scope);
-        let side = side(&mut self.scopes, scope, dir);
+        let side = self.scopes.enter(scope, dir);
         let first = side.find(id);
         let handle = self.flight.push(request, &mut side.waiting);
         side.count += 1;
@@ -198,7 +174,7 @@ impl<T> Pairing<T> {
             return;
         };
         let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
-        let side = side(&mut self.scopes, scope, dir);
+        let side = self.scopes.enter(scope, dir);
         if let Some(first) = side.find(id) {
             side.remove(id);
             self.reused.entry(whole).or_default().push_front(first);
@@ -218,8 +194,8 @@ impl<T> Pairing<T> {
             return Ok(handle);
         }
         if self.knows(scope, asked, key) {
-            let sides = self.scopes.get(&scope);
-            let lost = sides.is_some_and(|sides| pick(sides, asked).forgot);
+            let side = self.scopes.get(scope, asked);
+            let lost = side.is_some_and(|side| side.forgot);
             return Err(if lost {
                 Answer::Forgotten
             } else {
@@ -254,7 +230,7 @@ impl<T> Pairing<T> {
         let open = |place: &u32| self.flight.get(*place).is_some_and(|one| !one.cancelled);
         let place = all.find(open).unwrap_or(first);
         self.flight.get_mut(place)?.cancelled = true;
-        let side = side(&mut self.scopes, scope, dir);
+        let side = self.scopes.enter(scope, dir);
         self.flight.withdraw(place, &mut side.waiting);
         self.flight.handle(place)
     }
@@ -275,7 +251,7 @@ impl<T> Pairing<T> {
     /// cancelled.
     #[must_use]
     pub fn latest(&self, scope: Scope, dir: Direction) -> Option<Handle> {
-        let waiting = pick(self.scopes.get(&scope)?, dir).waiting;
+        let waiting = self.scopes.get(scope, dir)?.waiting;
         self.flight.handle(waiting.newest()?)
     }
 
@@ -330,10 +306,7 @@ impl<T> Pairing<T> {
 
     /// A scope is over: what was in flight in it.
     pub fn forget(&mut self, scope: Scope) -> Vec<T> {
-        let Some(sides) = self.scopes.get(&scope) else {
-            return Vec::new();
-        };
-        let firsts = sides.iter().flat_map(Side::firsts).collect::<Vec<_>>();
+        let firsts = self.scopes.firsts(scope);
         let mut places = firsts.clone();
         for request in firsts.iter().filter_map(|first| self.flight.get(*first)) {
             let shared = self.reused.get(&(scope, request.dir, request.id));
@@ -348,7 +321,7 @@ impl<T> Pairing<T> {
             .into_iter()
             .filter_map(|handle| self.remove(handle))
             .collect();
-        self.drop_scope(scope);
+        self.scopes.drop_scope(scope);
         values
     }
 
@@ -387,8 +360,8 @@ impl<T> Pairing<T> {
     pub fn knows(&self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> bool {
         match id.into() {
             IdKey::Integer(id) => {
-                let sides = self.scopes.get(&scope);
-                sides.is_some_and(|sides| pick(sides, dir).used.contains(id))
+                let side = self.scopes.get(scope, dir);
+                side.is_some_and(|side| side.used.contains(id))
             }
             id => self.others.contains(&(scope, dir, id)),
         }
@@ -397,12 +370,9 @@ impl<T> Pairing<T> {
     /// Whether a request that travelled this way may be unknown although it was seen.
     #[must_use]
     pub fn has_forgotten(&self, scope: Scope, dir: Direction) -> bool {
-        match self.scopes.get(&scope) {
-            Some(sides) => {
-                let side = pick(sides, dir);
-                side.forgot || side.forgot_used
-            }
-            None => self.dropped,
+        match self.scopes.get(scope, dir) {
+            Some(side) => side.forgot || side.forgot_used,
+            None => self.scopes.has_dropped(),
         }
     }
 
@@ -411,14 +381,14 @@ impl<T> Pairing<T> {
     }
 
     fn first(&self, scope: Scope, dir: Direction, id: IdKey) -> Option<u32> {
-        pick(self.scopes.get(&scope)?, dir).find(id)
+        self.scopes.get(scope, dir)?.find(id)
     }
 
     fn forget_place(&mut self, place: u32) -> Option<T> {
         let request = self.flight.get(place)?;
         let (scope, dir) = (request.scope, request.dir);
         self.forgotten += 1;
-        side(&mut self.scopes, scope, dir).forgot = true;
+        self.scopes.enter(scope, dir).forgot = true;
         self.remove_place(place)
     }
 
@@ -427,7 +397,7 @@ impl<T> Pairing<T> {
         let request = self.flight.get(place)?;
         let (scope, dir) = (request.scope, request.dir);
         let handle = self.flight.handle(place);
-        let side = side(&mut self.scopes, scope, dir);
+        let side = self.scopes.enter(scope, dir);
         let request = self.flight.remove(place, &mut side.waiting)?;
         side.count -= 1;
         if let Some(token) = request.token
@@ -444,7 +414,7 @@ impl<T> Pairing<T> {
             return;
         };
         let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
-        let side = side(&mut self.scopes, scope, dir);
+        let side = self.scopes.enter(scope, dir);
         self.flight.withdraw(place, &mut side.waiting);
         let is_first = side.find(id) == Some(place);
         if is_first {
@@ -471,106 +441,11 @@ impl<T> Pairing<T> {
             return;
         }
         if let IdKey::Integer(id) = id {
-            self.enter(scope);
-            let side = side(&mut self.scopes, scope, dir);
-            let before = side.used.len();
-            side.forgot_used |= !side.used.insert(id, self.runs);
-            self.runs = self.runs + side.used.len() - before;
+            self.scopes.remember(scope, dir, id);
         } else if let Some((scope, dir, _)) = self.others.insert(whole)
-            && let Some(sides) = self.scopes.get_mut(&scope)
+            && let Some(side) = self.scopes.get_mut(scope, dir)
         {
-            pick_mut(sides, dir).forgot_used = true;
+            side.forgot_used = true;
         }
-    }
-
-    /// Knows a scope from here on, and drops an old one in which nothing happens.
-    fn enter(&mut self, scope: Scope) {
-        if self.scopes.contains_key(&scope) {
-            return;
-        }
-        self.scopes.insert(scope, Default::default());
-        self.ages.push_back(scope);
-        if self.ages.len() > 2 * (IDLE + self.scopes.len()) {
-            let scopes = &self.scopes;
-            self.ages.retain(|scope| scopes.contains_key(scope));
-        }
-        if self.scopes.len() <= IDLE {
-            return;
-        }
-        let Some(oldest) = self.ages.pop_front() else {
-            return;
-        };
-        match self.scopes.get(&oldest) {
-            Some(sides) if sides.iter().any(|side| side.count > 0) => self.ages.push_back(oldest),
-            Some(_) => {
-                self.dropped = true;
-                self.drop_scope(oldest);
-            }
-            None => {}
-        }
-    }
-
-    fn drop_scope(&mut self, scope: Scope) {
-        if let Some(sides) = self.scopes.remove(&scope) {
-            self.runs -= sides.iter().map(|side| side.used.len()).sum::<usize>();
-        }
-    }
-}
-
-impl Side {
-    fn find(&self, id: IdKey) -> Option<u32> {
-        if let IdKey::Integer(number) = id
-            && let Some(place) = self.window.get(number)
-        {
-            return Some(place);
-        }
-        self.others.get(&id).copied()
-    }
-
-    fn put(&mut self, id: IdKey, place: u32) {
-        let entered = match id {
-            IdKey::Integer(number) => self.window.put(number, place),
-            _ => false,
-        };
-        if !entered {
-            self.others.insert(id, place);
-        }
-    }
-
-    fn remove(&mut self, id: IdKey) {
-        let removed = match id {
-            IdKey::Integer(number) => self.window.remove(number),
-            _ => false,
-        };
-        if !removed {
-            self.others.remove(&id);
-        }
-    }
-
-    /// The first request of each id.
-    fn firsts(&self) -> impl Iterator<Item = u32> {
-        self.window.iter().chain(self.others.values().copied())
-    }
-}
-
-fn side(
-    scopes: &mut HashMap<Scope, [Side; 2], RandomState>,
-    scope: Scope,
-    dir: Direction,
-) -> &mut Side {
-    pick_mut(scopes.entry(scope).or_default(), dir)
-}
-
-fn pick_mut([to_server, to_client]: &mut [Side; 2], dir: Direction) -> &mut Side {
-    match dir {
-        Direction::ToServer => to_server,
-        Direction::ToClient => to_client,
-    }
-}
-
-fn pick([to_server, to_client]: &[Side; 2], dir: Direction) -> &Side {
-    match dir {
-        Direction::ToServer => to_server,
-        Direction::ToClient => to_client,
     }
 }

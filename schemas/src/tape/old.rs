@@ -10,13 +10,13 @@ use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
 
+use crate::conversation::shown;
 use crate::envelope::for_each_message;
 use crate::event::{
     ConduitId, Direction, Event, EventBody, FaultRef, Faulted, MessageNumber, Origins, Payload,
     What,
 };
 use crate::json;
-use crate::waits::shown;
 
 pub(crate) use self::words::effect;
 
