@@ -15,6 +15,8 @@ pub struct Facts {
     pub keeps: Keeps,
     /// Whether it continues another recording, and begins in the middle of a session.
     pub continues: bool,
+    /// Whether its events are numbered without a gap, so that a jump shows what is missing.
+    pub numbered: bool,
     /// After this time a peer counts as having read what was sent to it.
     pub grace: Offset,
 }
@@ -54,6 +56,7 @@ impl Facts {
             timed: true,
             keeps: Keeps::Everything,
             continues: false,
+            numbered: false,
             grace: GRACE,
         }
     }
@@ -75,6 +78,7 @@ impl Facts {
                 FileKind::Cassette | FileKind::Tape => Keeps::Everything,
             },
             continues: !header.continues.is_empty(),
+            numbered: kind == FileKind::Tape,
             grace: GRACE,
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::checker::{Case, Closing, Out};
 use crate::code::Code;
+use crate::facts::Transport;
 use crate::finding::Severity;
 use crate::http::HttpCase;
 use crate::method::Method;
@@ -194,6 +195,64 @@ impl Levels {
         ]
         .into_iter()
         .filter(|(_, revisions)| *revisions != Revisions::NONE)
+    }
+}
+
+/// How much of what a rule looks at is in a capture: what the client sends, and how the
+/// server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// None of it.
+    Nothing,
+    /// What one side sends.
+    Partly,
+    /// All of it.
+    Whole,
+}
+
+impl Invariant {
+    /// How much of what it looks at is in a capture of this transport.
+    pub(crate) fn kept(&self, transport: Transport) -> Kept {
+        let elsewhere = match self.transports {
+            Transports::Any => false,
+            Transports::Http => transport != Transport::Stdio,
+            Transports::Stdio => transport != Transport::Http,
+        };
+        if self.transports != Transports::Any {
+            // On another transport it has nothing to say, and that can be seen.
+            return if elsewhere {
+                Kept::Nothing
+            } else {
+                Kept::Whole
+            };
+        }
+        let each = self.checks.iter().map(Check::kept);
+        each.reduce(|one, other| if one == other { one } else { Kept::Partly })
+            .unwrap_or(Kept::Whole)
+    }
+}
+
+impl Check {
+    fn kept(&self) -> Kept {
+        match self {
+            Self::Request(way, ..) | Self::Notification(way, ..) => match way {
+                Way::Any => Kept::Partly,
+                Way::ToServer => Kept::Whole,
+                Way::ToClient => Kept::Nothing,
+            },
+            // The way is that of the request.
+            Self::Response(Way::ToClient, ..) => Kept::Nothing,
+            Self::Response(..)
+            | Self::Payload(_)
+            | Self::Message(_)
+            | Self::Opening(_)
+            | Self::AnyResponse(_)
+            | Self::Error(_)
+            | Self::End(_) => Kept::Whole,
+            Self::HttpRequest(_) | Self::HttpResponse(_) | Self::Sse(_) | Self::HttpEnd(_) => {
+                Kept::Nothing
+            }
+        }
     }
 }
 

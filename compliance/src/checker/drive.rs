@@ -24,6 +24,7 @@ use crate::value::Value;
 
 impl Sink for Checker {
     fn record(&mut self, event: &Event) {
+        self.count(event.seq);
         if let EventBody::Message {
             payload: Payload::Whole(bytes),
             ..
@@ -47,7 +48,10 @@ impl Checker {
                     ..
                 },
                 Some(envelope),
-            ) => self.message(numbered(event, envelope), bytes),
+            ) => {
+                self.count(event.seq);
+                self.message(numbered(event, envelope), bytes);
+            }
             _ => self.record(event),
         }
     }
@@ -60,6 +64,29 @@ impl Checker {
                 ..
             } => self.message(*seen, bytes),
             _ => self.record(&seen.to_event()),
+        }
+    }
+
+    /// Notes the number of an event, and what is missing before it.
+    fn count(&mut self, seq: u64) {
+        if !self.facts.numbered {
+            return;
+        }
+        let whole = self.last_seq == 0 && self.facts.continues;
+        let missing = seq.saturating_sub(self.last_seq.saturating_add(1));
+        if missing > 0 && !whole {
+            self.missing = self.missing.saturating_add(missing);
+            self.gap();
+        }
+        self.last_seq = self.last_seq.max(seq);
+    }
+
+    /// Events are missing here.
+    fn gap(&mut self) {
+        self.doubts.add(Doubt::Gap);
+        self.sessions.each(|session| session.gap = true);
+        for conduit in self.conduits.values_mut() {
+            conduit.gap = true;
         }
     }
 
@@ -158,10 +185,7 @@ impl Checker {
                 let exit = *exit;
                 self.session(event).exited = Some((moment, exit));
             }
-            EventBody::Gap(_) => {
-                self.doubts.add(Doubt::Gap);
-                self.sessions.each(|session| session.gap = true);
-            }
+            EventBody::Gap(_) => self.gap(),
             EventBody::Session(mark) => self.mark(event, mark),
             EventBody::Head(head) => self.head(event, head),
             EventBody::Sse(note) => self.note(event, note),
@@ -297,6 +321,8 @@ impl Checker {
             return;
         };
         let closing = Closing { session, whole };
+        let over = session.exited.is_some() || session.ended.is_some();
+        results.lack(&self.selection, session);
         for entry in &self.dispatch.end {
             if !fits(entry.transports, session.sort) {
                 continue;
@@ -316,6 +342,7 @@ impl Checker {
                 mildest: self.selection.severity(),
                 at: session.last,
                 tampered: false,
+                cut: !whole && !over,
                 results,
                 found: &mut self.found,
             };
@@ -417,8 +444,15 @@ impl Turn<'_> {
             resumes: self.conduit.is_some_and(Conduit::resumes),
             posted: self.conduit.is_some_and(Conduit::is_post),
         };
+        // What is missing may be the head of its exchange.
+        let headless =
+            session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
         for entry in checks {
             if !entry.revisions.covers(message.revisions) || !fits(entry.transports, session.sort) {
+                continue;
+            }
+            if headless && entry.transports == Transports::Http {
+                self.results.doubt(entry.index, Doubt::Gap);
                 continue;
             }
             if entry.in_session && session.sort == Sort::Exchange {
@@ -433,6 +467,7 @@ impl Turn<'_> {
                 mildest: self.mildest,
                 at: message.at,
                 tampered: case.asked().is_some_and(|asked| asked.faulted),
+                cut: false,
                 results: self.results,
                 found: self.found,
             };

@@ -242,6 +242,11 @@ impl Checker {
                 results.doubt(entry.index, Doubt::NoSession);
                 continue;
             }
+            // What is missing may be a part of this exchange.
+            if conduit.gap || session.is_adrift() {
+                results.doubt(entry.index, Doubt::Gap);
+                continue;
+            }
             let mut out = Out {
                 index: entry.index,
                 rule: entry.rule,
@@ -250,6 +255,7 @@ impl Checker {
                 mildest: self.selection.severity(),
                 at: event.at,
                 tampered: false,
+                cut: false,
                 results,
                 found: &mut self.found,
             };

@@ -53,6 +53,9 @@ pub struct Checker {
     offers: BTreeMap<SessionKey, BTreeSet<String>>,
     // Of the recording as a whole.
     doubts: Doubts,
+    // The number of the last event, where they are numbered, and how many were left out.
+    last_seq: u64,
+    missing: u64,
     // Nobody asks for verdicts at the end.
     forgetting: bool,
     // What comes belongs to no session, although the file does not tell of exchanges.
@@ -78,6 +81,8 @@ impl Checker {
             found: VecDeque::new(),
             offers: BTreeMap::new(),
             doubts: Doubts::default(),
+            last_seq: 0,
+            missing: 0,
             forgetting: false,
             lane: false,
         }
@@ -99,6 +104,12 @@ impl Checker {
     /// The next thing that was found and not asked for yet.
     pub fn poll(&mut self) -> Option<Finding> {
         self.found.pop_front()
+    }
+
+    /// How many events are missing, by the numbers of those that are there.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        self.missing
     }
 
     /// The tools that were listed so far, by session and name.

@@ -21,6 +21,8 @@ pub(crate) struct Out<'a> {
     pub(super) at: Offset,
     /// It is about an answer to a request that we tampered with.
     pub(super) tampered: bool,
+    /// The recording stops before what it is about is over.
+    pub(super) cut: bool,
     pub(super) results: &'a mut Results,
     pub(super) found: &'a mut VecDeque<Finding>,
 }
@@ -121,6 +123,9 @@ impl Out<'_> {
 
     fn excuse(&self) -> Option<Doubt> {
         let session = self.session;
+        if self.cut {
+            return Some(Doubt::CutShort);
+        }
         if matches!(self.rule.basis, Basis::Message | Basis::Exchange) {
             return None;
         }

@@ -4,7 +4,10 @@ use tapewright_schemas::event::SessionKey;
 
 use super::selection::Selection;
 use crate::code::Code;
+use crate::facts::Keeps;
 use crate::finding::{Doubt, Doubts, Finding, Side, Status};
+use crate::invariant::Kept;
+use crate::session::Session;
 use crate::table::TABLE;
 
 /// The verdicts on one session.
@@ -62,6 +65,25 @@ impl Results {
     pub(super) fn exercise(&mut self, index: usize) {
         if let Some(tally) = self.tallies.get_mut(index) {
             tally.exercised += 1;
+        }
+    }
+
+    /// Doubts what a session's file cannot show: wholly, or as far as nothing was seen.
+    pub(super) fn lack(&mut self, selection: &Selection, session: &Session) {
+        if session.facts.keeps == Keeps::Everything {
+            return;
+        }
+        let revisions = session.closing_revisions();
+        for (index, rule) in selection.each() {
+            let idle = self.tallies.get(index).is_none_or(|one| one.exercised == 0);
+            let lacks = match rule.kept(session.facts.transport) {
+                Kept::Whole => false,
+                Kept::Partly => idle,
+                Kept::Nothing => true,
+            };
+            if lacks && rule.levels.revisions().meets(revisions) {
+                self.doubt(index, Doubt::NotKept);
+            }
         }
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Conduit {
     pub(crate) other_bytes: u64,
     /// What the response's errors said, as code.
     pub(crate) error: Option<(i64, u64)>,
+    /// Events are missing since it began.
+    pub(crate) gap: bool,
     /// Its request describes itself in `_meta`, as the stateless era has it.
     pub(crate) stateless: bool,
     /// The request's headers and its body do not agree.

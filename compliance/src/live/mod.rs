@@ -44,6 +44,11 @@ impl Live {
     /// A judge at the start of a recording.
     #[must_use]
     pub fn new(facts: Facts, watch: &Watch) -> Self {
+        // Nothing is missing that has only just happened, and what we tell has numbers, too.
+        let facts = Facts {
+            numbered: false,
+            ..facts
+        };
         let checker = |selection: &Selection| Checker::new(facts, selection.clone()).forgetting();
         Self {
             checker: watch.selection.as_ref().map(checker),

@@ -250,6 +250,11 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
         return;
     }
     let Some(ended) = session.ended_in_order() else {
+        let waits = !session.requests(Direction::ToServer).is_idle()
+            || !session.requests(Direction::ToClient).is_idle();
+        if !closing.whole && session.exited.is_none() && waits {
+            out.doubt(Doubt::CutShort);
+        }
         return;
     };
     for way in [Direction::ToServer, Direction::ToClient] {

@@ -234,6 +234,12 @@ impl Session {
         }
     }
 
+    /// Whether it is a session over HTTP of which is missing how it began: it may be one
+    /// over the transport of 2024-11-05.
+    pub(crate) fn is_adrift(&self) -> bool {
+        self.gap && self.sort == Sort::Http && self.http.id.is_none()
+    }
+
     /// Whether what travels this way was tampered with.
     pub(crate) fn is_faulted(&self, dir: Direction) -> bool {
         pick(self.faulted, dir)

@@ -8,7 +8,9 @@
     reason = "a test may fail"
 )]
 
+mod captures;
 mod draft;
+mod gaps;
 mod judged;
 mod plan;
 

@@ -9,7 +9,7 @@ use tapewright_compliance::finding::{Doubt, Status};
 use tapewright_compliance::{Checker, Facts, Keeps, Outcome, Selection, capture};
 use tapewright_schemas::event::SessionKey;
 use tapewright_schemas::recording::{Document, FileKind};
-use tapewright_schemas::tape::Header;
+use tapewright_schemas::tape::{Ending, Header};
 
 use super::baseline::Expectations;
 use super::{folder, strict};
@@ -188,6 +188,7 @@ fn one(
         (fallback, ending) = (label(&frame.header), frame.ending);
     }
     checker.end(Some(&ending));
+    tell_of_gaps(&path, &checker, &ending);
     let label_of = |key: SessionKey| labels.get(&key).unwrap_or(&fallback).clone();
     for (key, tool) in checker.tools() {
         composition.offer(&label_of(key), tool);
@@ -205,6 +206,21 @@ fn one(
         });
     }
     Ok(())
+}
+
+/// Says what of a tape is missing, which is why verdicts on it are inconclusive.
+fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending) {
+    let path = report::safe(&path.display().to_string());
+    match checker.missing() {
+        0 => {}
+        1 => report::note(&format!("`{path}` lacks an event: its numbers jump")),
+        count => report::note(&format!("`{path}` lacks {count} events: its numbers jump")),
+    }
+    if let Ending::CutShort { last_seq, .. } = ending {
+        report::note(&format!(
+            "`{path}` has no footer; it ends after event {last_seq}"
+        ));
+    }
 }
 
 /// A name for the server of a recording that was not given one.

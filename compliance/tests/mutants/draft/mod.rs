@@ -77,6 +77,22 @@ impl Draft {
         text
     }
 
+    /// How many events there are.
+    pub(crate) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// An event keeps its number and loses its line.
+    pub(crate) fn lose(&mut self, place: usize) {
+        self.lost.push(place);
+    }
+
+    /// Only so many events are there, and no last line.
+    pub(crate) fn cut_short(&mut self, length: usize) {
+        self.events.truncate(length);
+        self.endless = true;
+    }
+
     /// The message of an event.
     fn message(&self, place: usize) -> Value {
         let EventBody::Message { payload, .. } = &self.events[place].body else {

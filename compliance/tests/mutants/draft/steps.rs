@@ -16,8 +16,6 @@
 //! | `event SELECTOR ID`            | names an event of a stream                                |
 //! | `graft after SELECTOR SCRIPT`  | puts a script there, its lines parted by ` | `; or `before`; |
 //! |                                | what begins with `session 0` belongs to no session        |
-//! | `lose SELECTOR`                | an event keeps its number and loses its line; the last step |
-//! | `endless`                      | the tape lacks its last line                              |
 
 use serde_json::{Value, json};
 use tapewright_compliance::script;
@@ -75,8 +73,6 @@ impl Draft {
                 note.id = Some(second.to_owned());
             }
             "graft" => self.graft(first == "after", second, last),
-            "lose" => self.lost.push(self.find(first)),
-            "endless" => self.endless = true,
             _ => panic!("`{word}` is no step"),
         }
     }

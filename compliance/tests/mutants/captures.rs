@@ -1,0 +1,77 @@
+//! Captures: what they do not show is neither passed nor called untested.
+
+use std::io::Cursor;
+
+use tapewright_compliance::finding::{Doubt, Status};
+use tapewright_compliance::{Checker, Facts, Outcome, Selection, capture};
+use tapewright_schemas::capture::Projector;
+use tapewright_schemas::recording::Document;
+use tapewright_schemas::tape::Reader;
+
+use super::draft::Draft;
+use super::judged::outcomes;
+
+/// The verdicts on the capture of a recorded session.
+fn captured(name: &str) -> Vec<Outcome> {
+    let tape = Draft::recorded(name).tape();
+    let mut reader = Reader::open(tape.as_slice()).expect("a tape");
+    let spool = || Cursor::new(Vec::new());
+    let mut projector = Projector::new(reader.header(), spool(), spool());
+    while let Some(event) = reader.next_event().expect("an event") {
+        projector.observe(&event).expect("memory");
+    }
+    let mut text = Vec::new();
+    let ending = reader.ending().expect("an end").clone();
+    projector.finish(&ending, &mut text).expect("memory");
+    let document = Document::read(text).expect("a capture");
+    let recording = document.recording();
+    let Document::Capture(file) = &document else {
+        panic!("{name} has become no capture");
+    };
+    let facts = Facts::of(document.kind(), &recording.header, recording.timed);
+    let mut checker = Checker::new(facts, Selection::all());
+    capture::judge(file, facts.keeps, &mut checker);
+    let judged = checker.finish(Some(&recording.ending));
+    judged.into_iter().flat_map(|one| one.outcomes).collect()
+}
+
+fn status_of(outcomes: &[Outcome], code: &str) -> Option<Status> {
+    let mut all = outcomes.iter();
+    let found = all.find(|one| one.code.to_string() == code);
+    found.map(|one| one.status)
+}
+
+#[test]
+fn what_the_tape_puts_to_the_test_is_not_called_untested_in_its_capture() {
+    for name in ["handshake-stdio", "handshake-http"] {
+        let on_tape = outcomes(&Draft::recorded(name).tape());
+        let in_capture = captured(name);
+        for tested in on_tape.iter().filter(|one| one.exercised > 0) {
+            let code = tested.code.to_string();
+            let status = status_of(&in_capture, &code);
+            assert_ne!(status, Some(Status::Vacuous), "{name}: {code}");
+        }
+    }
+}
+
+#[test]
+fn heads_and_what_the_server_begins_are_inconclusive_in_a_capture() {
+    let verdicts = captured("handshake-http");
+    // Server-initiated: logs, changes, updates, roots; HTTP: heads, streams, session ids.
+    for code in [
+        "INV-023", "INV-028", "INV-029", "INV-030", "INV-031", "INV-033", "INV-053", "INV-055",
+        "INV-058", "INV-060", "INV-061", "INV-062", "INV-063", "INV-064", "INV-072", "INV-089",
+        "INV-090", "INV-091",
+    ] {
+        let verdict = verdicts.iter().find(|one| one.code.to_string() == code);
+        let verdict = verdict.expect("a verdict");
+        assert_eq!(verdict.status, Status::Inconclusive, "{code}");
+        let mut doubts = verdict.doubts.each();
+        assert!(doubts.any(|doubt| doubt == Doubt::NotKept), "{verdict:?}");
+    }
+    // What is of another revision stays untested, and what a capture shows is judged.
+    assert_eq!(status_of(&verdicts, "INV-075"), Some(Status::Vacuous));
+    for code in ["INV-005", "INV-047", "INV-087", "INV-088"] {
+        assert_eq!(status_of(&verdicts, code), Some(Status::Pass), "{code}");
+    }
+}
