@@ -4,6 +4,10 @@
 //! basic/transports, Session Management), or the event stream of 2024-11-05 with the
 //! address that it announced. What belongs to none is in the lane, session 0; revision
 //! 2026-07-28 knows nothing else.
+//!
+//! Only a server opens a session: by the response that names it, or, where its beginning was not
+//! seen, by a successful answer to a request that named it. An id that a client made up, that
+//! the server refuses, or that comes after the end of its session opens none.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,12 +34,16 @@ struct Table {
     last: u32,
     // Origins that answered `initialize` without a session id.
     without: HashSet<String>,
+    // Names of sessions that are over.
+    over: HashSet<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     key: SessionKey,
     used: Offset,
+    // An exchange stands in it.
+    begun: bool,
 }
 
 /// What a request's head says about its session.
@@ -43,9 +51,9 @@ struct Known {
 pub(crate) enum Place {
     /// It is this one.
     Known(SessionKey),
-    /// It is this one, of which nothing was seen before.
+    /// It is this one, in which no exchange stands so far.
     New(SessionKey),
-    /// Its first message will tell.
+    /// Its first message will tell: it is an `initialize`, or belongs to the lane.
     AskMessage,
     /// The response will tell.
     AskResponse,
@@ -65,17 +73,11 @@ impl Sessions {
         now: Offset,
     ) -> Place {
         let mut table = self.lock();
-        if let Some(id) = head.get(SESSION_ID) {
-            let name = name(origin, b'i', id.as_bytes());
-            if let Some(key) = table.touch(&name, now) {
-                return Place::Known(key);
-            }
-            let key = table.next();
-            table.add(name, key, now);
-            return Place::New(key);
-        }
-        if let Some(key) = table.touch(&name(origin, b'e', target.as_bytes()), now) {
-            return Place::Known(key);
+        let id = head.get(SESSION_ID);
+        let named = id.and_then(|id| table.touch(&name(origin, b'i', id.as_bytes()), now));
+        let place = named.or_else(|| table.touch(&name(origin, b'e', target.as_bytes()), now));
+        if let Some(place) = place {
+            return place;
         }
         if *method == Method::POST {
             Place::AskMessage
@@ -103,12 +105,39 @@ impl Sessions {
         let mut table = self.lock();
         table.without.remove(origin);
         let name = name(origin, b'i', id);
-        if table.touch(&name, now).is_some() {
+        if table.known.contains_key(&name) {
             return false;
         }
-        let key = if key == LANE { table.next() } else { key };
-        table.add(name, key, now);
+        table.over.remove(&name);
+        let begun = key != LANE;
+        let key = if begun { key } else { table.next() };
+        table.add(name, key, now, begun);
         true
+    }
+
+    /// The server took a request of a session whose beginning was not seen, or named one in
+    /// its answer. The session of this exchange where that `is_open`; otherwise the
+    /// session begins with what follows. None where it is over, and where the server tells
+    /// no sessions apart.
+    pub(crate) fn joined(
+        &self,
+        origin: &str,
+        id: &[u8],
+        is_open: bool,
+        now: Offset,
+    ) -> Option<Place> {
+        let mut table = self.lock();
+        let name = name(origin, b'i', id);
+        if table.known.contains_key(&name) {
+            // Two requests found it at once.
+            return is_open.then(|| table.touch(&name, now)).flatten();
+        }
+        if table.over.contains(&name) || table.without.contains(origin) {
+            return None;
+        }
+        let key = table.next();
+        table.add(name, key, now, is_open);
+        Some(Place::New(key))
     }
 
     /// The response to an `initialize` named no session.
@@ -123,12 +152,22 @@ impl Sessions {
     pub(crate) fn announced(&self, origin: &str, endpoint: &str, key: SessionKey, now: Offset) {
         let target = target_of(endpoint);
         self.lock()
-            .add(name(origin, b'e', target.as_bytes()), key, now);
+            .add(name(origin, b'e', target.as_bytes()), key, now, true);
     }
 
     /// A session is over.
     pub(crate) fn ended(&self, key: SessionKey) {
-        self.lock().known.retain(|_, known| known.key != key);
+        let table = &mut *self.lock();
+        let over = table.known.extract_if(|_, known| known.key == key);
+        let names: Vec<_> = over.map(|(name, _)| name).collect();
+        for name in names {
+            table.note_over(name);
+        }
+    }
+
+    /// The session of this name is over, if there was one.
+    pub(crate) fn ended_unseen(&self, origin: &str, id: &[u8]) {
+        self.lock().note_over(name(origin, b'i', id));
     }
 
     /// How many sessions are known.
@@ -147,13 +186,17 @@ impl Table {
         SessionKey(self.last)
     }
 
-    fn touch(&mut self, name: &[u8], now: Offset) -> Option<SessionKey> {
+    fn touch(&mut self, name: &[u8], now: Offset) -> Option<Place> {
         let known = self.known.get_mut(name)?;
         known.used = now;
-        Some(known.key)
+        Some(if std::mem::replace(&mut known.begun, true) {
+            Place::Known(known.key)
+        } else {
+            Place::New(known.key)
+        })
     }
 
-    fn add(&mut self, name: Vec<u8>, key: SessionKey, now: Offset) {
+    fn add(&mut self, name: Vec<u8>, key: SessionKey, now: Offset, begun: bool) {
         if self.known.len() >= MOST {
             // The older half goes: most sessions are never closed by anybody.
             let mut times: Vec<Offset> = self.known.values().map(|known| known.used).collect();
@@ -162,7 +205,16 @@ impl Table {
             let median = *median;
             self.known.retain(|_, known| known.used > median);
         }
-        self.known.insert(name, Known { key, used: now });
+        let used = now;
+        self.known.insert(name, Known { key, used, begun });
+    }
+
+    fn note_over(&mut self, name: Vec<u8>) {
+        if self.over.len() >= MOST {
+            // What comes as late as this finds a server that has forgotten it, too.
+            self.over.clear();
+        }
+        self.over.insert(name);
     }
 }
 
@@ -225,14 +277,51 @@ mod tests {
             place(&sessions, &Method::GET, "/mcp", Some("abc")),
             Place::Known(key)
         );
-        assert!(
-            matches!(place(&sessions, &Method::POST, "/mcp", Some("abd")), Place::New(other) if other != key)
-        );
+        // One that nobody minted is in no session, and neither is one that is over.
+        let unknown = |id| {
+            let post = place(&sessions, &Method::POST, "/mcp", Some(id));
+            let get = place(&sessions, &Method::GET, "/mcp", Some(id));
+            let delete = place(&sessions, &Method::DELETE, "/mcp", Some(id));
+            assert_eq!(post, Place::AskMessage);
+            assert_eq!(get, Place::AskResponse);
+            assert_eq!(delete, Place::Known(LANE));
+        };
+        unknown("abd");
         sessions.ended(key);
-        assert!(matches!(
-            place(&sessions, &Method::POST, "/mcp", Some("abc")),
-            Place::New(_)
-        ));
+        unknown("abc");
+        assert_eq!(sessions.joined("o", b"abc", true, Offset(2)), None);
+        // Unless the server mints it anew.
+        let key = sessions.initialize("o").unwrap();
+        assert!(sessions.named("o", b"abc", key, Offset(3)));
+        let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));
+        assert_eq!(found, Place::Known(key));
+    }
+
+    #[test]
+    fn a_session_whose_beginning_was_not_seen_is_opened_by_the_servers_consent() {
+        let sessions = Sessions::default();
+        // Its first exchange is in the lane, and it begins with the second.
+        let joined = |id: &str, is_open| sessions.joined("o", id.as_bytes(), is_open, Offset(1));
+        let Some(Place::New(key)) = joined("abc", false) else {
+            panic!("it is new");
+        };
+        assert_eq!(joined("abc", false), None);
+        for expected in [Place::New(key), Place::Known(key)] {
+            let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));
+            assert_eq!(found, expected);
+        }
+        // Or with the first, and those beside it belong to it as well.
+        let Some(Place::New(key)) = joined("abd", true) else {
+            panic!("it is new");
+        };
+        assert_eq!(joined("abd", true), Some(Place::Known(key)));
+        let found = place(&sessions, &Method::GET, "/mcp", Some("abd"));
+        assert_eq!(found, Place::Known(key));
+        // Not where it was deleted unseen, nor where sessions have no ids.
+        sessions.ended_unseen("o", b"abe");
+        assert_eq!(joined("abe", true), None);
+        sessions.unnamed("p");
+        assert_eq!(sessions.joined("p", b"abc", true, Offset(1)), None);
     }
 
     #[test]

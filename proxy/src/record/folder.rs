@@ -144,7 +144,7 @@ impl Folder {
     }
 
     /// Adds an event; it is in its file after the next [`flush`](Self::flush).
-    pub(crate) fn encode(&mut self, event: &Event) {
+    pub(crate) fn encode(&mut self, event: &mut Event) {
         self.now = self.now.max(event.at);
         if self.now >= self.next_look {
             self.look();

@@ -292,14 +292,16 @@ impl Recorder {
             Keeper::Off => while next().is_some() {},
             Keeper::Queued { queue, .. } => queue.push(next),
             Keeper::Direct { tapes, gate } => {
-                let Some(first) = next() else { return Ok(()) };
+                let Some(mut first) = next() else {
+                    return Ok(());
+                };
                 let mut tapes = lock(tapes);
                 if tapes.is_finished() {
                     return Err(Over);
                 }
-                tapes.encode(&first);
-                while let Some(event) = next() {
-                    tapes.encode(&event);
+                tapes.encode(&mut first);
+                while let Some(mut event) = next() {
+                    tapes.encode(&mut event);
                 }
                 let tape = match &mut *tapes {
                     Tapes::One(tape) => tape,

@@ -9,11 +9,13 @@ use tapewright_schemas::tape::{Encoder, Header};
 use super::Durability;
 use super::finish::Finished;
 use super::judging::{Bench, Judging};
+use super::order::Order;
 
 /// Numbers and redacts events as a tape would, for whoever judges, and keeps nothing.
 #[derive(Debug)]
 pub(crate) struct Shown {
     encoder: Encoder,
+    order: Order,
     bench: Bench,
     line: Vec<u8>,
     finished: bool,
@@ -27,13 +29,15 @@ impl Shown {
         let judge = judging.of(&Header::default(), Durability::Queue);
         Self {
             encoder: Encoder::new(Redactor::new(rules)).with_judge(judge),
+            order: Order::default(),
             bench: Bench::new(judging),
             line: Vec::new(),
             finished: false,
         }
     }
 
-    pub(crate) fn encode(&mut self, event: &Event) {
+    pub(crate) fn encode(&mut self, event: &mut Event) {
+        self.order.set(event);
         self.bench.note(event);
         self.put(event);
         self.found();
@@ -67,6 +71,7 @@ impl Shown {
     fn found(&mut self) {
         while let Some(mut event) = self.encoder.poll_judge() {
             self.bench.complete(&mut event, self.encoder.redactor());
+            self.order.set(&mut event);
             self.put(&event);
             self.bench.tell(&event);
         }

@@ -137,8 +137,8 @@ impl TapeWriter {
     }
 
     /// Adds an event; it is in the file after the next [`flush`](Self::flush).
-    pub(crate) fn encode(&mut self, event: &Event) {
-        let event = &*self.order.of(event);
+    pub(crate) fn encode(&mut self, event: &mut Event) {
+        self.order.set(event);
         if self.lost.events > 0 && self.unwritten.events == 0 {
             self.tell_gap(event.at);
         }
@@ -198,6 +198,7 @@ impl TapeWriter {
         while let Some(mut event) = self.encoder.poll_judge() {
             if let Some(bench) = &mut self.bench {
                 bench.complete(&mut event, self.encoder.redactor());
+                self.order.set(&mut event);
                 self.encoder.encode(&event, &mut self.out);
                 bench.tell(&event);
                 self.line(1, 0);
@@ -257,7 +258,9 @@ impl TapeWriter {
         if self.lost.events > 0 {
             self.tell_gap(now);
         }
-        let footer = self.encoder.footer(now.0, self.problem.clone());
+        let footer = self
+            .encoder
+            .footer(self.order.of(now).0, self.problem.clone());
         footer.write(&mut self.out);
         self.flush();
         Finished {
@@ -321,7 +324,7 @@ impl TapeWriter {
         let (events, bytes) = (gap.events, gap.bytes);
         let event = Event {
             session: SessionKey(self.header.session.unwrap_or_default()),
-            ..Event::new(at, Direction::ToClient, EventBody::Gap(gap))
+            ..Event::new(self.order.of(at), Direction::ToClient, EventBody::Gap(gap))
         };
         self.encoder.encode(&event, &mut self.out);
         self.line(events, bytes);

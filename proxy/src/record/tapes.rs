@@ -50,7 +50,7 @@ impl Tapes {
 
     /// Adds an event; it is in its file after the next [`flush`](Self::flush).
     #[inline]
-    pub(crate) fn encode(&mut self, event: &Event) {
+    pub(crate) fn encode(&mut self, event: &mut Event) {
         match self {
             Self::One(tape) => tape.encode(event),
             Self::Folder(folder) => folder.encode(event),

@@ -24,7 +24,7 @@ pub(crate) fn spawn(
             let mut tapes = make();
             let mut batch = Vec::new();
             while queue.take(&mut batch) {
-                for event in &batch {
+                for event in &mut batch {
                     tapes.encode(event);
                 }
                 tapes.flush();

@@ -19,5 +19,6 @@ mod once;
 mod refused;
 mod sessions;
 mod shutdown;
+mod time;
 mod tls;
 mod versions;

@@ -139,7 +139,90 @@ fn a_session_ends_when_it_is_deleted_or_not_found() {
     assert_eq!(marks[5], ["ended: not found"]);
     let of: Vec<u32> = exchanges.iter().map(|exchange| exchange.session).collect();
     assert_eq!((of[0], of[1]), (of[2], of[5]));
-    assert_ne!(of[4], of[3], "what comes after the end is another session");
+    assert_ne!(of[3], 0);
+    assert_eq!(of[4], 0, "what comes after the end opens no session");
+}
+
+#[test]
+fn an_id_that_no_server_minted_opens_no_session() {
+    let (upstream, gateway) = pair(&[]);
+    let own = gateway.address;
+    let mut client = gateway.connect();
+    let named = "Mcp-Session-Id: made-up\r\n";
+    let streams = format!("{named}Accept: text/event-stream\r\n");
+    for (ask, status) in [
+        (post(own, named, &call(1)), "404 Not Found"),
+        (post(own, named, &call(2)), "400 Bad Request"),
+        (request("GET /mcp", own, &streams), "405 Method Not Allowed"),
+        (request("DELETE /mcp", own, named), "404 Not Found"),
+    ] {
+        client.send(ask);
+        answer(&upstream, status, "", "{}");
+        assert!(status.starts_with(&done(&mut client).to_string()));
+    }
+    // It is refused, and then, to a client that begins anew, another is given.
+    client.send(post(own, named, INITIALIZE));
+    let minted = "Mcp-Session-Id: minted\r\n";
+    answer(&upstream, "200 OK", minted, &result(0));
+    assert_eq!(done(&mut client), 200);
+    client.send(post(own, minted, &call(1)));
+    answer(&upstream, "200 OK", "", &result(1));
+    assert_eq!(done(&mut client), 200);
+    client.send(request("DELETE /mcp", own, minted));
+    answer(&upstream, "200 OK", "", "");
+    assert_eq!(done(&mut client), 200);
+    // Late: also where the server does not mind, and says the id once more.
+    client.send(post(own, minted, &call(2)));
+    answer(&upstream, "200 OK", minted, &result(2));
+    assert_eq!(done(&mut client), 200);
+    client.send(post(own, minted, &call(3)));
+    answer(&upstream, "200 OK", minted, &result(3));
+    assert_eq!(done(&mut client), 200);
+    drop(client);
+    let exchanges = gateway.stop().exchanges();
+    let of: Vec<u32> = exchanges.iter().map(|exchange| exchange.session).collect();
+    assert_eq!(of[..4], [0; 4]);
+    assert_ne!(of[4], 0);
+    assert_eq!(of[4..7], [of[4]; 3]);
+    assert_eq!(of[7..], [0; 2]);
+    assert_eq!(marks(&exchanges[4]), ["began: session id"]);
+    // Whoever judges sees that a session was named.
+    for exchange in exchanges[..4].iter().chain(&exchanges[7..]) {
+        assert_eq!(marks(exchange), [""; 0]);
+        assert!(exchange.request.fields.get("mcp-session-id").is_some());
+    }
+}
+
+#[test]
+fn a_session_that_had_begun_before_is_followed_once_the_server_takes_a_request_of_it() {
+    let (upstream, gateway) = pair(&[]);
+    let own = gateway.address;
+    let mut client = gateway.connect();
+    let named = "Mcp-Session-Id: from-before\r\n";
+    for id in 1..=3 {
+        client.send(post(own, named, &call(id)));
+        answer(&upstream, "200 OK", "", &result(id));
+        assert_eq!(done(&mut client), 200);
+    }
+    // A stream waits for its answer, and is in the session from its beginning.
+    let other = "Mcp-Session-Id: other\r\nAccept: text/event-stream\r\n";
+    client.send(request("GET /mcp", own, other));
+    let mut server = upstream.accept();
+    server.head();
+    let fields = "Content-Type: text/event-stream\r\nContent-Length: 0\r\nConnection: close\r\n";
+    server.send(format!("HTTP/1.1 200 OK\r\n{fields}\r\n"));
+    assert_eq!(done(&mut client), 200);
+    client.send(post(own, other, &call(9)));
+    answer(&upstream, "202 Accepted", "", "");
+    assert_eq!(done(&mut client), 202);
+    drop(client);
+    let exchanges = gateway.stop().exchanges();
+    let of: Vec<u32> = exchanges.iter().map(|exchange| exchange.session).collect();
+    let (first, second) = (of[1], of[3]);
+    assert!(first != 0 && second != 0 && first != second, "{of:?}");
+    assert_eq!(of, [0, first, first, second, second]);
+    let began: Vec<usize> = exchanges.iter().map(|one| marks(one).len()).collect();
+    assert_eq!(began, [0, 1, 0, 1, 0]);
 }
 
 #[test]
@@ -219,6 +302,9 @@ fn the_era_is_that_of_each_message() {
 fn everything_that_a_stream_says_is_recorded() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
+    client.send(post(gateway.address, "", INITIALIZE));
+    answer(&upstream, "200 OK", "Mcp-Session-Id: s\r\n", &result(0));
+    assert_eq!(done(&mut client), 200);
     client.send(post(gateway.address, "Mcp-Session-Id: s\r\n", &call(1)));
     let mut server = upstream.accept();
     let head = server.head();
@@ -253,7 +339,7 @@ fn everything_that_a_stream_says_is_recorded() {
     server.send(json("405 Method Not Allowed", "", "{}"));
     assert_eq!(done(&mut client), 405);
     drop((client, server));
-    let exchanges = gateway.stop().exchanges();
+    let exchanges = gateway.stop().exchanges().split_off(1);
     let split = format!("{}\n{}", &answer[..10], &answer[10..]);
     assert_eq!(
         exchanges[0].messages(Direction::ToClient),

@@ -17,14 +17,15 @@ use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, chall
 use crate::http::fields;
 use crate::http::metrics::InFlight;
 use crate::http::origin::Answer;
-use crate::http::sessions::{LANE, SESSION_ID};
+use crate::http::sessions::{LANE, Place, SESSION_ID};
 use crate::http::tap::{Tap, is_event_stream};
 
 /// What matters of the request when its response comes.
 pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) target: Option<PathAndQuery>,
-    pub(crate) has_session_id: bool,
+    /// The session that the client named.
+    pub(crate) session_id: Option<HeaderValue>,
     /// It takes a stream up again.
     pub(crate) resumes: bool,
     /// Where it went.
@@ -118,19 +119,53 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
         }
     }
     if !exchange.ask_response {
+        join(exchange, asked, response);
         return false;
     }
-    let is_stream = asked.method == Method::GET
-        && !asked.has_session_id
-        && response.status().is_success()
-        && is_event_stream(response.headers());
-    if is_stream {
-        exchange.settle(gateway.sessions.stream());
-        exchange.mark(SessionMark::Began("event stream".to_owned()));
-    } else {
-        exchange.settle(LANE);
+    let is_open = response.status().is_success() && is_event_stream(response.headers());
+    let place = match &asked.session_id {
+        _ if !is_open => None,
+        None => Some(Place::New(gateway.sessions.stream())),
+        Some(id) => {
+            let (origin, now) = (&exchange.origin, gateway.clock.now());
+            let sessions = &gateway.sessions;
+            sessions.joined(origin, id.as_bytes(), true, now)
+        }
+    };
+    match place {
+        Some(Place::New(session)) => {
+            exchange.settle(session);
+            let how = match &asked.session_id {
+                Some(_) => "session id",
+                None => "event stream",
+            };
+            exchange.mark(SessionMark::Began(how.to_owned()));
+        }
+        Some(Place::Known(session)) => drop(exchange.settle(session)),
+        _ => drop(exchange.settle(LANE)),
     }
-    is_stream
+    is_open && asked.session_id.is_none()
+}
+
+/// Learns of a session whose beginning was not seen: the server takes what names it, or names
+/// it in its answer.
+fn join(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) {
+    let named = response
+        .headers()
+        .get(SESSION_ID)
+        .or(asked.session_id.as_ref());
+    let Some(id) = named.filter(|_| {
+        asked.method == Method::POST
+            && response.status().is_success()
+            && exchange.log.session() == Some(LANE)
+            && !exchange.initialize.load(Ordering::Relaxed)
+    }) else {
+        return;
+    };
+    let gateway = &exchange.gateway;
+    let (origin, now) = (&exchange.origin, gateway.clock.now());
+    // The session begins with what follows.
+    gateway.sessions.joined(origin, id.as_bytes(), false, now);
 }
 
 /// What the end of this response means for the session.
@@ -143,10 +178,12 @@ fn ends(
     if exchange.initialize.load(Ordering::Relaxed) {
         return (!head.contains_key(SESSION_ID)).then_some("no session id");
     }
-    if !asked.has_session_id {
-        return None;
-    }
+    let id = asked.session_id.as_ref()?;
     if asked.method == Method::DELETE && status.is_success() {
+        if exchange.log.session() == Some(LANE) {
+            let sessions = &exchange.gateway.sessions;
+            sessions.ended_unseen(&exchange.origin, id.as_bytes());
+        }
         return Some("deleted");
     }
     (status == StatusCode::NOT_FOUND).then_some("not found")

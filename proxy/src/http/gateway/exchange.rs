@@ -136,7 +136,7 @@ impl Gateway {
             held = self.clock.now().since(since);
         }
         let is_reverse = goal.ours.is_some();
-        let has_session_id = parts.headers.contains_key(SESSION_ID);
+        let session_id = parts.headers.get(SESSION_ID).cloned();
         let resumes = parts.headers.contains_key("last-event-id");
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
@@ -162,7 +162,7 @@ impl Gateway {
         let asked = answer::Asked {
             method,
             target,
-            has_session_id,
+            session_id,
             resumes,
             goal,
         };

@@ -89,7 +89,7 @@ fn mark(session: u32, second: u64, mark: SessionMark) -> Event {
 }
 
 fn write(folder: &mut Folder, event: &Event) {
-    folder.encode(event);
+    folder.encode(&mut event.clone());
     folder.flush();
 }
 
