@@ -103,6 +103,7 @@ fn facts(report: &Report, out: &mut Page) {
     for (name, count) in [
         ("stray", report.stray_responses),
         ("clipped", report.clipped),
+        ("time", report.backwards),
         ("faults", report.faults),
         ("findings", report.findings),
         ("stderr", report.stderr_lines),
@@ -112,6 +113,9 @@ fn facts(report: &Report, out: &mut Page) {
                 "response that answers no open request|responses that answer no open request"
             }
             "clipped" => "message over the recorder's limit|messages over the recorder's limit",
+            "time" => {
+                "event is earlier than what stands before it: durations mean little|events are earlier than what stands before them: durations mean little"
+            }
             "faults" => "fault injected|faults injected",
             "findings" => "finding of a judge|findings of judges",
             _ => "line|lines",

@@ -43,6 +43,7 @@ pub struct Fold {
     noise_count: u64,
     noise: Vec<Noise>,
     clipped: u64,
+    backwards: u64,
     stderr_lines: u64,
     faults: u64,
     injected: Injected,
@@ -103,6 +104,7 @@ impl Fold {
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) {
+        self.backwards += u64::from(event.at < self.last);
         self.last = self.last.max(event.at);
         self.ends.observe(event);
         let pairing = &mut self.pairing;
@@ -208,6 +210,10 @@ impl Fold {
             noise_count: self.noise_count,
             noise: self.noise,
             clipped: self.clipped,
+            backwards: match kind {
+                FileKind::Tape => self.backwards,
+                FileKind::Capture | FileKind::Cassette => 0,
+            },
             stderr_lines: self.stderr_lines,
             faults: self.faults,
             injected: self.injected.report(&header.faults),

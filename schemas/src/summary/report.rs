@@ -63,6 +63,10 @@ pub struct Report {
     pub noise: Vec<Noise>,
     /// Messages over the recorder's limit, of which only the head was kept.
     pub clipped: u64,
+    /// How many events are earlier than one that stands before them. This recorder writes no
+    /// such tape: durations mean little then.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub backwards: u64,
     /// Lines on the server's standard error.
     pub stderr_lines: u64,
     /// What policies did to messages.

@@ -25,6 +25,24 @@ fn nothing_of_a_peer_moves_the_cursor() {
 }
 
 #[test]
+fn a_tape_on_which_time_runs_backwards_says_so() {
+    let folder = folder(&[("fs.tape.jsonl", TAPE)]);
+    let said = "2 events are earlier than what stands before them";
+    let (_, text, _) = run(folder.path(), &["inspect", "fs.tape.jsonl"]);
+    assert!(!text.contains("earlier"), "{text}");
+    let mut lines: Vec<&str> = TAPE.lines().collect();
+    lines.swap(3, 5);
+    std::fs::write(folder.path().join("b.tape.jsonl"), lines.join("\n")).unwrap();
+    let (_, text, _) = run(folder.path(), &["inspect", "b.tape.jsonl"]);
+    assert!(text.contains(said), "{text}");
+    let (_, text, _) = run(folder.path(), &["inspect", "--json", "b.tape.jsonl"]);
+    assert!(
+        text.contains("\"backwards\": 2") || text.contains("\"backwards\":2"),
+        "{text}"
+    );
+}
+
+#[test]
 fn every_kind_of_file_is_told_apart() {
     let folder = folder(&[("fs.tape.jsonl", TAPE)]);
     for (format, name) in [("cassette", "a"), ("capture", "b"), ("tape", "c")] {

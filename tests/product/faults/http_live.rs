@@ -1,12 +1,11 @@
 //! Faults on event streams that stay open: what servers say of their own accord, and answers
 //! that come on another stream than that of their request.
 
-use super::{PATIENCE, call, effects, told};
+use super::{PATIENCE, SESSION, begin_session, call, effects, told};
 use crate::support::http::{Gateway, Upstream, Wire, chunk, json, pair, post, request};
 use crate::support::{Tape, eventually};
 use tapewright_schemas::event::{Direction, EventBody, Payload};
 
-const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 const NOTE: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}";
 const CHANGED: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}";
 const ASK: &str =
@@ -237,6 +236,7 @@ fn an_answer_is_met_on_the_stream_that_carries_the_session() {
 #[test]
 fn an_answer_that_is_fetched_on_another_stream_is_met() {
     let (upstream, gateway) = pair(&["--fault", "drop tool=search"]);
+    begin_session(&upstream, &gateway);
     let asked = post(gateway.address, SESSION, &call(1, "search"));
     let (client, mut server) = opened(&upstream, &gateway, &asked);
     server.send(chunk("id: 1\ndata:\n\n"));

@@ -1,10 +1,8 @@
 //! Faults that silence a whole session over HTTP.
 
-use super::{PATIENCE, call, effects};
+use super::{PATIENCE, SESSION, begin_session, call, effects};
 use crate::support::eventually;
 use crate::support::http::{Gateway, Upstream, Wire, json, pair, post};
-
-const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 
 /// A call in the session, and the server's answer to it.
 fn ask(upstream: &Upstream, gateway: &Gateway, id: u64, tool: &str) -> Wire {
@@ -22,6 +20,7 @@ fn ask(upstream: &Upstream, gateway: &Gateway, id: u64, tool: &str) -> Wire {
 fn what_waits_behind_a_timeout_is_cut_with_it() {
     let fault = "timeout tool=search timeout_ms=4000";
     let (upstream, gateway) = pair(&["--fault", fault]);
+    begin_session(&upstream, &gateway);
     let first = ask(&upstream, &gateway, 1, "search");
     let is_told = |what: &str| {
         let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
@@ -43,5 +42,5 @@ fn what_waits_behind_a_timeout_is_cut_with_it() {
     assert_eq!(told.matches("cut_off").count(), 2, "{told}");
     assert!(told.contains("behind"), "{told}");
     let recorded = tape.messages(tapewright_schemas::event::Direction::ToClient);
-    assert_eq!(recorded.len(), 3, "the true answers are on the tape");
+    assert_eq!(recorded.len(), 1 + 3, "the true answers are on the tape");
 }

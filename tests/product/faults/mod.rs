@@ -18,9 +18,29 @@ mod view;
 use tapewright_schemas::event::{Effect, EventBody};
 
 use crate::support::Tape;
+use crate::support::http::{Gateway, Upstream, json, post};
 
 /// How long anything may take before a test has failed.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// The field by which both sides name their session.
+const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
+
+/// Opens that session.
+fn begin_session(upstream: &Upstream, gateway: &Gateway) {
+    let initialize = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}";
+    let mut client = gateway.connect();
+    client.send(post(gateway.address, "", initialize));
+    let mut server = upstream.accept();
+    let head = server.head();
+    server.body(&head);
+    let answer = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}";
+    let fields = format!("Connection: close\r\n{SESSION}");
+    server.send(json("200 OK", &fields, answer));
+    let head = client.head();
+    assert_eq!(head.status(), 200);
+    client.body(&head);
+}
 
 /// A call of a tool.
 fn call(id: u64, tool: &str) -> String {
