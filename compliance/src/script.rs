@@ -30,8 +30,8 @@ mod short;
 use bytes::Bytes;
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Fields, Gap, Head, LineEnd,
-    Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead, SessionKey, SessionMark,
-    SseNote,
+    Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead, SessionEnd, SessionKey,
+    SessionMark, SessionStart, SseNote,
 };
 
 use crate::facts::{Facts, Transport};
@@ -154,11 +154,11 @@ impl Draft {
             }
             "session" => self.session = rest.parse().ok()?,
             "began" => {
-                let mark = EventBody::Session(SessionMark::Began(rest.to_owned()));
+                let mark = EventBody::Session(SessionMark::Began(SessionStart::from_name(rest)?));
                 self.push(Direction::ToServer, mark);
             }
             "ended" => {
-                let mark = EventBody::Session(SessionMark::Ended(rest.to_owned()));
+                let mark = EventBody::Session(SessionMark::Ended(SessionEnd::from_name(rest)?));
                 self.push(Direction::ToServer, mark);
             }
             "conduit" => self.open(rest)?,

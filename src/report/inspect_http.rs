@@ -1,5 +1,6 @@
 //! What `inspect` says of HTTP: sessions, exchanges, what failed.
 
+use tapewright_schemas::event::{SessionEnd, SessionStart};
 use tapewright_schemas::summary::{Http, HttpError, Report, Session};
 
 use super::figures::{duration, plural};
@@ -41,16 +42,8 @@ fn session(one: &Session) -> String {
     if let Some((began, ended)) = one.began_ms.zip(one.ended_ms) {
         said.push(format!("from {} to {}", duration(began), duration(ended)));
     }
-    said.extend(
-        one.began
-            .as_ref()
-            .map(|how| format!("begun by {}", safe(how))),
-    );
-    said.extend(
-        one.ended
-            .as_ref()
-            .map(|why| format!("ended: {}", safe(why))),
-    );
+    said.extend(one.began.map(|how| format!("begun by {}", began(how))));
+    said.extend(one.ended.map(|why| format!("ended: {}", ended(why))));
     said.join(", ")
 }
 
@@ -148,4 +141,29 @@ fn error(one: &HttpError) -> String {
     let ours = one.ours.as_ref();
     said.extend(ours.map(|why| format!("answered by us: {}", safe(why))));
     said.join(", ")
+}
+
+fn began(how: SessionStart) -> &'static str {
+    match how {
+        SessionStart::EventStream => "event stream",
+        SessionStart::Initialize => "initialize",
+        SessionStart::Process => "process",
+        SessionStart::SessionId => "session id",
+        SessionStart::Unknown => "what is not known",
+    }
+}
+
+fn ended(why: SessionEnd) -> &'static str {
+    match why {
+        SessionEnd::Deleted => "deleted",
+        SessionEnd::Idle => "idle",
+        SessionEnd::NeverBegun => "never begun",
+        SessionEnd::NoSessionId => "no session id",
+        SessionEnd::NotFound => "not found",
+        SessionEnd::ProcessEnded => "process ended",
+        SessionEnd::Replaced => "replaced",
+        SessionEnd::Shutdown => "shutdown",
+        SessionEnd::StreamClosed => "stream closed",
+        SessionEnd::Unknown => "not known why",
+    }
 }

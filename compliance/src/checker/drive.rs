@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark, Sink,
+    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark,
+    SessionStart, Sink,
 };
 use tapewright_schemas::tape::Ending;
 
@@ -197,10 +198,10 @@ impl Checker {
     fn mark(&mut self, event: &Event, mark: &SessionMark) {
         match mark {
             SessionMark::Began(how) => {
-                let begins = how != "session id";
+                let begins = *how != SessionStart::SessionId;
                 let session = self.session(event);
                 session.start_unknown &= !begins;
-                if how == "event stream" {
+                if *how == SessionStart::EventStream {
                     self.legacy(event);
                 }
             }
@@ -211,7 +212,7 @@ impl Checker {
                         seq: event.seq,
                         at: event.at,
                     };
-                    session.ended = Some((moment, how.clone()));
+                    session.ended = Some((moment, *how));
                     self.close_session(&session, true);
                     self.forget(session.key);
                 }

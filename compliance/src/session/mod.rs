@@ -18,7 +18,7 @@ pub(crate) mod tools;
 
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
-use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionKey};
+use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionEnd, SessionKey};
 
 use self::asked::Asked;
 use self::capabilities::Capabilities;
@@ -113,7 +113,7 @@ pub(crate) struct Session {
     pub(crate) closed: [Option<(Moment, CloseReason)>; 2],
     pub(crate) exited: Option<(Moment, Exit)>,
     /// When the session was ended as such, in words.
-    pub(crate) ended: Option<(Moment, String)>,
+    pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
     /// In a capture the response stands beside its request: the id of that request.
     pub(crate) beside: Option<Option<Key>>,
@@ -265,7 +265,7 @@ impl Session {
     /// input, or deleted the session, and the server went by itself.
     pub(crate) fn ended_in_order(&self) -> Option<Moment> {
         if let Some((moment, how)) = &self.ended {
-            return (how == "deleted").then_some(*moment);
+            return (*how == SessionEnd::Deleted).then_some(*moment);
         }
         let (closed, reason) = self.closing(Direction::ToServer)?;
         let (exited, how) = self.exited?;

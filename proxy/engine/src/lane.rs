@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::conversation::shown;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Effect, Event, EventBody, Faulted, LineEnd, MessageCount,

@@ -9,7 +9,9 @@ use std::thread;
 
 use bytes::Bytes;
 use tapewright_engine::policy::Given;
-use tapewright_schemas::event::{Direction, Effect, EventBody, SessionMark, What};
+use tapewright_schemas::event::{
+    Direction, Effect, EventBody, SessionEnd, SessionMark, SessionStart, What,
+};
 use tokio_util::task::TaskTracker;
 
 use super::carry::Carry;
@@ -46,7 +48,7 @@ pub(crate) struct Child {
     taken: Condvar,
     input: Hose,
     // Why it was ended, when we ended it.
-    ended: Mutex<Option<&'static str>>,
+    ended: Mutex<Option<SessionEnd>>,
     recorder: Arc<Recorder>,
     clock: Clock,
     // What the session's thread is told.
@@ -69,7 +71,7 @@ impl Starter {
             notify: notify.clone(),
         });
         let ends = self.ends(&child)?;
-        child.mark(SessionMark::Began(began(manner).to_owned()));
+        child.mark(SessionMark::Began(began(manner)));
         let (carried, carry, alive) = (Arc::clone(&child), self.carry.clone(), self.alive.token());
         let run = move |link: Link| {
             let outcome = carry(link, ends, (notify, &notices));
@@ -106,11 +108,11 @@ pub(crate) enum StartError {
     Thread(#[source] io::Error),
 }
 
-fn began(manner: Manner) -> &'static str {
+fn began(manner: Manner) -> SessionStart {
     match manner {
-        Manner::Session => "session id",
-        Manner::Stateless => "process",
-        Manner::Legacy => "event stream",
+        Manner::Session => SessionStart::SessionId,
+        Manner::Stateless => SessionStart::Process,
+        Manner::Legacy => SessionStart::EventStream,
     }
 }
 
@@ -155,7 +157,7 @@ impl Child {
 
     /// Ends the conversation: the server is told by the end of its input, and every stream
     /// ends.
-    pub(crate) fn end(&self, why: &'static str) {
+    pub(crate) fn end(&self, why: SessionEnd) {
         self.ended().get_or_insert(why);
         self.input.finish();
         self.board().finish("the session was ended");
@@ -232,16 +234,16 @@ impl Child {
 
     /// The session's thread has come to its end.
     fn over(&self, began: bool) {
-        let why = self.ended().unwrap_or("process ended");
+        let why = self.ended().unwrap_or(SessionEnd::ProcessEnded);
         self.input.close();
         self.board().finish(PROCESS_ENDED);
         self.taken.notify_all();
         if began {
-            self.mark(SessionMark::Ended(why.to_owned()));
+            self.mark(SessionMark::Ended(why));
         }
     }
 
-    fn ended(&self) -> MutexGuard<'_, Option<&'static str>> {
+    fn ended(&self) -> MutexGuard<'_, Option<SessionEnd>> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

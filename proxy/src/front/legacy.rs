@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::CloseReason;
+use tapewright_schemas::event::{CloseReason, SessionEnd};
 
 use super::answer::{events, given, typed};
 use super::check::{self, Refusal};
@@ -95,6 +95,6 @@ pub(crate) struct Ends {
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.front.end(&self.name, "stream closed");
+        self.front.end(&self.name, SessionEnd::StreamClosed);
     }
 }

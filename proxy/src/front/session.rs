@@ -1,7 +1,7 @@
 //! Sessions of streamable HTTP, 2025-03-26 to 2025-11-25.
 
 use std::sync::Arc;
-use tapewright_schemas::event::What;
+use tapewright_schemas::event::{SessionEnd, What};
 
 use http::{HeaderMap, Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
@@ -158,7 +158,7 @@ impl Front {
         let child = self.of_session(head)?;
         asked.exchange.belongs_to(child.place.session);
         if let Some(name) = single(head, &SESSION)? {
-            self.end(name, "deleted");
+            self.end(name, SessionEnd::Deleted);
         }
         let response = status(StatusCode::NO_CONTENT);
         Ok(given(&asked.exchange, response, None))
@@ -186,7 +186,7 @@ struct Unnamed<'a> {
 impl Drop for Unnamed<'_> {
     fn drop(&mut self) {
         if let Some(name) = self.name {
-            self.front.end(name, "never begun");
+            self.front.end(name, SessionEnd::NeverBegun);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::request::Parts;
 use http::{StatusCode, header};
 use tapewright_engine::policy::Policy;
-use tapewright_schemas::event::{ConduitId, SessionKey};
+use tapewright_schemas::event::{ConduitId, SessionEnd, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
@@ -187,7 +187,7 @@ impl Front {
     }
 
     /// Ends a session.
-    pub(crate) fn end(&self, name: &str, why: &'static str) {
+    pub(crate) fn end(&self, name: &str, why: SessionEnd) {
         let child = lock(&self.sessions).remove(name);
         if let Some(child) = child {
             child.end(why);
@@ -235,7 +235,7 @@ impl Front {
         let expired = lock(&self.sessions).expire(now, idle, busy);
         let rested = lock(&self.pool).expire(now, idle, busy);
         for child in expired.into_iter().chain(rested) {
-            child.end("idle");
+            child.end(SessionEnd::Idle);
         }
     }
 
@@ -254,7 +254,7 @@ impl Front {
         let sessions = lock(&self.sessions).all();
         let pool = lock(&self.pool).retain(|_| false);
         for child in sessions.into_iter().chain(pool) {
-            child.end("shutdown");
+            child.end(SessionEnd::Shutdown);
         }
         self.starter.alive.close();
         self.starter.alive.wait().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::SessionKey;
+use tapewright_schemas::event::{SessionEnd, SessionKey};
 
 use super::answer::{accepted, given};
 use super::check::Refusal;
@@ -97,7 +97,7 @@ impl Front {
             if matches!(choice, Choice::Nobody)
                 && let Some(other) = pool.evict(free)
             {
-                other.end("replaced");
+                other.end(SessionEnd::Replaced);
                 choice = pool.choose(who, load);
             }
             match choice {

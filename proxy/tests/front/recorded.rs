@@ -31,7 +31,7 @@ fn the_servers_lines_and_the_heads_of_the_exchanges_are_kept_and_no_credential()
     assert!(!tape.contains("not-to-be-kept"));
     let of = |part: &str| tape.lines().filter(|line| line.contains(part)).count();
     assert_eq!(of("\"method\":\"ping\""), 1, "each line once: {tape}");
-    assert_eq!(of("\"began\":\"session id\""), 1);
+    assert_eq!(of("\"began\":\"session_id\""), 1);
     assert_eq!(of("\"ended\":\"deleted\""), 1);
     assert_eq!(of(r#""did":"not_passed","why":"noise""#), 1);
     assert_eq!(of("\"request\":{"), 5);

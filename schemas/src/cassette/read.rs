@@ -8,7 +8,10 @@ use bytes::Bytes;
 
 use super::exchange::{Http, Via};
 use crate::era::Era;
-use crate::event::{ConduitId, Direction, Effect, EventBody, Faulted, Offset, SessionKey, SseNote};
+use crate::event::{
+    ConduitId, Direction, Effect, EventBody, Faulted, Offset, SessionEnd, SessionKey, SessionStart,
+    SseNote,
+};
 use crate::json;
 use crate::recording::{DocumentError, Element, elements, object};
 use crate::tape::old;
@@ -114,9 +117,9 @@ pub struct Session {
     /// Its number.
     pub session: SessionKey,
     /// How it began, and when.
-    pub began: Option<(Option<Offset>, String)>,
+    pub began: Option<(Option<Offset>, SessionStart)>,
     /// Why it ended, and when.
-    pub ended: Option<(Option<Offset>, String)>,
+    pub ended: Option<(Option<Offset>, SessionEnd)>,
 }
 
 impl Cassette {
@@ -264,8 +267,8 @@ impl Session {
         };
         Self {
             session: session(element),
-            began: told("began"),
-            ended: told("ended"),
+            began: told("began").map(|(at, how)| (at, old::session_start(&how))),
+            ended: told("ended").map(|(at, why)| (at, old::session_end(&why))),
         }
     }
 }

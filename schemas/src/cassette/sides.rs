@@ -9,7 +9,8 @@ use super::note::{self, Content, Remark};
 use super::record::{Aside, NO_CHAIN, Tag};
 use super::text::{push_millis, push_string};
 use crate::event::{
-    CloseReason, ConduitId, Event, EventBody, Offset, Scope, SessionKey, SessionMark, SseNote,
+    CloseReason, ConduitId, Event, EventBody, Offset, Scope, SessionEnd, SessionKey, SessionMark,
+    SessionStart, SseNote,
 };
 use crate::exchange::{About, Exchange};
 use crate::json::push_number;
@@ -48,8 +49,8 @@ pub(super) struct Side {
 /// What a recording says about a session.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    began: Option<(Offset, String)>,
-    ended: Option<(Offset, String)>,
+    began: Option<(Offset, SessionStart)>,
+    ended: Option<(Offset, SessionEnd)>,
 }
 
 /// How much of one stream is held in memory.
@@ -78,8 +79,8 @@ impl<S: Read + Write + Seek> Projector<S> {
                 if self.sessions.len() < SESSIONS || self.sessions.contains_key(&event.session) {
                     let told = self.sessions.entry(event.session).or_default();
                     match mark {
-                        SessionMark::Began(how) => told.began = Some((event.at, how.clone())),
-                        SessionMark::Ended(why) => told.ended = Some((event.at, why.clone())),
+                        SessionMark::Began(how) => told.began = Some((event.at, *how)),
+                        SessionMark::Ended(why) => told.ended = Some((event.at, *why)),
                     }
                 }
                 Ok(())
@@ -211,7 +212,9 @@ impl<S: Read + Write + Seek> Projector<S> {
             out.extend_from_slice(comma);
             out.extend_from_slice(b"\n    {\"session\": ");
             push_number(key.0.into(), out);
-            for (name, told) in [("began", &told.began), ("ended", &told.ended)] {
+            let began = told.began.map(|(at, how)| (at, how.name()));
+            let ended = told.ended.map(|(at, why)| (at, why.name()));
+            for (name, told) in [("began", began), ("ended", ended)] {
                 if let Some((at, text)) = told {
                     for part in [", \"", name, "\": "] {
                         out.extend_from_slice(part.as_bytes());
@@ -220,7 +223,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                     for part in [", \"", name, "_ms\": "] {
                         out.extend_from_slice(part.as_bytes());
                     }
-                    push_millis(*at, out);
+                    push_millis(at, out);
                 }
             }
             out.push(b'}');

@@ -250,15 +250,10 @@ impl Timeline {
 
     fn session(&mut self, session: &Session) {
         let place = (ConduitId(0), session.session, None);
-        let marks = [
-            (&session.began, SessionMark::Began as fn(String) -> _),
-            (&session.ended, SessionMark::Ended),
-        ];
-        for (told, mark) in marks {
-            if let Some((at, text)) = told {
-                let body = EventBody::Session(mark(text.clone()));
-                self.push(Direction::ToClient, *at, place, body);
-            }
+        let began = session.began.map(|(at, how)| (at, SessionMark::Began(how)));
+        let ended = session.ended.map(|(at, why)| (at, SessionMark::Ended(why)));
+        for (at, mark) in began.into_iter().chain(ended) {
+            self.push(Direction::ToClient, at, place, EventBody::Session(mark));
         }
         // They stand before everything that happened meanwhile.
         self.now = Offset::default();

@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use crate::cassette::ends::over;
 use crate::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, Let, MessageNumber,
-    Offset, SessionKey, SessionMark,
+    Offset, SessionEnd, SessionKey, SessionMark,
 };
 
 /// How many HTTP exchanges wait for the last word about them.
@@ -23,7 +23,7 @@ impl<T: Default> Conversation<T> {
             }
             EventBody::Exited(_) => self.session_ended(event.session, None),
             EventBody::Session(SessionMark::Ended(why)) => {
-                let outcome = if why == "deleted" {
+                let outcome = if *why == SessionEnd::Deleted {
                     Outcome::ClientGone
                 } else {
                     Outcome::PeerGone

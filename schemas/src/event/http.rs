@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Fields;
+use super::tokens::tokens;
 use serde::{Deserialize, Serialize};
 
 /// The head of an HTTP request or response.
@@ -90,12 +91,52 @@ pub struct Added {
 }
 
 /// What became of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionMark {
-    /// It began: `session id`, `event stream`, `process` or `initialize`.
-    Began(String),
-    /// It ended: `deleted`, `stream closed`, `idle`, `process ended`, `not found`,
-    /// `shutdown`.
-    Ended(String),
+    /// It began.
+    Began(SessionStart),
+    /// It ended.
+    Ended(SessionEnd),
+}
+
+tokens! {
+    /// By what a session began.
+    pub enum SessionStart {
+        /// A client opened the stream of 2024-11-05 that carries it.
+        EventStream = "event_stream",
+        /// An `initialize`, where sessions have no ids.
+        Initialize = "initialize",
+        /// A process was started for a client that has no sessions.
+        Process = "process",
+        /// Its id was seen, in a response or in a request.
+        SessionId = "session_id",
+        /// It is not known.
+        Unknown = "unknown",
+    }
+}
+
+tokens! {
+    /// Why a session ended.
+    pub enum SessionEnd {
+        /// Its client deleted it.
+        Deleted = "deleted",
+        /// Nobody used it for too long.
+        Idle = "idle",
+        /// Its client never came back to begin it.
+        NeverBegun = "never_begun",
+        /// The answer to its `initialize` gave it no id.
+        NoSessionId = "no_session_id",
+        /// The server said that it does not know it.
+        NotFound = "not_found",
+        /// The server's process ended.
+        ProcessEnded = "process_ended",
+        /// Another one took its place.
+        Replaced = "replaced",
+        /// The recorder ended.
+        Shutdown = "shutdown",
+        /// The stream that carried it closed.
+        StreamClosed = "stream_closed",
+        /// It is not known.
+        Unknown = "unknown",
+    }
 }

@@ -28,7 +28,9 @@ pub use self::effect::{
 };
 pub use self::fields::Fields;
 pub use self::finding::{Finding, Judge, Place, Process, Seen};
-pub use self::http::{Added, Edit, Head, RequestHead, ResponseHead, SessionMark, SseNote};
+pub use self::http::{
+    Added, Edit, Head, RequestHead, ResponseHead, SessionEnd, SessionMark, SessionStart, SseNote,
+};
 pub use self::origin::{Carrier, Maker, MessageCount, MessageNumber, Origin};
 pub use self::origins::Origins;
 pub use self::scope::Scope;

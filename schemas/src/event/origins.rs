@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::{
     Carrier, ConduitId, Direction, Event, EventBody, Head, MessageCount, MessageNumber, Payload,
-    RequestHead, ResponseHead, SessionKey, SessionMark,
+    RequestHead, ResponseHead, SessionKey, SessionMark, SessionStart,
 };
 use crate::envelope::Envelope;
 
@@ -37,8 +37,6 @@ const LIMIT: usize = 65_536;
 const CLOSING: usize = 256;
 /// The request whose answer is a stream of what it subscribes to (2026-07-28).
 const LISTEN: &str = "subscriptions/listen";
-/// How a session of 2024-11-05 begins.
-const BY_STREAM: &str = "event stream";
 
 impl Origins {
     /// Completes the next event.
@@ -54,7 +52,7 @@ impl Origins {
                     }
                 }
             }
-            EventBody::Session(SessionMark::Began(how)) if how == BY_STREAM => {
+            EventBody::Session(SessionMark::Began(SessionStart::EventStream)) => {
                 if self.legacy.len() < LIMIT {
                     self.legacy.insert(event.session);
                 }
@@ -178,7 +176,7 @@ mod tests {
             let payload = Payload::Whole(text.to_owned().into());
             EventBody::message(payload, LineEnd::None)
         };
-        let began = SessionMark::Began("event stream".to_owned());
+        let began = SessionMark::Began(SessionStart::EventStream);
         let marks = legacy.then_some((Direction::ToClient, EventBody::Session(began)));
         let rest = [
             (

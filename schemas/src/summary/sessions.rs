@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::era::Era;
-use crate::event::{Direction, Event, EventBody, Head, SessionMark};
+use crate::event::{Direction, Event, EventBody, Head, SessionEnd, SessionMark, SessionStart};
 
 /// What became of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -20,14 +20,14 @@ pub struct Session {
     pub to_server: u64,
     /// Messages to the client.
     pub to_client: u64,
-    /// By what it began: `session id`, `initialize`, …
+    /// By what it began.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub began: Option<String>,
+    pub began: Option<SessionStart>,
     /// When it was first seen; `None` when the file has no times.
     pub began_ms: Option<f64>,
-    /// Why it ended: `deleted`, `idle`, …
+    /// Why it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended: Option<String>,
+    pub ended: Option<SessionEnd>,
     /// When it was last seen; `None` when the file has no times.
     pub ended_ms: Option<f64>,
 }
@@ -48,11 +48,11 @@ impl SessionsFold {
         match &event.body {
             EventBody::Session(SessionMark::Began(how)) => {
                 self.telling = true;
-                self.seen(event, |session| session.began = Some(how.clone()));
+                self.seen(event, |session| session.began = Some(*how));
             }
             EventBody::Session(SessionMark::Ended(why)) => {
                 self.telling = true;
-                self.seen(event, |session| session.ended = Some(why.clone()));
+                self.seen(event, |session| session.ended = Some(*why));
             }
             EventBody::Head(head) if matches!(**head, Head::Request(_)) => {
                 self.telling = true;

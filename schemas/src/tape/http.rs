@@ -57,10 +57,10 @@ impl Encoder {
             }
             EventBody::Added(added) => push_value("added", added, out),
             EventBody::Session(SessionMark::Began(how)) => {
-                push_text("began", &self.redactor.url(how), out);
+                push_text("began", how.name(), out);
             }
             EventBody::Session(SessionMark::Ended(why)) => {
-                push_text("ended", &self.redactor.url(why), out);
+                push_text("ended", why.name(), out);
             }
             _ => {}
         }

@@ -52,7 +52,7 @@
 //! {"seq":3,…,"conduit":1,"dir":"to_server","message":{"jsonrpc":"2.0",…},"eol":"none"}
 //! {"seq":4,…,"conduit":1,"dir":"to_server","closed":"end of input"}
 //! {"seq":5,…,"conduit":1,"dir":"to_client","response":{"status":200,"version":"HTTP/1.1","fields":[…]}}
-//! {"seq":6,…,"session":1,"began":"session id"}
+//! {"seq":6,…,"session":1,"began":"session_id"}
 //! {"seq":7,…,"conduit":1,"dir":"to_client","sse":{"id":"1","retry_ms":500,"message":false}}
 //! {"seq":8,…,"conduit":1,"dir":"to_client","sse":{"id":"2","message":true}}
 //! {"seq":9,…,"conduit":1,"dir":"to_client","message":{"jsonrpc":"2.0",…},"eol":"none"}

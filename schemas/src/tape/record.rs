@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use super::Footer;
+use super::{Footer, old};
 use crate::era::Era;
 use crate::event::{
     Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Exit, Gap, Head, LineEnd, Maker,
@@ -192,8 +192,12 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
         b"sse" => EventBody::Sse(Box::new(of(name, value)?)),
         b"edited" => EventBody::Edited(Box::new(of(name, value)?)),
         b"added" => EventBody::Added(of(name, value)?),
-        b"began" => EventBody::Session(SessionMark::Began(of(name, value)?)),
-        b"ended" => EventBody::Session(SessionMark::Ended(of(name, value)?)),
+        b"began" => EventBody::Session(SessionMark::Began(old::session_start(&of::<String>(
+            name, value,
+        )?))),
+        b"ended" => EventBody::Session(SessionMark::Ended(old::session_end(&of::<String>(
+            name, value,
+        )?))),
         b"body" => EventBody::Body {
             payload: body(value, line)?,
         },

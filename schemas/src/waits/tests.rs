@@ -1,7 +1,8 @@
 use super::*;
 use crate::event::{
     CloseReason, ConduitId, Direction, Effect, EventBody, FaultKind, FaultRef, Head, LineEnd,
-    MessageNumber, Origins, Payload, Peer, Release, SessionKey, SessionMark, Until, What,
+    MessageNumber, Origins, Payload, Peer, Release, SessionEnd, SessionKey, SessionMark, Until,
+    What,
 };
 use Direction::{ToClient, ToServer};
 
@@ -178,7 +179,7 @@ fn a_server_that_leaves_answers_nothing() {
     talk.say(ToServer, &ask(2));
     talk.event(
         ToClient,
-        EventBody::Session(SessionMark::Ended("deleted".to_owned())),
+        EventBody::Session(SessionMark::Ended(SessionEnd::Deleted)),
     );
     assert_eq!(talk.told(), ["-2 client gone 1"]);
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tapewright_schemas::event::{
     Added, CloseReason, ConduitId, Direction, Edit, Effect, Event, EventBody, Exit, FaultKind,
     FaultRef, Faulted, Fields, Gap, Head, LineEnd, Offset, Payload, Peer, Release, RequestHead,
-    ResponseHead, SessionKey, SessionMark, SseNote, Until, What,
+    ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote, Until, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Reader};
@@ -145,8 +145,10 @@ fn body() -> impl Strategy<Value = EventBody> {
                 response_us
             }
         )),
-        text().prop_map(|how| EventBody::Session(SessionMark::Began(how))),
-        text().prop_map(|why| EventBody::Session(SessionMark::Ended(why))),
+        prop::sample::select(SessionStart::ALL)
+            .prop_map(|how| EventBody::Session(SessionMark::Began(how))),
+        prop::sample::select(SessionEnd::ALL)
+            .prop_map(|why| EventBody::Session(SessionMark::Ended(why))),
         peer.prop_map(EventBody::Opened),
         gap.prop_map(EventBody::Gap),
         ended.prop_map(EventBody::Exited),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    Direction, Edit, EventBody, Head, LineEnd, Payload, Peer, ResponseHead, SessionMark, SseNote,
+    Direction, Edit, EventBody, Head, LineEnd, Payload, Peer, ResponseHead, SseNote,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::scrub::TapeScrubber;
@@ -200,12 +200,6 @@ fn streams_sessions_edits_and_reasons_hold_no_secret() {
         Direction::ToClient,
         EventBody::Head(Box::new(Head::Response(ours))),
     );
-    for mark in [
-        SessionMark::Began(token.to_owned()),
-        SessionMark::Ended(token.to_owned()),
-    ] {
-        tape.line(Direction::ToClient, EventBody::Session(mark));
-    }
     let address = token.to_owned();
     tape.line(
         Direction::ToServer,

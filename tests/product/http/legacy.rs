@@ -1,6 +1,6 @@
 //! HTTP with SSE, as revision 2024-11-05 has it.
 
-use tapewright_schemas::event::{Direction, EventBody, SessionMark};
+use tapewright_schemas::event::{Direction, EventBody, SessionEnd, SessionMark, SessionStart};
 
 use crate::support::http::{Gateway, Upstream, Wire, chunk, pair, post, request};
 
@@ -145,8 +145,8 @@ fn a_stream_and_what_is_posted_to_its_address_are_one_session() {
         assert_eq!(
             marks,
             [
-                SessionMark::Began("event stream".to_owned()),
-                SessionMark::Ended("stream closed".to_owned())
+                SessionMark::Began(SessionStart::EventStream),
+                SessionMark::Ended(SessionEnd::StreamClosed)
             ]
         );
         assert_eq!(stream.messages(Direction::ToClient).len(), 3);

@@ -39,8 +39,8 @@ fn done(client: &mut Wire) -> u16 {
 
 fn marks(exchange: &Recorded) -> Vec<String> {
     exchange.find(|body| match body {
-        EventBody::Session(SessionMark::Began(how)) => Some(format!("began: {how}")),
-        EventBody::Session(SessionMark::Ended(how)) => Some(format!("ended: {how}")),
+        EventBody::Session(SessionMark::Began(how)) => Some(format!("began: {}", how.name())),
+        EventBody::Session(SessionMark::Ended(how)) => Some(format!("ended: {}", how.name())),
         _ => None,
     })
 }
@@ -98,7 +98,7 @@ fn clients_at_once_are_never_mixed() {
         assert_eq!(of[turn * 4..turn * 4 + 4], of[..4]);
     }
     for exchange in &exchanges[..4] {
-        assert_eq!(marks(exchange), ["began: session id"]);
+        assert_eq!(marks(exchange), ["began: session_id"]);
     }
     assert!(find(&gateway.bytes_on_disk(), b"the-session-of-client").is_none());
 }
@@ -136,7 +136,7 @@ fn a_session_ends_when_it_is_deleted_or_not_found() {
     let marks: Vec<Vec<String>> = exchanges.iter().map(marks).collect();
     assert_eq!(marks[2], [""; 0], "a refused DELETE ends nothing");
     assert_eq!(marks[3], ["ended: deleted"]);
-    assert_eq!(marks[5], ["ended: not found"]);
+    assert_eq!(marks[5], ["ended: not_found"]);
     let of: Vec<u32> = exchanges.iter().map(|exchange| exchange.session).collect();
     assert_eq!((of[0], of[1]), (of[2], of[5]));
     assert_ne!(of[3], 0);

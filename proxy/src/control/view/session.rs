@@ -48,7 +48,7 @@ impl Session {
             EventBody::Message { payload, .. } => self.count(event.dir, payload),
             EventBody::Faulted { .. } => self.faults += 1,
             EventBody::Gap(gap) => self.gaps += gap.events,
-            EventBody::Session(SessionMark::Ended(why)) => self.ended = Some(shown(why)),
+            EventBody::Session(SessionMark::Ended(why)) => self.ended = Some(why.name().to_owned()),
             EventBody::Session(SessionMark::Began(_)) => self.ended = None,
             EventBody::Exited(Exit::Code(status)) => {
                 self.ended = Some(format!("the server exited with status {status}"));

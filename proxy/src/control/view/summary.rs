@@ -87,10 +87,10 @@ pub(super) fn beside(event: &Event) -> Option<Value> {
         EventBody::Exited(Exit::Code(status)) => ("exited", format!("status {status}")),
         EventBody::Exited(Exit::Signal(signal)) => ("exited", format!("signal {signal}")),
         EventBody::Session(SessionMark::Began(how)) => {
-            ("session", format!("began: {}", shown(how)))
+            ("session", format!("began: {}", how.name()))
         }
         EventBody::Session(SessionMark::Ended(why)) => {
-            ("session", format!("ended: {}", shown(why)))
+            ("session", format!("ended: {}", why.name()))
         }
         EventBody::Signal(name) => ("signal", shown(name)),
         EventBody::Gap(gap) => {

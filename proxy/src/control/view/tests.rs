@@ -1,6 +1,7 @@
 use http_body_util::BodyExt as _;
 use tapewright_schemas::event::{
-    Effect, FaultKind, FaultRef, Judge, LineEnd, Payload, Release, SessionKey, Until, What,
+    Effect, FaultKind, FaultRef, Judge, LineEnd, Payload, Release, SessionEnd, SessionKey, Until,
+    What,
 };
 use tapewright_schemas::tape::Header;
 
@@ -87,7 +88,7 @@ fn sessions_are_forgotten_those_that_ended_first() {
         event.session = SessionKey(number);
         judge.observe(&event, None);
         if number == 7 {
-            event.body = EventBody::Session(SessionMark::Ended("deleted".to_owned()));
+            event.body = EventBody::Session(SessionMark::Ended(SessionEnd::Deleted));
             judge.observe(&event, None);
         }
     }

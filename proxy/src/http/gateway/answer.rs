@@ -7,7 +7,9 @@ use http::header::{self, HeaderMap, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
-use tapewright_schemas::event::{Carrier, Direction, Edit, EventBody, Head, SessionMark};
+use tapewright_schemas::event::{
+    Carrier, Direction, Edit, EventBody, Head, SessionEnd, SessionMark, SessionStart,
+};
 
 use super::exchange::Goal;
 use super::observe::{Exchange, ResponseWatch};
@@ -112,7 +114,7 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
             let now = gateway.clock.now();
             let id = id.as_bytes();
             if gateway.sessions.named(&exchange.origin, id, session, now) && session != LANE {
-                exchange.mark(SessionMark::Began("session id".to_owned()));
+                exchange.mark(SessionMark::Began(SessionStart::SessionId));
             }
         } else {
             gateway.sessions.unnamed(&exchange.origin);
@@ -136,10 +138,10 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
         Some(Place::New(session)) => {
             exchange.settle(session);
             let how = match &asked.session_id {
-                Some(_) => "session id",
-                None => "event stream",
+                Some(_) => SessionStart::SessionId,
+                None => SessionStart::EventStream,
             };
-            exchange.mark(SessionMark::Began(how.to_owned()));
+            exchange.mark(SessionMark::Began(how));
         }
         Some(Place::Known(session)) => drop(exchange.settle(session)),
         _ => drop(exchange.settle(LANE)),
@@ -174,9 +176,9 @@ fn ends(
     asked: &Asked,
     status: StatusCode,
     head: &HeaderMap,
-) -> Option<&'static str> {
+) -> Option<SessionEnd> {
     if exchange.initialize.load(Ordering::Relaxed) {
-        return (!head.contains_key(SESSION_ID)).then_some("no session id");
+        return (!head.contains_key(SESSION_ID)).then_some(SessionEnd::NoSessionId);
     }
     let id = asked.session_id.as_ref()?;
     if asked.method == Method::DELETE && status.is_success() {
@@ -184,9 +186,9 @@ fn ends(
             let sessions = &exchange.gateway.sessions;
             sessions.ended_unseen(&exchange.origin, id.as_bytes());
         }
-        return Some("deleted");
+        return Some(SessionEnd::Deleted);
     }
-    (status == StatusCode::NOT_FOUND).then_some("not found")
+    (status == StatusCode::NOT_FOUND).then_some(SessionEnd::NotFound)
 }
 
 /// Whether anything of a response may name the server's address.

@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
     Added, Carrier, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
+    SessionStart,
 };
 
 use super::observe::{Exchange, RequestWatch};
@@ -225,7 +226,7 @@ impl Gateway {
             },
         );
         let began = matches!(place, Place::New(_))
-            .then(|| EventBody::Session(SessionMark::Began("session id".to_owned())));
+            .then(|| EventBody::Session(SessionMark::Began(SessionStart::SessionId)));
         let opened = EventBody::Opened(peer(client));
         let head = EventBody::Head(Box::new(Head::Request(head_of(request))));
         log.note_all(Direction::ToServer, began.into_iter().chain([opened, head]));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{
-    Carrier, CloseReason, Direction, EventBody, SessionKey, SessionMark,
+    Carrier, CloseReason, Direction, EventBody, SessionEnd, SessionKey, SessionMark,
 };
 
 use super::Gateway;
@@ -131,7 +131,7 @@ impl Watch for RequestWatch {
 pub(crate) struct ResponseWatch {
     pub(crate) exchange: Arc<Exchange>,
     /// What the end of the response means for the session.
-    pub(crate) ends: Option<&'static str>,
+    pub(crate) ends: Option<SessionEnd>,
     /// The session is what this stream carries.
     pub(crate) is_legacy_stream: bool,
     /// Counts the exchange as under way.
@@ -166,14 +166,14 @@ impl Watch for ResponseWatch {
     fn closed(&self, _reason: CloseReason) {
         let exchange = &self.exchange;
         let ends = if self.is_legacy_stream {
-            Some("stream closed")
+            Some(SessionEnd::StreamClosed)
         } else {
             self.ends
         };
         if let (Some(why), Some(session)) = (ends, exchange.log.session())
             && session != LANE
         {
-            exchange.mark(SessionMark::Ended(why.to_owned()));
+            exchange.mark(SessionMark::Ended(why));
             exchange.gateway.sessions.ended(session);
             exchange.gateway.expected.forget(session);
         }

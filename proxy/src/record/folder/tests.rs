@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{ConduitId, Direction, Finding, Judge, LineEnd, Payload};
+use tapewright_schemas::event::{
+    ConduitId, Direction, Finding, Judge, LineEnd, Payload, SessionEnd, SessionStart,
+};
 use tapewright_schemas::redact;
 use tapewright_schemas::tape::{Ending, Reader};
 
@@ -212,13 +214,13 @@ fn a_session_that_ended_waits_only_for_its_last_exchange() {
     let mut folder = folder(place.path(), Duration::from_secs(600), 8);
     write(
         &mut folder,
-        &mark(3, 1, SessionMark::Began("session id".to_owned())),
+        &mark(3, 1, SessionMark::Began(SessionStart::SessionId)),
     );
     write(&mut folder, &ask(3, 1, 1));
     write(&mut folder, &answer(3, 1, 1));
     write(
         &mut folder,
-        &mark(3, 2, SessionMark::Ended("deleted".to_owned())),
+        &mark(3, 2, SessionMark::Ended(SessionEnd::Deleted)),
     );
     write(&mut folder, &message(3, 2, r#"{"method":"late"}"#));
     assert_eq!(folder.open.len(), 1);

@@ -1,7 +1,8 @@
 //! The sentences of format 1, taken apart.
 
 use crate::event::{
-    Effect, FaultKind, FaultRef, Offset, Release, Replacement, Unable, Unroutable, Until, What,
+    Effect, FaultKind, FaultRef, Offset, Release, Replacement, SessionEnd, SessionStart, Unable,
+    Unroutable, Until, What,
 };
 
 /// What an old sentence says was done.
@@ -37,6 +38,16 @@ pub(super) fn take_apart(text: &str) -> (Effect, Option<String>) {
             text: what.to_owned(),
         });
     (Effect { fault, what }, id)
+}
+
+/// By what a session began: a token, or the same in words.
+pub(crate) fn session_start(text: &str) -> SessionStart {
+    SessionStart::from_name(&text.replace(' ', "_")).unwrap_or(SessionStart::Unknown)
+}
+
+/// Why a session ended: a token, or the same in words.
+pub(crate) fn session_end(text: &str) -> SessionEnd {
+    SessionEnd::from_name(&text.replace(' ', "_")).unwrap_or(SessionEnd::Unknown)
 }
 
 /// Sentences without a number in them.
