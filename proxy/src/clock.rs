@@ -4,6 +4,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tapewright_schemas::event::Offset;
 
+/// The runtime's time, by which its timers run. Only what is compared with it may be told
+/// by it: never what stands on a tape.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long connections idle, where no recording's clock is at hand"
+)]
+pub(crate) fn runtime_now() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
 /// The clock of one recording: offsets since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

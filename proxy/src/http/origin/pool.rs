@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::connect::Connection;
+use crate::clock::runtime_now;
 use crate::http::listen::WorkerId;
 
 /// The connections to one origin.
@@ -28,7 +29,7 @@ struct Idle {
 impl Idle {
     /// Whether another exchange may begin on it, as far as we know.
     fn is_good(&self) -> bool {
-        let late = self.until.is_some_and(|until| now() > until);
+        let late = self.until.is_some_and(|until| runtime_now() > until);
         !late && self.connection.is_open()
     }
 }
@@ -96,7 +97,7 @@ impl Pool {
         let is_shared = |idle: &Idle| idle.connection.is_shared();
         let known = connection.is_shared() && idle.iter().any(is_shared);
         if !known && idle.len() < MOST_IDLE {
-            let until = (!connection.is_shared()).then(|| now() + time);
+            let until = (!connection.is_shared()).then(|| runtime_now() + time);
             idle.push(Idle { connection, until });
         }
     }
@@ -104,9 +105,4 @@ impl Pool {
     fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The runtime's time, which only measures how long connections idle.
-fn now() -> Instant {
-    Instant::now()
 }
