@@ -12,6 +12,7 @@ use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };
 use tapewright_schemas::event::{Exit, Peer};
+use tapewright_schemas::slices::Part as _;
 
 use crate::index::Index;
 use crate::player::{Lane, Output, Player};
@@ -327,7 +328,7 @@ impl ChunkSource for Source {
                 if room == 0 {
                     return Ok(ReadResult::Bytes(filled));
                 }
-                let part = piece.get(..room.min(piece.len())).unwrap_or_default();
+                let part = piece.part(..room.min(piece.len()));
                 space.extend_from_slice(part);
                 filled += part.len();
                 let taken = part.len();

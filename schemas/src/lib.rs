@@ -18,6 +18,7 @@ pub mod recording;
 pub mod redact;
 pub mod schema_cost;
 pub mod scrub;
+pub mod slices;
 pub mod summary;
 pub mod tape;
 pub mod waits;

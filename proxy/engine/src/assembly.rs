@@ -6,6 +6,7 @@
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 use tapewright_schemas::event::{LineEnd, Payload};
+use tapewright_schemas::slices::Part as _;
 
 /// How much room a read finds, in bytes: one pipe's worth.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
@@ -39,7 +40,7 @@ struct Over {
 
 impl Over {
     fn start(begin: &[u8], limit: usize) -> Self {
-        let head = begin.get(..HEAD_SIZE.min(limit)).unwrap_or(begin);
+        let head = begin.part(..begin.len().min(HEAD_SIZE).min(limit));
         let mut over = Self {
             len: 0,
             head: Bytes::copy_from_slice(head),
@@ -112,7 +113,7 @@ impl Assembly {
 
     /// The bytes between two offsets.
     pub(crate) fn between(&self, from: usize, to: usize) -> &[u8] {
-        self.buffer.get(from..to).unwrap_or_default()
+        self.buffer.part(from..to)
     }
 
     /// How long the unfinished message is by now, in bytes.
@@ -155,7 +156,7 @@ impl Assembly {
     /// Gives up the bytes of an unfinished message that has outgrown the limit. Only
     /// called when all of them have been passed on.
     pub(crate) fn shed(&mut self) {
-        let message = self.buffer.get(self.start..).unwrap_or_default();
+        let message = self.buffer.part(self.start..);
         if let Some(over) = &mut self.over {
             over.absorb(message);
             self.buffer.clear();
@@ -235,9 +236,35 @@ fn clip(message: Bytes, limit: usize) -> Payload {
         return Payload::Whole(message);
     }
     // A copy, so that the head does not pin the whole message.
-    let head = message.get(..HEAD_SIZE.min(limit)).unwrap_or(&message);
+    let head = message.part(..HEAD_SIZE.min(limit));
     Payload::Clipped {
         len: message.len() as u64,
         head: Bytes::copy_from_slice(head),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An off-by-one here would drop traffic unseen.
+    #[test]
+    #[should_panic(expected = "a bound of our own lies outside")]
+    #[cfg(debug_assertions)]
+    fn a_wrong_bound_is_loud() {
+        let mut assembly = Assembly::new(1_024);
+        assembly.space().extend_from_slice(b"{}\n");
+        let _ = assembly.between(0, assembly.end() + 1);
+    }
+
+    #[test]
+    fn a_clipped_message_keeps_its_head_whatever_the_limit() {
+        for limit in [1, 3, HEAD_SIZE, HEAD_SIZE + 1] {
+            let message = Bytes::from(vec![b'x'; limit + 1]);
+            let Payload::Clipped { len, head } = clip(message, limit) else {
+                panic!("{limit}");
+            };
+            assert_eq!((len, head.len()), (limit as u64 + 1, limit.min(HEAD_SIZE)));
+        }
     }
 }

@@ -6,6 +6,8 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use tapewright_schemas::slices::Part as _;
+
 /// A connection that joins short pieces before it writes them: a head and the small body
 /// behind it. To hand the kernel a list of them costs more than to copy them.
 pub(crate) struct Joined<S>(pub(crate) S);
@@ -47,7 +49,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Joined<S> {
             rest = behind;
         }
         let len = SHORT - rest.len();
-        let bytes = joined.get(..len).unwrap_or_default();
+        let bytes = joined.part(..len);
         Pin::new(&mut self.0).poll_write(context, bytes)
     }
 

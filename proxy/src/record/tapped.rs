@@ -12,6 +12,7 @@ use std::time::Duration;
 use tapewright_engine::policy::Transparent;
 use tapewright_engine::{Conduit, Forward, Lane, Settings};
 use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Event, EventBody, SessionKey};
+use tapewright_schemas::slices::Part as _;
 
 use super::Recorder;
 use crate::clock::Clock;
@@ -164,8 +165,8 @@ impl ChunkSource for Source {
             self.notes.recorder.keep_pace();
         }
         let room = space.capacity() - space.len();
-        let rest = self.rest.get(self.at..).unwrap_or_default();
-        let part = rest.get(..room.min(rest.len())).unwrap_or_default();
+        let rest = self.rest.part(self.at..);
+        let part = rest.part(..room.min(rest.len()));
         space.extend_from_slice(part);
         self.at += part.len();
         Ok(ReadResult::Bytes(part.len()))

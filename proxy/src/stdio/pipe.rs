@@ -13,6 +13,8 @@ use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
+use tapewright_schemas::slices::Part as _;
+
 /// How much a pipe of ours may hold, in bytes, where the system allows it: fewer
 /// switches between processes for large messages.
 #[cfg(target_os = "linux")]
@@ -126,7 +128,7 @@ impl ChunkSink for Pipe {
     fn write(&mut self, mut chunk: &[u8]) -> io::Result<()> {
         while !chunk.is_empty() {
             match write(self.0.as_fd(), chunk) {
-                Ok(count) => chunk = chunk.get(count..).unwrap_or_default(),
+                Ok(count) => chunk = chunk.part(count..),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     self.wait(PollFlags::OUT, LONG)?;

@@ -3,6 +3,8 @@
 //! Two values of one kind count as equal when exactness has been tried. The placeholders
 //! are those of other tools of the cassette format, which write them into recordings.
 
+use tapewright_schemas::slices::Part as _;
+
 /// A kind of value that differs from session to session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Volatile {
@@ -91,7 +93,7 @@ pub(crate) fn mask(text: &[u8], out: &mut Vec<u8>) -> bool {
             let Some(begin) = hyphen.checked_sub(before).filter(|begin| *begin >= done) else {
                 continue;
             };
-            let rest = text.get(begin..).unwrap_or_default();
+            let rest = text.part(begin..);
             let length = match kind {
                 Volatile::Uuid => uuid(rest),
                 _ => timestamp(rest),
@@ -102,7 +104,7 @@ pub(crate) fn mask(text: &[u8], out: &mut Vec<u8>) -> bool {
             if !edge(left) || !edge(rest.get(length)) {
                 continue;
             }
-            out.extend_from_slice(text.get(done..begin).unwrap_or_default());
+            out.extend_from_slice(text.part(done..begin));
             out.extend_from_slice(kind.placeholder().as_bytes());
             done = begin + length;
             found = true;
@@ -112,7 +114,7 @@ pub(crate) fn mask(text: &[u8], out: &mut Vec<u8>) -> bool {
     if !found {
         out.truncate(start);
     }
-    out.extend_from_slice(text.get(done..).unwrap_or_default());
+    out.extend_from_slice(text.part(done..));
     found
 }
 

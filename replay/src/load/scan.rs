@@ -7,6 +7,7 @@ use tapewright_schemas::era::Era;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::{Invalid, Scanner, Span, Text, Token, unescape};
 use tapewright_schemas::recording::DocumentError;
+use tapewright_schemas::slices::Part as _;
 
 use super::ahead::{self, Piece};
 use super::arrange::{Draft, Entry, Parts, arrange};
@@ -360,7 +361,7 @@ impl<'t> Scan<'t> {
 
     /// Whether the next token closes an array.
     pub(super) fn closes(&self) -> bool {
-        let rest = self.text.get(self.scanner.offset()..).unwrap_or_default();
+        let rest = self.text.part(self.scanner.offset()..);
         rest.iter()
             .find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
             == Some(&b']')

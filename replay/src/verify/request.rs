@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use tapewright_schemas::json::{self, Span};
+use tapewright_schemas::slices::Part as _;
 
 use super::names::Names;
 use crate::json::volatile::Volatile;
@@ -59,11 +60,11 @@ pub(super) fn prepare(script: &Script, take: &Take, id: u64, names: &Names) -> P
     let mut out = Vec::with_capacity(text.len() + 16);
     let mut at = 0;
     for (span, live) in edits {
-        out.extend_from_slice(text.get(at..span.start).unwrap_or_default());
+        out.extend_from_slice(text.part(at..span.start));
         out.extend_from_slice(&live);
         at = span.end;
     }
-    out.extend_from_slice(text.get(at..).unwrap_or_default());
+    out.extend_from_slice(text.part(at..));
     Prepared::Request(out.into())
 }
 

@@ -2,6 +2,7 @@
 
 use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::slices::Part as _;
 
 use super::Findings;
 use crate::script::Script;
@@ -42,11 +43,11 @@ impl Findings {
         let mut out = Vec::with_capacity(script.text.len());
         let mut at = 0;
         for (span, live) in edits {
-            out.extend_from_slice(script.text.get(at..span.start).unwrap_or_default());
+            out.extend_from_slice(script.text.part(at..span.start));
             out.extend_from_slice(&live);
             at = span.end;
         }
-        out.extend_from_slice(script.text.get(at..).unwrap_or_default());
+        out.extend_from_slice(script.text.part(at..));
         // White space around the text was left out when it was read.
         out.push(b'\n');
         Ok(out)
@@ -70,7 +71,7 @@ fn with_id(live: &[u8], id: Option<&[u8]>) -> Vec<u8> {
     let Some(start) = (place.as_ptr() as usize).checked_sub(live.as_ptr() as usize) else {
         return live.to_vec();
     };
-    let before = live.get(..start).unwrap_or_default();
-    let after = live.get(start + place.len()..).unwrap_or_default();
+    let before = live.part(..start);
+    let after = live.part(start + place.len()..);
     [before, id, after].concat()
 }

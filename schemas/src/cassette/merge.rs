@@ -2,6 +2,7 @@
 
 use crate::envelope::for_each_message;
 use crate::json;
+use crate::slices::Part as _;
 
 /// Lists of a cassette whose elements say after how many exchanges they come.
 const BESIDE: [&str; 2] = ["messages", "unanswered"];
@@ -65,8 +66,8 @@ fn moved(element: &[u8], ours: usize, left_out: &[usize]) -> Vec<u8> {
     };
     let gone = left_out.iter().filter(|place| **place < number).count();
     let moved = (number - gone + ours).to_string();
-    let before = element.get(..at).unwrap_or_default();
-    let behind = element.get(at + after.len()..).unwrap_or_default();
+    let before = element.part(..at);
+    let behind = element.part(at + after.len()..);
     [before, moved.as_bytes(), behind].concat()
 }
 

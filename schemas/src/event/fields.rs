@@ -6,6 +6,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::slices::Part as _;
+
 /// Header or trailer fields, in order: name and value. A value that is no text stands with
 /// replacement characters.
 ///
@@ -39,7 +41,7 @@ impl Fields {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         let mut start = 0;
         self.ends.iter().map(move |(name_end, end)| {
-            let part = |from, to| self.text.get(from..to).unwrap_or_default();
+            let part = |from, to| self.text.part(from..to);
             let field = (part(start, *name_end), part(*name_end, *end));
             start = *end;
             field

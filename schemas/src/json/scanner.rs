@@ -2,6 +2,8 @@
 
 use super::nesting::Open;
 
+use crate::slices::Part as _;
+
 /// How deep arrays and objects may nest before a text counts as [`Invalid::TooDeep`].
 ///
 /// Bounds the scanner's memory against a peer that sends a megabyte of `[`.
@@ -264,7 +266,7 @@ impl<'a> Scanner<'a> {
         self.at = start;
         let mut escaped = false;
         loop {
-            self.at += plain_run(self.text.get(self.at..).unwrap_or_default());
+            self.at += plain_run(self.text.part(self.at..));
             match self.peek() {
                 None => return Err(Invalid::Cut),
                 Some(b'"') => {
@@ -354,7 +356,7 @@ impl<'a> Scanner<'a> {
             _ => b"null",
         };
         let start = self.at;
-        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = self.text.part(start..);
         if rest.starts_with(word) {
             self.at += word.len();
             Ok(Span {
@@ -400,7 +402,7 @@ fn plain_run(text: &[u8]) -> usize {
     if run < head.len() || head.len() < BLOCK {
         return run;
     }
-    let mut rest = text.get(run..).unwrap_or_default();
+    let mut rest = text.part(run..);
     while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
         if has_special(block) {
             break;

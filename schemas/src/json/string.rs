@@ -1,5 +1,7 @@
 //! String content: from source text to meaning and back.
 
+use crate::slices::Part as _;
+
 /// What [`unescape`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unescaped {
@@ -22,7 +24,7 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) -> Unescaped {
         found.lone_surrogate |= lone;
         let mut utf8 = [0; 4];
         out.extend_from_slice(char.encode_utf8(&mut utf8).as_bytes());
-        rest = escape.get(length..).unwrap_or_default();
+        rest = escape.part(length..);
     }
     out.extend_from_slice(rest);
     found
@@ -36,12 +38,12 @@ pub fn raw_offset(content: &[u8], decoded: usize) -> usize {
     let mut raw = 0;
     let mut meaning = 0;
     while meaning < decoded {
-        let rest = content.get(raw..).unwrap_or_default();
+        let rest = content.part(raw..);
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
         if plain >= decoded - meaning {
             return raw + (decoded - meaning);
         }
-        let (length, char, _) = one_escape(rest.get(plain..).unwrap_or_default());
+        let (length, char, _) = one_escape(rest.part(plain..));
         raw += plain + length;
         meaning += plain + char.len_utf8();
     }
@@ -75,7 +77,7 @@ fn escape_bytes(bytes: &[u8], out: &mut Vec<u8>) {
         if is_plain(*byte) {
             continue;
         }
-        out.extend_from_slice(bytes.get(plain..at).unwrap_or_default());
+        out.extend_from_slice(bytes.part(plain..at));
         plain = at + 1;
         let short = match byte {
             b'\n' => b'n',
@@ -96,7 +98,7 @@ fn escape_bytes(bytes: &[u8], out: &mut Vec<u8>) {
         };
         out.extend_from_slice(&[b'\\', short]);
     }
-    out.extend_from_slice(bytes.get(plain..).unwrap_or_default());
+    out.extend_from_slice(bytes.part(plain..));
 }
 
 /// Appends a number in decimal digits. Run four times for every line of a tape.

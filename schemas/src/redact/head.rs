@@ -3,6 +3,8 @@
 use super::finder::Finder;
 use super::rules::Rules;
 
+use crate::slices::Part as _;
+
 impl Finder {
     /// Notes the secrets of a head and returns how much of it may be kept.
     pub(super) fn head(&mut self, rules: &Rules, head: &[u8]) -> usize {
@@ -23,7 +25,7 @@ impl Finder {
 /// The length of a head without what may be the front half of a secret.
 fn kept(head: &[u8]) -> usize {
     let mut end = whole_chars(head);
-    let head = head.get(..end).unwrap_or_default();
+    let head = head.part(..end);
     let run = head
         .iter()
         .rev()

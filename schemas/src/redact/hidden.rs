@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::slices::Part as _;
+
 /// One placeholder in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -57,7 +59,7 @@ pub fn find(text: &[u8]) -> Vec<Found> {
         if found.last().is_some_and(|last| last.range.end > start) {
             continue;
         }
-        let rest = text.get(start..).unwrap_or_default();
+        let rest = text.part(start..);
         if let Some((length, style)) = at_start(rest) {
             found.push(Found {
                 range: start..start + length,
@@ -107,12 +109,12 @@ pub fn generic(text: &[u8]) -> Cow<'_, [u8]> {
     let mut at = 0;
     for one in find(text) {
         if one.style != Style::Others {
-            out.extend_from_slice(text.get(at..one.range.start).unwrap_or_default());
+            out.extend_from_slice(text.part(at..one.range.start));
             out.extend_from_slice(b"<REDACTED>");
             at = one.range.end;
         }
     }
-    out.extend_from_slice(text.get(at..).unwrap_or_default());
+    out.extend_from_slice(text.part(at..));
     Cow::Owned(out)
 }
 
@@ -133,7 +135,7 @@ pub fn fits(recorded: &[u8], live: &[u8]) -> bool {
     let mut rest = live;
     let mut at = 0;
     for (number, one) in found.iter().enumerate() {
-        let literal = recorded.get(at..one.range.start).unwrap_or_default();
+        let literal = recorded.part(at..one.range.start);
         at = one.range.end;
         if number == 0 {
             match rest.strip_prefix(literal) {
@@ -144,13 +146,13 @@ pub fn fits(recorded: &[u8], live: &[u8]) -> bool {
             match memchr::memmem::find(rest, literal) {
                 // A placeholder stands for at least one byte.
                 Some(start) if start > 0 || literal.is_empty() => {
-                    rest = rest.get(start + literal.len()..).unwrap_or_default();
+                    rest = rest.part(start + literal.len()..);
                 }
                 _ => return false,
             }
         }
     }
-    let tail = recorded.get(at..).unwrap_or_default();
+    let tail = recorded.part(at..);
     !found.is_empty() && rest.len() > tail.len() && rest.ends_with(tail)
 }
 

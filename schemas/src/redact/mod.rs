@@ -65,6 +65,7 @@ pub use rules::{RuleError, Rules, Settings};
 
 use crate::envelope::Envelope;
 use crate::json::{Invalid, Span};
+use crate::slices::Part as _;
 use clean::CleanFields;
 use edits::Edit;
 use finder::Finder;
@@ -295,7 +296,7 @@ impl Redactor {
         let mut out = Vec::with_capacity(text.len() + 32);
         let mut at = 0;
         for edit in edits {
-            out.extend_from_slice(text.get(at..edit.start).unwrap_or_default());
+            out.extend_from_slice(text.part(at..edit.start));
             let quote = |out: &mut Vec<u8>| {
                 if let Some(backslashes) = edit.quote {
                     out.extend((0..backslashes).map(|_| b'\\'));
@@ -313,7 +314,7 @@ impl Redactor {
             }
             at = edit.end;
         }
-        out.extend_from_slice(text.get(at..).unwrap_or_default());
+        out.extend_from_slice(text.part(at..));
         out
     }
 }

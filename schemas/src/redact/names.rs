@@ -7,6 +7,8 @@
 use super::placeholders;
 use super::vocabulary as words;
 
+use crate::slices::Part as _;
+
 /// What a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -248,9 +250,7 @@ struct Words<'l> {
 impl<'l> Words<'l> {
     fn of(name: &[u8], letters: &'l mut [u8; LONGEST_NAME]) -> Self {
         // What a long name means stands at its end.
-        let name = name
-            .get(name.len().saturating_sub(LONGEST_NAME)..)
-            .unwrap_or_default();
+        let name = name.part(name.len().saturating_sub(LONGEST_NAME)..);
         let letters: &'l mut [u8] = letters;
         let (copy, _) = letters.split_at_mut(name.len());
         copy.copy_from_slice(name);
@@ -265,7 +265,7 @@ impl<'l> Words<'l> {
             let byte = name.get(at).copied().unwrap_or(b' ');
             let word = is_word_byte(byte);
             if at > start && (!word || is_hump(name, at)) {
-                words.push(copy.get(start..at).unwrap_or_default());
+                words.push(copy.part(start..at));
                 start = at;
             }
             if !word {
@@ -294,7 +294,7 @@ impl<'l> Words<'l> {
     }
 
     fn as_slice(&self) -> &[&'l [u8]] {
-        self.list.get(..self.len).unwrap_or_default()
+        self.list.part(..self.len)
     }
 }
 

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::json::{self, Span};
+use crate::slices::Part as _;
 
 /// Replacements of parts of one text.
 #[derive(Debug, Default)]
@@ -32,11 +33,11 @@ impl Edits {
         let mut out = Vec::with_capacity(text.len());
         let mut at = 0;
         for (span, with) in self.edits {
-            out.extend_from_slice(text.get(at..span.start).unwrap_or_default());
+            out.extend_from_slice(text.part(at..span.start));
             out.extend_from_slice(&with);
             at = span.end;
         }
-        out.extend_from_slice(text.get(at..).unwrap_or_default());
+        out.extend_from_slice(text.part(at..));
         Cow::Owned(out)
     }
 }

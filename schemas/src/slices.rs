@@ -1,0 +1,63 @@
+//! Parts of texts and slices whose bounds are our own.
+
+use std::slice::SliceIndex;
+
+/// A part whose bounds we have computed ourselves, so that they cannot lie outside.
+///
+/// Should they do so all the same, tests and debug builds panic: nothing is dropped unseen.
+/// A release build falls back to nothing, since no mistake of ours may end a session. A
+/// bound that comes from a peer is asked for with `get`.
+pub trait Part<R> {
+    /// What stands in this range.
+    #[must_use]
+    fn part(&self, range: R) -> &Self;
+}
+
+impl<T, R: SliceIndex<[T], Output = [T]>> Part<R> for [T] {
+    #[inline]
+    #[track_caller]
+    fn part(&self, range: R) -> &Self {
+        inside(self.get(range))
+    }
+}
+
+impl<R: SliceIndex<str, Output = Self>> Part<R> for str {
+    #[inline]
+    #[track_caller]
+    fn part(&self, range: R) -> &Self {
+        inside(self.get(range))
+    }
+}
+
+#[inline]
+#[track_caller]
+fn inside<T: Default>(found: Option<T>) -> T {
+    debug_assert!(found.is_some(), "a bound of our own lies outside");
+    found.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Part as _;
+
+    #[test]
+    fn what_is_inside_is_found() {
+        assert_eq!([1, 2, 3].part(1..), [2, 3]);
+        assert_eq!("héllo".part(..3), "hé");
+        assert_eq!(b"abc".as_slice().part(3..), b"");
+    }
+
+    #[test]
+    #[should_panic(expected = "a bound of our own lies outside")]
+    #[cfg(debug_assertions)]
+    fn a_wrong_bound_is_loud() {
+        let _ = [1, 2, 3].part(..4);
+    }
+
+    #[test]
+    #[should_panic(expected = "a bound of our own lies outside")]
+    #[cfg(debug_assertions)]
+    fn half_a_character_is_none() {
+        let _ = "é".part(1..);
+    }
+}
