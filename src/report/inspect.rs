@@ -100,6 +100,12 @@ fn facts(report: &Report, out: &mut Page) {
     };
     out.fact("to server", &total(report.to_server));
     out.fact("to client", &total(report.to_client));
+    oddities(report, out);
+    ends(report, out);
+}
+
+/// What there is not on every recording.
+fn oddities(report: &Report, out: &mut Page) {
     for (name, count) in [
         ("stray", report.stray_responses),
         ("clipped", report.clipped),
@@ -135,6 +141,10 @@ fn facts(report: &Report, out: &mut Page) {
             .map(|(kind, count)| format!("{} {count}", safe(kind)));
         out.fact("redacted", &kinds.collect::<Vec<_>>().join(", "));
     }
+}
+
+/// What is missing, and how it ended.
+fn ends(report: &Report, out: &mut Page) {
     let gaps = report.gaps;
     if gaps.count > 0 {
         let events = format!("{} {}", gaps.events, plural(gaps.events, "event"));

@@ -39,66 +39,60 @@ impl Matcher for Contains {
 
 /// What is not there.
 fn lacking(expected: &Json, actual: &Json, path: String) -> Option<Failure> {
-    let fails = |path: String, expected: &Json, note: String| {
-        Some(Failure {
-            path: Some(path),
-            expected: Some(expected.clone()),
-            note: Some(note),
-            ..Failure::default()
-        })
-    };
-    match (expected, actual) {
+    let note = match (expected, actual) {
         (Json::String(part), Json::String(whole)) => {
             if whole.contains(part.as_str()) {
                 return None;
             }
-            fails(
-                path,
-                expected,
-                format!("substring `{part}` not found in actual string"),
-            )
+            format!("substring `{part}` not found in actual string")
         }
-        (Json::Object(part), Json::Object(whole)) => part.iter().find_map(|(name, expected)| {
-            let path = format!("{path}/{}", escaped(name));
-            match whole.get(name) {
-                Some(actual) => lacking(expected, actual, path),
-                None => fails(
-                    path,
-                    expected,
-                    format!("missing key `{name}` in actual value"),
-                ),
-            }
-        }),
-        (Json::Array(part), Json::Array(whole)) => {
-            let mut taken = vec![false; whole.len()];
-            part.iter().enumerate().find_map(|(index, expected)| {
-                let place = whole
-                    .iter()
-                    .zip(&mut taken)
-                    .find(|(actual, taken)| !**taken && *actual == expected);
-                if let Some((_, taken)) = place {
-                    *taken = true;
-                    return None;
+        (Json::Object(part), Json::Object(whole)) => {
+            return part.iter().find_map(|(name, expected)| {
+                let path = format!("{path}/{}", escaped(name));
+                match whole.get(name) {
+                    Some(actual) => lacking(expected, actual, path),
+                    None => missing(
+                        path,
+                        expected,
+                        format!("missing key `{name}` in actual value"),
+                    ),
                 }
-                fails(
-                    format!("{path}/{index}"),
-                    expected,
-                    format!("expected element at index {index} not found in actual array"),
-                )
-            })
+            });
         }
-        _ if expected == actual => None,
-        _ if expected.kind() == actual.kind() => {
-            fails(path, expected, "values are not equal".to_owned())
-        }
-        _ => fails(
-            path,
-            expected,
-            format!(
-                "types differ: expected {}, actual {}",
-                expected.kind(),
-                actual.kind()
-            ),
+        (Json::Array(part), Json::Array(whole)) => return lacking_element(part, whole, &path),
+        _ if expected == actual => return None,
+        _ if expected.kind() == actual.kind() => "values are not equal".to_owned(),
+        _ => format!(
+            "types differ: expected {}, actual {}",
+            expected.kind(),
+            actual.kind()
         ),
-    }
+    };
+    missing(path, expected, note)
+}
+
+/// The first element that is not there, each counted once.
+fn lacking_element(part: &[Json], whole: &[Json], path: &str) -> Option<Failure> {
+    let mut taken = vec![false; whole.len()];
+    part.iter().enumerate().find_map(|(index, expected)| {
+        let place = whole
+            .iter()
+            .zip(&mut taken)
+            .find(|(actual, taken)| !**taken && *actual == expected);
+        if let Some((_, taken)) = place {
+            *taken = true;
+            return None;
+        }
+        let note = format!("expected element at index {index} not found in actual array");
+        missing(format!("{path}/{index}"), expected, note)
+    })
+}
+
+fn missing(path: String, expected: &Json, note: String) -> Option<Failure> {
+    Some(Failure {
+        path: Some(path),
+        expected: Some(expected.clone()),
+        note: Some(note),
+        ..Failure::default()
+    })
 }

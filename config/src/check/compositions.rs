@@ -1,6 +1,6 @@
 //! Compositions are directed graphs without cycles, and nodes use only what they wait for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Check;
 use crate::issue::Code;
@@ -98,7 +98,46 @@ fn cycle(check: &Check<'_>, composition: &Composition) {
         .iter()
         .map(|node| (node.id.as_str(), node))
         .collect();
-    // Takes away what waits for nothing until nothing can be taken away.
+    let waiting = never_free(&nodes);
+    let first = composition
+        .nodes
+        .iter()
+        .find(|node| waiting.contains(node.id.as_str()));
+    let Some(first) = first else { return };
+    // Each of those that remain waits for another of them, so that following leads around.
+    let mut chain: Vec<&str> = Vec::new();
+    let mut here = first.id.as_str();
+    while !chain.contains(&here) {
+        chain.push(here);
+        let next = nodes.get(here).and_then(|node| {
+            node.needs
+                .iter()
+                .find(|need| waiting.contains(need.as_str()))
+        });
+        let Some(next) = next else { break };
+        here = next;
+    }
+    let from = chain.iter().position(|id| *id == here).unwrap_or(0);
+    let around: Vec<_> = chain
+        .iter()
+        .skip(from)
+        .chain([&here])
+        .map(|id| format!("`{id}`"))
+        .collect();
+    let place = nodes.get(here).map_or(&first.place, |node| &node.place);
+    let message = "the nodes wait for one another in a circle".to_owned();
+    check.error(
+        place,
+        "/needs",
+        Code::Graph,
+        message,
+        around.join(" needs "),
+    );
+}
+
+/// The nodes that wait for themselves in the end: takes away what waits for nothing until
+/// nothing can be taken away.
+fn never_free<'a>(nodes: &HashMap<&'a str, &'a CompositionNode>) -> HashSet<&'a str> {
     let mut waiting: HashMap<&str, usize> = HashMap::new();
     let mut below: HashMap<&str, Vec<&str>> = HashMap::new();
     for node in nodes.values() {
@@ -125,38 +164,5 @@ fn cycle(check: &Check<'_>, composition: &Composition) {
             }
         }
     }
-    let first = composition
-        .nodes
-        .iter()
-        .find(|node| waiting.contains_key(node.id.as_str()));
-    let Some(first) = first else { return };
-    // Each of those that remain waits for another of them, so that following leads around.
-    let mut chain: Vec<&str> = Vec::new();
-    let mut here = first.id.as_str();
-    while !chain.contains(&here) {
-        chain.push(here);
-        let next = nodes.get(here).and_then(|node| {
-            node.needs
-                .iter()
-                .find(|need| waiting.contains_key(need.as_str()))
-        });
-        let Some(next) = next else { break };
-        here = next;
-    }
-    let from = chain.iter().position(|id| *id == here).unwrap_or(0);
-    let around: Vec<_> = chain
-        .iter()
-        .skip(from)
-        .chain([&here])
-        .map(|id| format!("`{id}`"))
-        .collect();
-    let place = nodes.get(here).map_or(&first.place, |node| &node.place);
-    let message = "the nodes wait for one another in a circle".to_owned();
-    check.error(
-        place,
-        "/needs",
-        Code::Graph,
-        message,
-        around.join(" needs "),
-    );
+    waiting.into_keys().collect()
 }

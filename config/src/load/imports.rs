@@ -55,47 +55,10 @@ impl Loader<'_> {
         let folder = importer.parent().unwrap_or(Path::new(""));
         // Joined piece by piece, so that `./` does not stay in the middle.
         let path: PathBuf = folder.join(entry).components().collect();
-        let real = match self.files.canonical(&path) {
+        let real = match self.reachable(entry, &path, folder, way) {
             Ok(real) => real,
-            Err(error) => {
-                let help = format!(
-                    "paths are relative to the file that imports, here to `{}`",
-                    shown(folder)
-                );
-                self.refuse(
-                    place,
-                    format!("cannot read `{}`: {}", path.display(), why(&error)),
-                    help,
-                );
-                return;
-            }
+            Err((message, help)) => return self.refuse(place, message, help),
         };
-        if way
-            .folder
-            .as_deref()
-            .is_none_or(|folder| !real.starts_with(folder))
-        {
-            let help = "a suite may import files in its own folder and in folders below it; move the file there";
-            self.refuse(
-                place,
-                format!("`{entry}` leads out of the folder of the suite"),
-                help,
-            );
-            return;
-        }
-        if let Some(from) = way.chain.iter().position(|(known, _)| *known == real) {
-            let chain = way.chain.iter().skip(from).map(|(_, named)| named);
-            let around = chain.chain(way.chain.iter().skip(from).take(1).map(|(_, named)| named));
-            let names: Vec<_> = around
-                .map(|named| format!("`{}`", named.display()))
-                .collect();
-            self.refuse(
-                place,
-                "the import comes back to where it began",
-                names.join(" imports "),
-            );
-            return;
-        }
         if !way.done.insert(real.clone()) {
             return;
         }
@@ -113,6 +76,38 @@ impl Loader<'_> {
             way.chain.pop();
             way.found.push(document);
         }
+    }
+
+    /// Where the file really is, or why it may not be imported and what to do about it.
+    fn reachable(
+        &self,
+        entry: &str,
+        path: &Path,
+        folder: &Path,
+        way: &Way,
+    ) -> Result<PathBuf, (String, String)> {
+        let real = self.files.canonical(path).map_err(|error| {
+            let message = format!("cannot read `{}`: {}", path.display(), why(&error));
+            let folder = shown(folder);
+            let help = format!("paths are relative to the file that imports, here to `{folder}`");
+            (message, help)
+        })?;
+        let inside = way.folder.as_deref();
+        if inside.is_none_or(|folder| !real.starts_with(folder)) {
+            let help = "a suite may import files in its own folder and in folders below it; move the file there";
+            let message = format!("`{entry}` leads out of the folder of the suite");
+            return Err((message, help.to_owned()));
+        }
+        if let Some(from) = way.chain.iter().position(|(known, _)| *known == real) {
+            let chain = way.chain.iter().skip(from).map(|(_, named)| named);
+            let around = chain.chain(way.chain.iter().skip(from).take(1).map(|(_, named)| named));
+            let names: Vec<_> = around
+                .map(|named| format!("`{}`", named.display()))
+                .collect();
+            let message = "the import comes back to where it began".to_owned();
+            return Err((message, names.join(" imports ")));
+        }
+        Ok(real)
     }
 
     fn refuse(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {

@@ -166,20 +166,7 @@ impl Loader<'_> {
         read(&documents, (&written, self.needs), Phase::Written).for_each(|part| draft.merge(part));
         let mut suite = Suite::default();
         let scope = Scope::new(&environment, &draft.variables);
-        for document in &mut documents {
-            let source = self
-                .sources
-                .file(document.file)
-                .map_or("", |source| source.text.as_str());
-            let mut filler = Filler {
-                scope: &scope,
-                issues: self.issues,
-                secrets: &mut suite.secrets,
-                file: document.file,
-                source,
-            };
-            fill(&mut document.root, &mut filler);
-        }
+        self.fill(&mut documents, &scope, &mut suite);
         self.data(&mut documents);
         if written.errors() > 0 || self.issues.errors() > 0 {
             // Warnings come along, so that one look shows everything that is known.
@@ -191,16 +178,7 @@ impl Loader<'_> {
         let root = documents.iter().find(|document| document.is_root)?;
         let bare = self.needs == Needs::Nothing && suite.servers.is_empty();
         if suite.servers.is_empty() && !bare {
-            let at = Cursor::root(
-                Context {
-                    issues: self.issues,
-                    file: root.file,
-                    phase: Phase::Filled,
-                },
-                &root.root,
-            );
-            let help = "add `servers:` here or in a file that it imports".to_owned();
-            at.error_at_key(Code::Reference, "the suite has no `servers`", help);
+            self.no_servers(root);
         }
         paths::resolve(&mut suite, self.sources);
         let mut secrets = std::mem::take(&mut suite.secrets);
@@ -216,6 +194,37 @@ impl Loader<'_> {
             check::references(&suite, self.issues);
         }
         Some(suite)
+    }
+
+    /// Puts the values of variables into the documents.
+    fn fill(&self, documents: &mut [Document], scope: &Scope<'_>, suite: &mut Suite) {
+        for document in documents {
+            let source = self
+                .sources
+                .file(document.file)
+                .map_or("", |source| source.text.as_str());
+            let mut filler = Filler {
+                scope,
+                issues: self.issues,
+                secrets: &mut suite.secrets,
+                file: document.file,
+                source,
+            };
+            fill(&mut document.root, &mut filler);
+        }
+    }
+
+    fn no_servers(&self, root: &Document) {
+        let at = Cursor::root(
+            Context {
+                issues: self.issues,
+                file: root.file,
+                phase: Phase::Filled,
+            },
+            &root.root,
+        );
+        let help = "add `servers:` here or in a file that it imports".to_owned();
+        at.error_at_key(Code::Reference, "the suite has no `servers`", help);
     }
 }
 

@@ -144,44 +144,40 @@ impl Metrics {
 
     /// The figures as text (Prometheus exposition format 0.0.4).
     pub(crate) fn render(&self, reading: Reading) -> String {
-        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        let mut out = Text(String::with_capacity(2_048));
+        self.traffic(reading.sessions, &mut out);
+        self.queue(reading.recorder, &mut out);
+        self.latency(&mut out);
+        out.0
+    }
+
+    fn traffic(&self, sessions: usize, out: &mut Text) {
         let [to_server, to_client] = &self.bytes;
-        let mut out = String::with_capacity(2_048);
-        let mut one = |name: &str, kind: &str, help: &str, lines: &[(&str, f64)]| {
-            // Writing to a string does not fail.
-            writeln!(out, "# HELP tapewright_{name} {help}").ok();
-            writeln!(out, "# TYPE tapewright_{name} {kind}").ok();
-            for (labels, value) in lines {
-                writeln!(out, "tapewright_{name}{labels} {value}").ok();
-            }
-        };
-        #[expect(clippy::cast_precision_loss, reason = "figures for people and graphs")]
-        let number = |value: u64| value as f64;
-        one(
+        out.figure(
             "sessions",
             "gauge",
             "Sessions that are known.",
-            &[("", number(reading.sessions as u64))],
+            &[("", number(sessions as u64))],
         );
-        one(
+        out.figure(
             "exchanges_total",
             "counter",
             "HTTP exchanges that were begun.",
             &[("", number(load(&self.exchanges)))],
         );
-        one(
+        out.figure(
             "exchanges_in_flight",
             "gauge",
             "HTTP exchanges under way.",
             &[("", number(load(&self.in_flight)))],
         );
-        one(
+        out.figure(
             "refused_total",
             "counter",
             "Requests that were answered by the gateway itself.",
             &[("", number(load(&self.refused)))],
         );
-        one(
+        out.figure(
             "body_bytes_total",
             "counter",
             "Bytes of bodies that passed.",
@@ -190,7 +186,10 @@ impl Metrics {
                 ("{direction=\"to_client\"}", number(load(to_client))),
             ],
         );
-        let Figures { waiting, most, .. } = reading.recorder;
+    }
+
+    fn queue(&self, figures: Figures, out: &mut Text) {
+        let Figures { waiting, most, .. } = figures;
         for (name, help, value) in [
             (
                 "queue_bytes",
@@ -213,27 +212,30 @@ impl Metrics {
                 most.events,
             ),
         ] {
-            one(name, "gauge", help, &[("", number(value))]);
+            out.figure(name, "gauge", help, &[("", number(value))]);
         }
-        let lost = self.lost(reading.recorder);
+        let lost = self.lost(figures);
         let by_cause =
             |of: fn(&Amount) -> u64| lost.map(|(cause, lost)| (cause, number(of(&lost))));
-        one(
+        out.figure(
             "lost_events_total",
             "counter",
             "Events that passed and are missing on the tape, or not whole there.",
             &by_cause(|lost| lost.events),
         );
-        one(
+        out.figure(
             "lost_bytes_total",
             "counter",
             "Bytes of messages and bodies that passed and are missing on the tape.",
             &by_cause(|lost| lost.bytes),
         );
+    }
+
+    fn latency(&self, out: &mut Text) {
         let counts: Vec<u64> = self.added.iter().map(load).collect();
         let total: u64 = counts.iter().sum();
         let quantile = |q: f64| seconds(quantile(&counts, total, q));
-        one(
+        out.figure(
             "added_latency_seconds",
             "summary",
             "Time that exchanges were in the gateway's hands.",
@@ -244,8 +246,31 @@ impl Metrics {
                 ("_count", number(total)),
             ],
         );
-        out
     }
+}
+
+/// The text exposition format.
+struct Text(String);
+
+impl Text {
+    fn figure(&mut self, name: &str, kind: &str, help: &str, lines: &[(&str, f64)]) {
+        let out = &mut self.0;
+        // Writing to a string does not fail.
+        writeln!(out, "# HELP tapewright_{name} {help}").ok();
+        writeln!(out, "# TYPE tapewright_{name} {kind}").ok();
+        for (labels, value) in lines {
+            writeln!(out, "tapewright_{name}{labels} {value}").ok();
+        }
+    }
+}
+
+fn load(value: &AtomicU64) -> u64 {
+    value.load(Ordering::Relaxed)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people and graphs")]
+fn number(value: u64) -> f64 {
+    value as f64
 }
 
 fn seconds(us: u64) -> f64 {

@@ -114,62 +114,69 @@ impl<'t> Scan<'t> {
             return Err(Stop::Shape("must be an object"));
         };
         while let Some(name) = self.key()? {
-            match self.name(name).as_slice() {
-                b"version" => {
-                    let span = self.scanner.skip_value()?;
-                    self.version = span.of(self.text) == b"\"1\"";
-                    if !self.version {
-                        return Err(Stop::Shape("must be \"1\""));
-                    }
-                }
-                b"exchanges" => {
-                    self.parts.exchanges.clear();
-                    self.exchanges = true;
-                    let Value::Array = self.value()? else {
-                        return Err(Stop::Shape("must be an array"));
-                    };
-                    ahead::read(self)?;
-                }
-                b"probes" => {
-                    self.parts.probes.clear();
-                    self.optional_array(|scan| {
-                        let draft = scan.take(true)?;
-                        scan.parts.probes.push(draft);
-                        Ok(())
-                    })?;
-                }
-                b"unanswered" => {
-                    self.parts.unanswered.clear();
-                    self.optional_array(|scan| {
-                        let draft = scan.take(false)?;
-                        scan.parts.unanswered.push(draft);
-                        Ok(())
-                    })?;
-                }
-                b"messages" => {
-                    self.parts.messages.clear();
-                    self.optional_array(|scan| {
-                        if let Some(entry) = scan.entry()? {
-                            scan.parts.messages.push(entry);
-                        }
-                        Ok(())
-                    })?;
-                }
-                b"meta" => self.meta()?,
-                b"incomplete" => {
-                    if let Value::String(text) = self.value_whole()? {
-                        self.parts.incomplete = Some(self.string(text));
-                    }
-                }
-                _ => {
-                    self.scanner.skip_value()?;
-                }
-            }
+            let name = self.name(name);
+            self.member(&name)?;
         }
         match self.scanner.next_token()? {
             None => Ok(()),
             Some(_) => Err(Stop::Shape("is followed by something else")),
         }
+    }
+
+    /// A member of the document.
+    fn member(&mut self, name: &[u8]) -> Result<(), Stop> {
+        match name {
+            b"version" => {
+                let span = self.scanner.skip_value()?;
+                self.version = span.of(self.text) == b"\"1\"";
+                if !self.version {
+                    return Err(Stop::Shape("must be \"1\""));
+                }
+            }
+            b"exchanges" => {
+                self.parts.exchanges.clear();
+                self.exchanges = true;
+                let Value::Array = self.value()? else {
+                    return Err(Stop::Shape("must be an array"));
+                };
+                ahead::read(self)?;
+            }
+            b"probes" => {
+                self.parts.probes.clear();
+                self.optional_array(|scan| {
+                    let draft = scan.take(true)?;
+                    scan.parts.probes.push(draft);
+                    Ok(())
+                })?;
+            }
+            b"unanswered" => {
+                self.parts.unanswered.clear();
+                self.optional_array(|scan| {
+                    let draft = scan.take(false)?;
+                    scan.parts.unanswered.push(draft);
+                    Ok(())
+                })?;
+            }
+            b"messages" => {
+                self.parts.messages.clear();
+                self.optional_array(|scan| {
+                    if let Some(entry) = scan.entry()? {
+                        scan.parts.messages.push(entry);
+                    }
+                    Ok(())
+                })?;
+            }
+            b"meta" => self.meta()?,
+            b"incomplete" => {
+                if let Value::String(text) = self.value_whole()? {
+                    self.parts.incomplete = Some(self.string(text));
+                }
+            }
+            _ => {
+                self.scanner.skip_value()?;
+            }
+        }
+        Ok(())
     }
 
     fn meta(&mut self) -> Result<(), Stop> {
@@ -199,21 +206,7 @@ impl<'t> Scan<'t> {
             match self.name(name).as_slice() {
                 b"request" => request = self.envelope(true)?,
                 b"response" if answered => response = self.envelope(false)?,
-                b"timing" => {
-                    let Value::Object(_) = self.value()? else {
-                        self.leave()?;
-                        continue;
-                    };
-                    while let Some(name) = self.key()? {
-                        let name = self.name(name);
-                        let time = self.millis()?;
-                        match name.as_slice() {
-                            b"sent_ms" => draft.sent_us = time,
-                            b"took_ms" => draft.took_us = time,
-                            _ => {}
-                        }
-                    }
-                }
+                b"timing" => self.timing(&mut draft)?,
                 b"sent_ms" => draft.sent_us = self.millis()?,
                 b"stream" => {
                     draft.stream.clear();
@@ -261,6 +254,22 @@ impl<'t> Scan<'t> {
             return Err(Stop::Shape("has no `response`"));
         }
         Ok(draft)
+    }
+
+    fn timing(&mut self, draft: &mut Draft) -> Result<(), Stop> {
+        let Value::Object(_) = self.value()? else {
+            return self.leave();
+        };
+        while let Some(name) = self.key()? {
+            let name = self.name(name);
+            let time = self.millis()?;
+            match name.as_slice() {
+                b"sent_ms" => draft.sent_us = time,
+                b"took_ms" => draft.took_us = time,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn envelope(&mut self, request: bool) -> Result<Envelope, Stop> {

@@ -137,21 +137,32 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     let mut compiler = Compiler::new(suite);
     let mut cases = Vec::new();
     tools(suite, &mut compiler, &mut cases);
+    questions(suite, &mut compiler, &mut cases);
+    compositions(suite, &mut compiler, &mut cases);
+    checks(suite, &mut compiler, &mut cases);
+    // Nothing runs them, and their assertions are to be sound all the same.
+    for agent in &suite.agents {
+        compiler.assertions(&agent.expect);
+    }
+    if let Some(check) = &suite.compliance.spec_version_check {
+        compiler.assertions(&check.expect);
+    }
+    compiler.finish(Plan {
+        cases,
+        skipped: skipped(suite),
+    })
+}
+
+fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.resources {
         let (expectation, assertions) = compiler.expectation(&one.expect);
+        let uri = one.uri.clone();
         cases.push(Case {
             kind: Kind::Resource,
             name: one.name.clone(),
             tags: one.tags.clone(),
             timeout: suite.performance.default_timeout,
-            what: ask(
-                &one.server,
-                Ask::Resource {
-                    uri: one.uri.clone(),
-                },
-                expectation,
-                None,
-            ),
+            what: ask(&one.server, Ask::Resource { uri }, expectation, None),
             place: one.place.clone(),
             assertions,
             options: one.options.clone(),
@@ -160,25 +171,22 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     for one in &suite.prompts {
         let (expectation, assertions) = compiler.expectation(&one.expect);
         let arguments = one.args.clone().map(Value::Object).as_ref().map(Json::from);
+        let name = one.prompt.clone();
+        let question = Ask::Prompt { name, arguments };
         cases.push(Case {
             kind: Kind::Prompt,
             name: one.name.clone(),
             tags: one.tags.clone(),
             timeout: suite.performance.default_timeout,
-            what: ask(
-                &one.server,
-                Ask::Prompt {
-                    name: one.prompt.clone(),
-                    arguments,
-                },
-                expectation,
-                None,
-            ),
+            what: ask(&one.server, question, expectation, None),
             place: one.place.clone(),
             assertions,
             options: one.options.clone(),
         });
     }
+}
+
+fn compositions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.compositions {
         let (assertions, places) = compiler.assertions(&one.expect);
         cases.push(Case {
@@ -192,37 +200,23 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
             options: one.options.clone(),
         });
     }
+}
+
+fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.compliance.tests {
         let (expectation, assertions) = compiler.expectation(&one.expect);
+        let method = method(&one.check);
         cases.push(Case {
             kind: Kind::Compliance,
             name: one.name.clone(),
             tags: Vec::new(),
             timeout: suite.performance.default_timeout,
-            what: ask(
-                &one.server,
-                Ask::Check {
-                    method: method(&one.check),
-                },
-                expectation,
-                None,
-            ),
+            what: ask(&one.server, Ask::Check { method }, expectation, None),
             place: one.place.clone(),
             assertions,
             options: one.options.clone(),
         });
     }
-    // Nothing runs them, and their assertions are to be sound all the same.
-    for agent in &suite.agents {
-        compiler.assertions(&agent.expect);
-    }
-    if let Some(check) = &suite.compliance.spec_version_check {
-        compiler.assertions(&check.expect);
-    }
-    compiler.finish(Plan {
-        cases,
-        skipped: skipped(suite),
-    })
 }
 
 fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
