@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
                 }
             } else {
                 while let Some(event) = lane.poll_event() {
-                    if let EventBody::message(payload, end) = event.body {
+                    if let EventBody::Message { payload, end, .. } = event.body {
                         told += payload.wire_len();
                         told += match end {
                             LineEnd::CrLf => 2,

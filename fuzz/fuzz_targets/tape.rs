@@ -9,7 +9,7 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
-use tapewright_schemas::tape::{Encoder, Header, Reader};
+use tapewright_schemas::tape::{Encoder, Header, Reader, VERSION};
 
 const HEADER: &[u8] = b"{\"tape\":\"1.0\"}\n";
 
@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     let mut encoder = Encoder::new(Redactor::new(Arc::new(rules)));
     let mut tape = Vec::new();
     Header {
-        tape: "1.0".to_owned(),
+        tape: VERSION.to_owned(),
         ..Header::default()
     }
     .write(&mut tape);

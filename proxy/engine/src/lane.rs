@@ -452,7 +452,7 @@ impl<P: Policy> Lane<P> {
     }
 
     fn message(&mut self, payload: Payload, end: LineEnd) -> Event {
-        let origin = Origin::line(self.count.next());
+        let origin = Origin::line(self.count.advance());
         self.event(EventBody::Message {
             payload,
             end,

@@ -35,7 +35,7 @@ impl Entry {
         } else if sse.is_some() {
             None
         } else {
-            Some(EventBody::Faulted(faulted(&entry)))
+            Some(EventBody::Faulted(Box::new(faulted(&entry))))
         };
         let message = matches!(body, Some(EventBody::Message { .. }));
         Ok(Self {
@@ -91,12 +91,15 @@ impl Entry {
 }
 
 /// What was done to a message; in the words of an older recorder as `why`.
-fn faulted(entry: &Element<'_>) -> Box<Faulted> {
+fn faulted(entry: &Element<'_>) -> Faulted {
     let effect = entry.member("effect");
     let effect = effect.and_then(|effect| serde_json::from_slice(effect.text).ok());
     effect.unwrap_or_else(|| {
         let why = entry.member("why").and_then(|why| why.string());
         let text = why.unwrap_or_default();
-        Effect::plain(What::Other { text }).about(None)
+        Faulted {
+            message: None,
+            effect: Effect::plain(What::Other { text }),
+        }
     })
 }

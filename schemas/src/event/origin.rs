@@ -35,7 +35,7 @@ pub struct MessageCount(u64);
 
 impl MessageCount {
     /// The number of the next message.
-    pub fn next(&mut self) -> Option<MessageNumber> {
+    pub fn advance(&mut self) -> Option<MessageNumber> {
         self.0 = self.0.saturating_add(1);
         self.last()
     }

@@ -52,10 +52,10 @@ impl Origins {
                     }
                 }
             }
-            EventBody::Session(SessionMark::Began(SessionStart::EventStream)) => {
-                if self.legacy.len() < LIMIT {
-                    self.legacy.insert(event.session);
-                }
+            EventBody::Session(SessionMark::Began(SessionStart::EventStream))
+                if self.legacy.len() < LIMIT =>
+            {
+                self.legacy.insert(event.session);
             }
             EventBody::Message {
                 payload, origin, ..
@@ -109,8 +109,8 @@ impl Conduit {
     fn next(&mut self, dir: Direction) -> Option<MessageNumber> {
         let [to_server, to_client] = &mut self.counts;
         match dir {
-            Direction::ToServer => to_server.next(),
-            Direction::ToClient => to_client.next(),
+            Direction::ToServer => to_server.advance(),
+            Direction::ToClient => to_client.advance(),
         }
     }
 

@@ -64,7 +64,7 @@ impl Talk {
     /// What was told since: `+id` for a hang that began, `-id how` for one that ended.
     fn told(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.waits.poll())
-            .map(|change| match change {
+            .filter_map(|change| match change {
                 Change::Hangs(wait) => Some(format!("+{}", wait.id)),
                 Change::Over { over, hung } => {
                     let (wait, how) = (&over.exchange, over.outcome.word());
@@ -72,7 +72,6 @@ impl Talk {
                     hung.then(|| format!("-{} {how} {waited}", wait.id))
                 }
             })
-            .flatten()
             .collect()
     }
 

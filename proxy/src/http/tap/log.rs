@@ -85,7 +85,7 @@ impl Log {
             if let EventBody::Message { origin, .. } = &mut body
                 && let Some(count) = counts.get_mut(dir as usize)
             {
-                origin.number = count.next();
+                origin.number = count.advance();
                 origin.carrier = carriers.get(dir as usize).copied().unwrap_or_default();
             }
             Event {
