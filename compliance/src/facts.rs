@@ -9,6 +9,9 @@ use tapewright_schemas::tape::Header;
 pub struct Facts {
     /// How its messages travelled.
     pub transport: Transport,
+    /// Whether HTTP is spoken by the recorder alone, in front of a process: its answers are
+    /// no server's.
+    pub fronted: bool,
     /// Whether its events have times.
     pub timed: bool,
     /// What its file keeps of a session.
@@ -53,6 +56,7 @@ impl Facts {
     pub fn live() -> Self {
         Self {
             transport: Transport::Stdio,
+            fronted: false,
             timed: true,
             keeps: Keeps::Everything,
             continues: false,
@@ -71,6 +75,7 @@ impl Facts {
                 "stdio" => Transport::Stdio,
                 _ => Transport::Unknown,
             },
+            fronted: header.transport == "http" && !header.command.is_empty(),
             timed,
             keeps: match kind {
                 _ if !ours => Keeps::Selection,

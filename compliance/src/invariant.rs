@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::carrier::Carriers;
 use crate::checker::{Case, Closing, Out};
 use crate::code::Code;
 use crate::facts::Transport;
@@ -20,8 +21,8 @@ pub struct Invariant {
     pub property: &'static str,
     /// Where it holds, and how binding it is there.
     pub levels: Levels,
-    /// Where messages can break it.
-    pub transports: Transports,
+    /// What carries the messages that can break it; it is asked about no other.
+    pub carriers: Carriers,
     /// Who can be at fault.
     pub who: Who,
     /// What it must know.
@@ -54,17 +55,6 @@ pub struct Levels {
     pub should: Revisions,
     /// Follows from a schema or from two rules together.
     pub derived: Revisions,
-}
-
-/// Over which transports a message can break an invariant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transports {
-    /// Any.
-    Any,
-    /// HTTP.
-    Http,
-    /// Standard streams.
-    Stdio,
 }
 
 /// Who can break an invariant.
@@ -213,14 +203,11 @@ pub(crate) enum Kept {
 impl Invariant {
     /// How much of what it looks at is in a capture of this transport.
     pub(crate) fn kept(&self, transport: Transport) -> Kept {
-        let elsewhere = match self.transports {
-            Transports::Any => false,
-            Transports::Http => transport != Transport::Stdio,
-            Transports::Stdio => transport != Transport::Http,
-        };
-        if self.transports != Transports::Any {
+        let http = self.carriers.meets(Carriers::HTTP) && transport != Transport::Stdio;
+        let lines = self.carriers.meets(Carriers::LINE) && transport != Transport::Http;
+        if self.carriers != Carriers::ANY {
             // On another transport it has nothing to say, and that can be seen.
-            return if elsewhere {
+            return if http || lines {
                 Kept::Nothing
             } else {
                 Kept::Whole
@@ -252,18 +239,6 @@ impl Check {
             Self::HttpRequest(_) | Self::HttpResponse(_) | Self::Sse(_) | Self::HttpEnd(_) => {
                 Kept::Nothing
             }
-        }
-    }
-}
-
-impl Transports {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Http => "HTTP",
-            Self::Stdio => "stdio",
         }
     }
 }

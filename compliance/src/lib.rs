@@ -7,6 +7,7 @@
 
 pub mod baseline;
 pub mod capture;
+mod carrier;
 mod checker;
 pub mod code;
 pub mod composition;
@@ -29,6 +30,7 @@ mod shapes;
 pub mod table;
 mod value;
 
+pub use carrier::Carriers;
 pub use checker::{Checker, Judged, Outcome, Selection, SelectionError};
 pub use facts::{Facts, Keeps, Transport};
-pub use invariant::{Basis, Invariant, Levels, Transports, Who};
+pub use invariant::{Basis, Invariant, Levels, Who};

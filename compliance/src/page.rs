@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::invariant::{Invariant, Levels, Transports};
+use crate::invariant::{Invariant, Levels};
 use crate::table::{SEED, TABLE};
 
 /// Every invariant, by category in the order of the codes, as Markdown.
@@ -41,7 +41,7 @@ fn item(rule: &Invariant, out: &mut String) {
         format_args!(
             "*{}; {}; {}; {}.* {}\n",
             binding(rule.levels),
-            place(rule.transports),
+            rule.carriers.words(),
             rule.who.name(),
             rule.source,
             rule.why,
@@ -66,15 +66,6 @@ pub fn binding(levels: Levels) -> String {
         })
         .collect();
     each.join(", ")
-}
-
-/// Over which transports: `any transport`, `HTTP only`.
-#[must_use]
-pub fn place(transports: Transports) -> String {
-    match transports {
-        Transports::Any => "any transport".to_owned(),
-        one => format!("{} only", one.name()),
-    }
 }
 
 fn capitalised(property: &str) -> String {

@@ -14,6 +14,7 @@
 //! noend <                                 the message before lacked its line end
 //! close >                                 the client closed its end
 //! exit 0                                  the server ended; `exit signal 15`
+//! signal SIGTERM                          a signal was passed on to the server
 //! gap 3                                   events are missing
 //! session 2                               what follows is of this session
 //! conduit 4 POST /mcp                     an HTTP exchange begins; `accept` is as it should be
@@ -143,6 +144,10 @@ impl Draft {
                     _ => Exit::Code(rest.parse().ok()?),
                 };
                 self.push(Direction::ToClient, EventBody::Exited(exit));
+            }
+            "signal" => {
+                let signal = EventBody::Signal(rest.to_owned());
+                self.push(Direction::ToServer, signal);
             }
             "gap" => {
                 let gap = Gap {

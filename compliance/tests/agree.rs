@@ -25,7 +25,7 @@ use tapewright_compliance::code::Code;
 use tapewright_compliance::finding::Status;
 use tapewright_compliance::live::{Live, Watch};
 use tapewright_compliance::table::{TABLE, find};
-use tapewright_compliance::{Checker, Facts, Outcome, Selection, Transports, capture, script};
+use tapewright_compliance::{Carriers, Checker, Facts, Outcome, Selection, capture, script};
 use tapewright_schemas::cassette;
 use tapewright_schemas::event::{Direction, Event, EventBody, Offset, Sink as _};
 use tapewright_schemas::recording::{Document, FileKind};
@@ -204,7 +204,7 @@ fn compare(
     told.extend(words(&file.raced));
     for (code, detail, evidence) in &tape.failed {
         let there = evidence.iter().all(|(text, _)| kept.contains(text));
-        let pipes = find(*code).unwrap().transports != Transports::Any;
+        let pipes = find(*code).unwrap().carriers != Carriers::ANY;
         let unknown = file.unknown.contains(code);
         let known = told.contains(&(*code, detail.clone()));
         let excused = unknown || !there || pipes;

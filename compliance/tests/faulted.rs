@@ -4,8 +4,8 @@
 
 use tapewright_compliance::finding::{Doubt, Finding, Side, Status};
 use tapewright_compliance::table::{TABLE, find};
-use tapewright_compliance::{Basis, Checker, Outcome, Selection, Transports, script};
-use tapewright_schemas::event::{Effect, Event, EventBody, Sink as _, What};
+use tapewright_compliance::{Basis, Checker, Outcome, Selection, script};
+use tapewright_schemas::event::{Carrier, Effect, Event, EventBody, Sink as _, What};
 
 fn judge(example: &str, change: impl Fn(Vec<Event>) -> Vec<Event>) -> Vec<Outcome> {
     let script = script::read(example).unwrap();
@@ -53,7 +53,7 @@ fn who_had_received_what_we_tampered_with_is_blamed_only_for_what_a_message_prov
                     // What a side writes, and the ids that it counts, are its own.
                     Basis::Message | Basis::Sent => true,
                     // Of a whole HTTP exchange: its heads, which faults leave alone.
-                    Basis::Exchange => broken.transports == Transports::Http,
+                    Basis::Exchange => !broken.carriers.has(Carrier::Line),
                     Basis::Conduit | Basis::Session => false,
                 };
                 let misled = |event: &Event| {

@@ -13,6 +13,7 @@ pub mod event;
 pub mod exchange;
 pub mod json;
 pub mod near;
+pub mod patience;
 pub mod published;
 pub mod recording;
 pub mod redact;

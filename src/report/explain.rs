@@ -17,7 +17,7 @@ pub(crate) fn invariant(rule: &Invariant) -> String {
     line("");
     let facts = [
         ("binding", page::binding(rule.levels)),
-        ("over", page::place(rule.transports)),
+        ("over", rule.carriers.words().to_owned()),
         ("at fault", rule.who.name().to_owned()),
         ("judged by", basis(rule.basis).to_owned()),
         ("source", rule.source.to_owned()),

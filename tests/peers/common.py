@@ -22,6 +22,7 @@ NPX_EVERYTHING = [shutil.which("npx") or "npx", "--no-install", "--prefix", str(
 FASTMCP = [PYTHON, str(HERE / "fastmcp_server.py")]
 MCPSERVER = [PYTHON_2, str(HERE / "mcpserver_server.py")]
 MODERN = [NODE, str(HERE / "modern_server.mjs")]
+TERSE = [PYTHON, str(HERE / "terse_server.py")]
 STUBBORN = [PYTHON, str(HERE / "stubborn_server.py")]
 
 TS_CLIENT = [NODE, str(HERE / "ts_client.mjs")]

@@ -8,7 +8,6 @@ the tape, and again when the tape is judged from disk. $TAPEWRIGHT_PEERS_KEEP ke
 """
 
 import concurrent.futures
-import http.client
 import json
 import os
 import pathlib
@@ -16,20 +15,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-import urllib.parse
 
 import common
-import run
+import control_sessions as sessions
+import servers
 
-sys.path.insert(0, str(common.HERE / "http"))
-import clients  # noqa: E402
-import gateway  # noqa: E402
-import servers  # noqa: E402
-
-DEADLINE = 150  # seconds for one client: far more than any needs
 WORKERS = 3
-CHECK = ["--check", "--all", "--hang-after", "60s"]
 
 # name -> codes that must be found, and those that may be: what depends on who is quicker.
 EVERYTHING = {"INV-039", "INV-045"}  # goes on with what was cancelled; unknown tools are results
@@ -52,6 +43,11 @@ STDIO = {
     "py2/modern": (set(), SLOW_TO_END),
     "raw/everything": ({"INV-026"}, set()),
     "raw/fastmcp": ({"INV-007", "INV-030", "INV-046"}, SLOW_TO_END),
+    # It saves for 1.5 s after the end of its input.
+    "raw/saves": (set(), set()),
+    "ts1/saves": (set(), set()),
+    "py/saves": (set(), set()),
+    "raw/late-after-cancel": (set(), set()),
 }
 HTTP = {
     "ts1/everything": ({"INV-045", "INV-065"}, {"INV-039"}),
@@ -60,7 +56,46 @@ HTTP = {
     "ts2-pin/modern": (set(), set()),
     "py/fastmcp": (FASTMCP | ASKS_TOO_MUCH, set()),
     "raw/everything": ({"INV-056", "INV-072"}, set()),
+    # HTTP+SSE, the transport of 2024-11-05.
+    "ts1/everything-sse": ({"INV-045"}, {"INV-039"}),
+    "py/everything-sse": ({"INV-045"}, {"INV-039"}),
+    "ts1/fastmcp-sse": (FASTMCP | ASKS_TOO_MUCH, set()),
+    "py/fastmcp-sse": (FASTMCP | ASKS_TOO_MUCH, set()),
+    # A server that mints no session id.
+    "ts2-legacy/modern": (set(), set()),
+    "fastmcp-list/modern": (set(), set()),
+    # A GET refused with 405 or 404, a DELETE with 400, an OAuth error.
+    **{f"{client}/{server}": (set(), set()) for client in ("ts1", "py") for server in servers.TERSE},
+    # A call 150 ms before DELETE.
+    "hasty/everything": (set(), set()),
+    "hasty/fastmcp": (set(), set()),
 }
+# A client on stdio in front of a server over HTTP.
+TO_HTTP = {
+    "ts1/everything": (EVERYTHING, set()),
+    "py/everything": (EVERYTHING, set()),
+    "ts1/fastmcp": (FASTMCP | ASKS_TOO_MUCH, set()),
+    "py/fastmcp": (FASTMCP | ASKS_TOO_MUCH, set()),
+    "ts1/everything-sse": (EVERYTHING, set()),
+    "py/everything-sse": (EVERYTHING, set()),
+    "ts1/fastmcp-sse": (FASTMCP | ASKS_TOO_MUCH, set()),
+    "py/fastmcp-sse": (FASTMCP | ASKS_TOO_MUCH, set()),
+    **{f"{client}/{server}": (set(), set()) for client in ("ts1", "py") for server in servers.TERSE},
+}
+# Clients over HTTP in front of a command.
+TO_STDIO = {
+    "ts1/everything": (EVERYTHING, SLOW_TO_END),
+    "py/everything": (EVERYTHING, SLOW_TO_END),
+    "ts1/fastmcp": (FASTMCP | ASKS_TOO_MUCH, SLOW_TO_END),
+    "py/fastmcp": (FASTMCP | ASKS_TOO_MUCH, SLOW_TO_END),
+    "ts1/everything-sse": (EVERYTHING, SLOW_TO_END),
+    "py/everything-sse": (EVERYTHING, SLOW_TO_END),
+    "ts1/fastmcp-sse": (FASTMCP | ASKS_TOO_MUCH, SLOW_TO_END),
+    "py/fastmcp-sse": (FASTMCP | ASKS_TOO_MUCH, SLOW_TO_END),
+    "hasty/everything": (set(), SLOW_TO_END),
+    "hasty/fastmcp": (set(), SLOW_TO_END),
+}
+
 
 def findings(tape):
     """The codes on a tape, and the whole findings."""
@@ -83,142 +118,11 @@ def from_disk(tape):
     return sorted({one["id"] for one in outcomes if any(f["status"] == "fail" for f in one["findings"])})
 
 
-def hello(version="2025-11-25"):
-    client = {"name": "controls", "version": "1"}
-    return [
-        {"id": 0, "method": "initialize", "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": client}},
-        {"method": "notifications/initialized"},
-    ]
-
-
-# What no SDK sends by itself.
-RAW = {
-    "everything": [
-        *hello(),
-        # From here on it is deaf to the end of its input.
-        {"id": 1, "method": "tools/call", "params": {"name": "toggle-subscriber-updates", "arguments": {}}},
-    ],
-    "fastmcp": [
-        *hello(),
-        {"id": 1, "method": "no/such/method"},
-        {"id": 2, "method": "tools/call", "params": {"name": "talks", "arguments": {}}},
-        {"id": 3, "method": "resources/read", "params": {"uri": "peer://fixed"}},
-        {"id": 4, "method": "resources/read", "params": {"uri": "peer://none"}},
-    ],
-}
-
-
-def converse(command, folder, messages):
-    """Says each message and reads up to its answer, then closes the input and waits for the end."""
-    recorder = subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    watchdog = threading.Timer(DEADLINE, recorder.kill)
-    watchdog.start()
-    for message in messages:
-        recorder.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        recorder.stdin.flush()
-        while "id" in message:
-            line = recorder.stdout.readline()
-            if not line or json.loads(line).get("id") == message["id"]:
-                break
-    recorder.stdin.close()
-    recorder.stdout.read()
-    recorder.wait()
-    watchdog.cancel()
-
-
-def stdio(name, folder):
-    """A session over stdio; its tapes."""
-    if name.startswith("raw/"):
-        folder.mkdir(parents=True)
-        server = name.removeprefix("raw/")
-        files = ["-o", str(folder / "out.json")]
-        command = [str(common.TAPEWRIGHT), "record", *files, *CHECK, "--", *servers.STDIO[server]]
-        converse(command, folder, RAW[server])
-        return sorted(folder.glob("out*.tape.jsonl"))
-    client, server = run.SESSIONS[name]
-    root = folder / "root"
-    folder.mkdir(parents=True)
-    run.fresh_root(root)
-    recorder = [str(common.TAPEWRIGHT), "record", "-o", str(folder / "out.json"), *CHECK, "--", *server(str(root))]
-    subprocess.run(
-        client(recorder, str(root)),
-        cwd=root,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=DEADLINE,
-        check=False,
-    )
-    return sorted(folder.glob("out*.tape.jsonl"))
-
-
-EVIL = "http://evil.example"
-
-
-def over_http(url):
-    """A page of a foreign origin is served, and a session that was deleted is not forgotten as it should be."""
-    address = urllib.parse.urlsplit(url)
-    session = {}
-
-    def ask(method, message=None, **fields):
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode() if message else None
-        accept = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-        connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
-        connection.request(method, address.path, body, {**accept, **session, **fields})
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        return answer
-
-    first, second = hello()
-    answer = ask("POST", first, Origin=EVIL)
-    session["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
-    session["MCP-Protocol-Version"] = "2025-11-25"
-    ask("POST", second)
-    ask("DELETE")
-    ask("POST", {"id": 1, "method": "ping"})
-
-
-def through_gateway(name, folder, running):
-    """A session over HTTP, through the gateway; its tapes."""
-    client, server = name.split("/")
-    upstream = f"http://127.0.0.1:{running.port(server)}{servers.endpoint(server)}"
-    # Otherwise we would refuse it ourselves.
-    options = [*CHECK, "--allow-origin", EVIL]
-    between = gateway.Gateway(folder, upstream, options)
-    try:
-        if client == "raw":
-            over_http(between.url)
-            return close(between)
-        subprocess.run(
-            clients.CLIENTS[client](between.url, server.endswith("-sse")),
-            cwd=folder,
-            env=servers.plain_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=DEADLINE,
-            check=False,
-        )
-    except BaseException:
-        between.close()
-        raise
-    return close(between)
-
-
-def close(between):
-    """The tapes of a gateway that has ended as it should."""
-    wrong = between.close()
-    if wrong:
-        raise RuntimeError(wrong)
-    return between.tapes()
-
-
 def judge(report, name, expected, tapes):
     must, may = expected
     codes, found = set(), []
+    if not tapes:
+        return report.fail(f"{name} is recorded", "there is no tape")
     for tape in tapes:
         live, details = findings(tape)
         disk = from_disk(tape)
@@ -233,26 +137,33 @@ def judge(report, name, expected, tapes):
     report.check(f"{name} breaks {', '.join(sorted(must)) or 'nothing'}", "; ".join(wrong))
 
 
+# name -> its cells, and how one of them is run.
+KINDS = {
+    "stdio": (STDIO, sessions.stdio),
+    "http": (HTTP, sessions.through_gateway),
+    "to-http": (TO_HTTP, sessions.to_http),
+    "to-stdio": (TO_STDIO, sessions.to_stdio),
+}
+
+
 def main():
     wanted = sys.argv[1:]
-    chosen = lambda names: [name for name in names if not wanted or any(word in name for word in wanted)]
+    chosen = lambda kind, name: not wanted or any(word in f"{kind} {name}" for word in wanted)
     common.require(common.TAPEWRIGHT, common.PYTHON, common.EVERYTHING[1])
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapewright-controls-"))
     report, running = common.Report(), servers.Servers(folder)
 
     def one(kind, name):
         place = folder / kind / name.replace("/", "-")
+        cells, run_cell = KINDS[kind]
         try:
-            if kind == "stdio":
-                judge(report, f"stdio {name}", STDIO[name], stdio(name, place))
-            else:
-                judge(report, f"http {name}", HTTP[name], through_gateway(name, place, running))
+            judge(report, f"{kind} {name}", cells[name], run_cell(name, place, running))
         except Exception as problem:  # a cell that breaks must not hide the others
             report.fail(f"{kind} {name} runs", repr(problem)[:400])
 
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(lambda name: one("stdio", name), chosen(STDIO)))
-        list(pool.map(lambda name: one("http", name), chosen(HTTP)))
+        cells = [(kind, name) for kind, (names, _) in KINDS.items() for name in names if chosen(kind, name)]
+        list(pool.map(lambda cell: one(*cell), cells))
     running.close()
     if os.environ.get("TAPEWRIGHT_PEERS_KEEP"):
         print(f"files are in {folder}")

@@ -1,7 +1,8 @@
 //! What a rule sees.
 
-use tapewright_schemas::event::{Direction, Event};
+use tapewright_schemas::event::{Carrier, Direction, Event};
 
+use crate::carrier::Carriers;
 use crate::finding::Side;
 use crate::message::Message;
 use crate::method::Method;
@@ -18,10 +19,8 @@ pub(crate) struct Case<'a> {
     pub(crate) answer: Answer<'a>,
     /// Of an HTTP exchange: the status of the response so far.
     pub(crate) status: Option<u16>,
-    /// Of an HTTP exchange: the request resumes a stream.
-    pub(crate) resumes: bool,
-    /// Of an HTTP exchange: it is a POST.
-    pub(crate) posted: bool,
+    /// What carries the message.
+    pub(crate) carrier: Carrier,
 }
 
 impl<'a> Case<'a> {
@@ -50,12 +49,21 @@ impl<'a> Case<'a> {
     /// find it by.
     pub(crate) fn is_elsewhere(&self) -> bool {
         let alone = self.session.sort == Sort::Exchange;
-        alone && (self.message.dir == Direction::ToServer || !self.posted)
+        alone
+            && !matches!(
+                self.carrier,
+                Carrier::PostAnswer | Carrier::PostStream | Carrier::Listen
+            )
     }
 
     /// Whether it travels over HTTP.
     pub(crate) fn is_http(&self) -> bool {
-        matches!(self.session.sort, Sort::Exchange | Sort::Http)
+        Carriers::HTTP.has(self.carrier)
+    }
+
+    /// Whether it travels on a stream that was taken up again.
+    pub(crate) fn resumes(&self) -> bool {
+        self.carrier == Carrier::ResumedStream
     }
 
     /// Whether the response is one that an HTTP error status carries.

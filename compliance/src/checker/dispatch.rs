@@ -4,8 +4,9 @@ use tapewright_schemas::event::Direction;
 
 use super::selection::Selection;
 use super::{Case, Closing, Out};
+use crate::carrier::Carriers;
 use crate::http::HttpCase;
-use crate::invariant::{Basis, Check, Invariant, Methods, Transports, Way};
+use crate::invariant::{Basis, Check, Invariant, Methods, Way};
 use crate::method::Method;
 use crate::revision::Revisions;
 
@@ -16,7 +17,8 @@ pub(super) struct Entry<F> {
     pub(super) rule: &'static Invariant,
     /// The revisions of the rule.
     pub(super) revisions: Revisions,
-    pub(super) transports: Transports,
+    /// What carries the messages that it is asked about.
+    pub(super) carriers: Carriers,
     /// Whether it needs a session.
     pub(super) in_session: bool,
     pub(super) check: F,
@@ -117,7 +119,7 @@ fn entry<F>(index: usize, rule: &'static Invariant, check: F) -> Entry<F> {
         index,
         rule,
         revisions: rule.levels.revisions(),
-        transports: rule.transports,
+        carriers: rule.carriers,
         in_session: matches!(rule.basis, Basis::Sent | Basis::Session),
         check,
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionKey, SessionMark,
-    SessionStart, Sink,
+    Carrier, ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionEnd, SessionKey,
+    SessionMark, SessionStart, Sink,
 };
 use tapewright_schemas::tape::Ending;
 
@@ -16,7 +16,6 @@ use crate::facts::Transport;
 use crate::finding::{Doubt, Finding, Severity};
 use crate::http::conduit::Conduit;
 use crate::id::Key;
-use crate::invariant::Transports;
 use crate::message::Message;
 use crate::method::Method;
 use crate::session::capabilities::Capabilities;
@@ -169,6 +168,10 @@ impl Checker {
             EventBody::Opened(Peer::Client { connection, .. }) => {
                 self.open(event.conduit, *connection);
             }
+            EventBody::Opened(Peer::Process { .. }) => {
+                self.session(event).process = Some(event.conduit);
+            }
+            EventBody::Opened(_) => self.session(event).remote = true,
             EventBody::Message { .. } => {
                 let session = self.session(event);
                 session.unread = true;
@@ -179,12 +182,20 @@ impl Checker {
             EventBody::Faulted(_) => self.session(event).fault(dir),
             EventBody::Closed(reason) => {
                 let reason = *reason;
-                self.session(event).close(dir, moment, reason);
+                let session = self.session(event);
+                if session.is_pipe(event.conduit) || session.sort == Sort::Document {
+                    session.close(dir, moment, reason);
+                }
                 self.exchange_closed(event, reason);
             }
             EventBody::Exited(exit) => {
                 let exit = *exit;
                 self.session(event).exited = Some((moment, exit));
+            }
+            EventBody::Signal(name) if self.facts.transport == Transport::Stdio => {
+                if ENDING_SIGNALS.contains(&name.as_str()) {
+                    self.session(event).signalled.get_or_insert(moment);
+                }
             }
             EventBody::Gap(_) => self.gap(),
             EventBody::Session(mark) => self.mark(event, mark),
@@ -213,6 +224,10 @@ impl Checker {
                         at: event.at,
                     };
                     session.ended = Some((moment, *how));
+                    if *how == SessionEnd::NoSessionId {
+                        // What follows belongs to it, and cannot be told from the rest.
+                        session.sort = Sort::Exchange;
+                    }
                     self.close_session(&session, true);
                     self.forget(session.key);
                 }
@@ -274,8 +289,26 @@ impl Checker {
         }
     }
 
+    /// Whether it is the body of an HTTP error and no message of JSON-RPC, such as what an
+    /// OAuth server says: a recorder of times gone by took it for one.
+    fn is_mere_refusal(&self, event: &Event, envelope: &Envelope<'_>) -> bool {
+        let conduit = self.conduits.get(&event.conduit);
+        let refused = conduit
+            .and_then(Conduit::status)
+            .is_some_and(|status| status >= 400);
+        let response = matches!(envelope.kind, Kind::Response { .. });
+        refused && response && event.dir == Direction::ToClient && envelope.version.is_none()
+    }
+
     fn message(&mut self, seen: Seen<'_>, bytes: &[u8]) {
         let (event, envelope) = (seen.event, seen.message);
+        let EventBody::Message { origin, .. } = &event.body else {
+            return;
+        };
+        let carrier = origin.carrier;
+        if !self.conduits.is_empty() && self.is_mere_refusal(event, envelope) {
+            return self.body(event, bytes.len() as u64);
+        }
         let mut message = Message::new(&seen, bytes, envelope);
         let session = self.session(event);
         session.last = session.last.max(event.at);
@@ -293,11 +326,13 @@ impl Checker {
         };
         let conduits = &self.conduits;
         let conduit = (!conduits.is_empty()).then(|| conduits.get(&event.conduit));
+        let conduit = conduit.flatten();
         let mut turn = Turn {
             offers: &mut self.offers,
+            carrier,
             event,
             dispatch: &self.dispatch,
-            conduit: conduit.flatten(),
+            conduit,
             results,
             found: &mut self.found,
             mildest: self.selection.severity(),
@@ -325,7 +360,7 @@ impl Checker {
         let over = session.exited.is_some() || session.ended.is_some();
         results.lack(&self.selection, session);
         for entry in &self.dispatch.end {
-            if !fits(entry.transports, session.sort) {
+            if !entry.carriers.meets(session.carriers()) {
                 continue;
             }
             let revisions = session.closing_revisions();
@@ -352,6 +387,9 @@ impl Checker {
     }
 }
 
+/// The signals whose purpose is to end a process.
+const ENDING_SIGNALS: [&str; 4] = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
+
 /// A message whose event has its number already.
 fn numbered<'a>(event: &'a Event, message: &'a Envelope<'a>) -> Seen<'a> {
     Seen {
@@ -367,6 +405,7 @@ struct Turn<'a> {
     event: &'a Event,
     dispatch: &'a Dispatch,
     conduit: Option<&'a Conduit>,
+    carrier: Carrier,
     results: &'a mut Results,
     found: &'a mut VecDeque<Finding>,
     offers: &'a mut BTreeMap<SessionKey, BTreeSet<String>>,
@@ -442,17 +481,16 @@ impl Turn<'_> {
             session,
             answer,
             status: self.conduit.and_then(Conduit::status),
-            resumes: self.conduit.is_some_and(Conduit::resumes),
-            posted: self.conduit.is_some_and(Conduit::is_post),
+            carrier: self.carrier,
         };
         // What is missing may be the head of its exchange.
         let headless =
             session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
         for entry in checks {
-            if !entry.revisions.covers(message.revisions) || !fits(entry.transports, session.sort) {
+            if !entry.revisions.covers(message.revisions) || !entry.carriers.has(self.carrier) {
                 continue;
             }
-            if headless && entry.transports == Transports::Http {
+            if headless && !entry.carriers.has(Carrier::Line) {
                 self.results.doubt(entry.index, Doubt::Gap);
                 continue;
             }
@@ -474,14 +512,5 @@ impl Turn<'_> {
             };
             (entry.check)(&case, &mut out);
         }
-    }
-}
-
-/// Whether messages of such a session can break a rule of these transports.
-pub(super) fn fits(transports: Transports, sort: Sort) -> bool {
-    match transports {
-        Transports::Any => true,
-        Transports::Http => matches!(sort, Sort::Exchange | Sort::Http),
-        Transports::Stdio => sort == Sort::Process,
     }
 }

@@ -4,7 +4,6 @@ use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Event, Head, SseNote};
 
 use super::dispatch::{Entry, HttpCheck};
-use super::drive::fits;
 use super::{Checker, Out};
 use crate::finding::Doubt;
 use crate::http::HttpCase;
@@ -53,9 +52,11 @@ impl Checker {
         {
             session.http.revisions = head.fields.get(VERSION).and_then(Revisions::named);
         }
+        let legacy = session.http.legacy;
         let Some(conduit) = self.conduits.get_mut(&event.conduit) else {
             return;
         };
+        conduit.legacy |= legacy;
         match head {
             Head::Request(head) => {
                 conduit.request = Some((moment, head.clone()));
@@ -97,7 +98,8 @@ impl Checker {
             self.world.uses(conduit.connection, id);
         }
         if let Some(id) = conduit.asked_field(SESSION_ID) {
-            if status == 404 {
+            // A server that has no stream for a GET may say so with 404, too.
+            if status == 404 && conduit.is_post() {
                 self.world.entry(id).refused.get_or_insert(moment);
             }
             if success && conduit.verb() == "DELETE" {
@@ -209,7 +211,7 @@ impl Checker {
             return;
         };
         let answered = matches!(phase, Phase::Response | Phase::End | Phase::Stream(_));
-        if answered && conduit.is_ours() {
+        if answered && (conduit.is_ours() || self.facts.fronted) {
             return;
         }
         let (message, note) = match phase {
@@ -233,9 +235,10 @@ impl Checker {
             Phase::Stream(_) => &self.dispatch.sse,
             Phase::End => &self.dispatch.http_end,
         };
+        let carriers = conduit.carriers();
         for entry in entries {
             let applies = entry.revisions.covers(case.revisions);
-            if !applies || !fits(entry.transports, session.sort) {
+            if !applies || !entry.carriers.meets(carriers) {
                 continue;
             }
             if entry.in_session && session.sort == Sort::Exchange {
@@ -265,7 +268,9 @@ impl Checker {
 
     /// A session over the transport of 2024-11-05 began.
     pub(super) fn legacy(&mut self, event: &Event) {
-        self.session(event).http.revisions = Some(R1);
+        let http = &mut self.session(event).http;
+        http.revisions = Some(R1);
+        http.legacy = true;
     }
 }
 

@@ -3,6 +3,7 @@
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{CloseReason, RequestHead, ResponseHead};
 
+use crate::carrier::Carriers;
 use crate::message::Message;
 use crate::method::Method;
 use crate::session::Moment;
@@ -14,6 +15,8 @@ pub(crate) struct Conduit {
     pub(crate) number: u32,
     /// Number of the client's connection.
     pub(crate) connection: u64,
+    /// It is one of HTTP+SSE, the transport of 2024-11-05.
+    pub(crate) legacy: bool,
     pub(crate) request: Option<(Moment, RequestHead)>,
     pub(crate) response: Option<(Moment, ResponseHead)>,
     /// The messages of the request, no more than a few.
@@ -89,6 +92,16 @@ impl Conduit {
     /// Whether the request resumes a stream.
     pub(crate) fn resumes(&self) -> bool {
         self.asked_field("last-event-id").is_some()
+    }
+
+    /// What may carry its messages, and the rules that speak about its heads.
+    pub(crate) fn carriers(&self) -> Carriers {
+        match (self.legacy, self.verb()) {
+            (true, _) => Carriers::LEGACY,
+            (false, "POST") => Carriers::POST,
+            (false, "GET") => Carriers::GET,
+            (false, _) => Carriers::STREAMABLE,
+        }
     }
 
     /// Whether it is a POST.

@@ -9,6 +9,8 @@ use crate::session::Moment;
 /// What a session remembers of its HTTP exchanges.
 #[derive(Debug, Default)]
 pub(crate) struct HttpSession {
+    /// It is carried by HTTP+SSE, the transport of 2024-11-05.
+    pub(crate) legacy: bool,
     /// What the version header says, where there was no handshake.
     pub(crate) revisions: Option<Revisions>,
     /// The hash of the session id, and where it was issued.

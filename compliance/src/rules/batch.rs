@@ -9,7 +9,7 @@ pub(crate) static NONE: Invariant = Invariant {
     category: "envelope",
     property: "no message is an array",
     levels: Levels::NOWHERE.must(Revisions::FROM_R3).derived(R1),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Message,
     source: "changelog 1; basic/transports §Sending Messages 3 (2025-06-18)",
@@ -46,7 +46,7 @@ pub(crate) static SHAPE: Invariant = Invariant {
     levels: Levels::NOWHERE
         .must(R2)
         .derived(R1.and(Revisions::R3_AND_R4)),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Message,
     source: "basic/lifecycle §Initialization; basic/transports §Sending Messages 3 (2025-03-26)",

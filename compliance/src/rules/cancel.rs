@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::id::Key;
-use crate::session::Sort;
 use crate::session::asked::Asked;
 use crate::session::tokens::Known;
 
@@ -11,7 +10,7 @@ pub(crate) static OWN_REQUEST: Invariant = Invariant {
     category: "cancellation",
     property: "`notifications/cancelled` names a request in flight of its own sender",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Session,
     source: "basic/utilities/cancellation §Behavior Requirements 1 (2024-11-05)",
@@ -65,7 +64,7 @@ pub(crate) static HEEDED: Invariant = Invariant {
     category: "cancellation",
     property: "a request that was cancelled gets no response and no more progress",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE).must(R5),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Session,
     source: "basic/utilities/cancellation §Behavior Requirements (2024-11-05); basic/transports §stdio Cancellation (2026-07-28)",
@@ -157,7 +156,7 @@ pub(crate) static STATELESS: Invariant = Invariant {
     category: "cancellation",
     property: "the server cancels only subscriptions, and over HTTP the client sends no cancellation at all",
     levels: Levels::NOWHERE.must(R5),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/cancellation (2026-07-28)",
@@ -186,7 +185,7 @@ fn stateless(case: &Case<'_>, out: &mut Out<'_>) {
             out.fail(fault(
                 "a cancellation over HTTP, where closing the response is one",
             ));
-        } else if case.session.sort == Sort::Document {
+        } else if case.carrier == Carrier::Document {
             // How it travelled is not known.
             out.doubt(Doubt::NotKept);
         }

@@ -2,10 +2,11 @@
 
 use tapewright_schemas::event::Direction;
 
+use crate::carrier::Carriers;
 use crate::checker::{Case, Closing, Fault, Out};
 use crate::code::Code;
 use crate::finding::{Doubt, Severity, Side};
-use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Transports, Way, Who};
+use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
 use crate::method::Method;
 use crate::revision::Revisions;
 use crate::session::capabilities::{Capability, needed};
@@ -17,7 +18,7 @@ pub(crate) static LISTED: Invariant = Invariant {
     category: "capability",
     property: "a server that answers `tools/list`, `resources/list` or `prompts/list` advertised the matching capability at `initialize`",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Capability Negotiation, server/tools §Capabilities (2024-11-05)",
@@ -97,7 +98,7 @@ pub(crate) static USABLE: Invariant = Invariant {
     category: "capability",
     property: "a server that advertised a capability does not answer every call to it with an error",
     levels: Levels::NOWHERE.should(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Capability Negotiation (2024-11-05)",

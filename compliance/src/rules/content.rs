@@ -9,7 +9,7 @@ pub(crate) static CONTENT: Invariant = Invariant {
     category: "shape",
     property: "every block of content has a `type` of its revision, and the members of that type",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Exchange,
     source: "the schema's …Content types (2024-11-05)",

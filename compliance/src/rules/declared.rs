@@ -10,7 +10,7 @@ pub(crate) static BY_SERVER: Invariant = Invariant {
     levels: Levels::NOWHERE
         .should(Revisions::TO_R2)
         .must(Revisions::R3_AND_R4),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Client,
     basis: Basis::Session,
     source: "basic/lifecycle §Operation (2024-11-05)",
@@ -47,7 +47,7 @@ pub(crate) static BY_CLIENT: Invariant = Invariant {
     levels: Levels::NOWHERE
         .should(Revisions::TO_R2)
         .must(Revisions::FROM_R3),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Operation (2024-11-05); client/elicitation (2025-11-25); MRTR §Server 6 (2026-07-28)",
@@ -197,7 +197,7 @@ pub(crate) static CHANGES: Invariant = Invariant {
     category: "capability",
     property: "a `list_changed` notification is sent only by who declared `listChanged`",
     levels: Levels::NOWHERE.derived(Revisions::HANDSHAKE),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Session,
     source: "server/tools, server/prompts, server/resources §Capabilities; client/roots (2024-11-05)",
@@ -254,7 +254,7 @@ pub(crate) static LOGS: Invariant = Invariant {
     category: "capability",
     property: "`notifications/message` is sent only by a server that declared `logging`",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Session,
     source: "server/utilities/logging §Capabilities (2024-11-05)",

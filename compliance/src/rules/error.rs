@@ -2,10 +2,11 @@
 
 use tapewright_schemas::event::Direction;
 
+use crate::carrier::Carriers;
 use crate::checker::{Case, Fault, Out};
 use crate::code::Code;
 use crate::finding::Doubt;
-use crate::invariant::{Basis, Check, Invariant, Levels, Transports, Who};
+use crate::invariant::{Basis, Check, Invariant, Levels, Who};
 use crate::revision::{R5, Revisions};
 use crate::session::asked::Asked;
 use crate::session::capabilities::Capability;
@@ -16,7 +17,7 @@ pub(crate) static ENVELOPE: Invariant = Invariant {
     category: "error-envelope",
     property: "every JSON-RPC error envelope carries an integer `code` and a string `message`",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Message,
     source: "basic §Responses (2024-11-05); JSON-RPC 2.0 §5.1",
@@ -77,7 +78,7 @@ pub(crate) static UNKNOWN_METHOD: Invariant = Invariant {
     category: "error-envelope",
     property: "a method-not-found error uses JSON-RPC code -32601",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Exchange,
     source: "JSON-RPC 2.0 §5.1 via basic §Responses (2024-11-05)",
@@ -175,7 +176,7 @@ pub(crate) static RESERVED: Invariant = Invariant {
     category: "error-envelope",
     property: "of the reserved error codes -32020 to -32099 only -32020, -32021 and -32022 appear, and never -32002 nor -32042",
     levels: Levels::NOWHERE.must(R5),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Message,
     source: "basic §Error Codes (2026-07-28)",

@@ -9,7 +9,7 @@ pub(crate) static MINTED: Invariant = Invariant {
     category: "http-session",
     property: "a session id that a client sends is one that the server issued",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
-    transports: Transports::Http,
+    carriers: Carriers::STREAMABLE,
     who: Who::Client,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 1, 2 (2025-03-26)",

@@ -4,13 +4,14 @@ use super::prelude::*;
 use crate::id::Key;
 use crate::session::Sort;
 use crate::session::asked::Asked;
+use crate::session::ids::Requests;
 
 pub(crate) static REUSED: Invariant = Invariant {
     code: Code(10),
     category: "envelope",
     property: "a sender never uses a request id a second time in a session",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Sent,
     source: "basic §Requests (2024-11-05)",
@@ -48,7 +49,7 @@ fn reused(case: &Case<'_>, out: &mut Out<'_>) {
         && requests
             .find(key)
             .is_some_and(|first| first.conduit != case.message.conduit);
-    if requests.knows(key) && (case.resumes || twice) {
+    if requests.knows(key) && (case.resumes() || twice) {
         return;
     }
     if requests.knows(key) {
@@ -74,7 +75,7 @@ pub(crate) static IN_FLIGHT: Invariant = Invariant {
     category: "envelope",
     property: "a request id differs from every id that its sender has in flight",
     levels: Levels::NOWHERE.must(R5),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Session,
     source: "basic §Requests (2026-07-28)",
@@ -115,7 +116,7 @@ pub(crate) static ANSWERS_SOMETHING: Invariant = Invariant {
     category: "envelope",
     property: "every response answers a request that the other side has in flight",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Conduit,
     source: "basic §Responses (2024-11-05)",
@@ -153,7 +154,7 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
             let fault = Fault::new(case.sender(), "a result without an id answers nothing");
             out.fail(fault.at(case.message, ""));
         }
-        Answer::Nobody if case.resumes => out.doubt(Doubt::StartUnknown),
+        Answer::Nobody if case.resumes() => out.doubt(Doubt::StartUnknown),
         Answer::Nobody => out.fail(fail("no request with this id was in flight")),
     }
 }
@@ -176,7 +177,7 @@ pub(crate) static ANSWERED_ONCE: Invariant = Invariant {
     category: "envelope",
     property: "a request is answered at most once",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Conduit,
     source: "JSON-RPC 2.0 §5 via basic §Responses (2024-11-05)",
@@ -198,7 +199,7 @@ pub(crate) static ANSWERED_ONCE: Invariant = Invariant {
 fn answered_once(case: &Case<'_>, out: &mut Out<'_>) {
     match case.answer {
         Answer::Pairs(_) => out.pass(),
-        Answer::Again if case.resumes || case.is_refusal() => {}
+        Answer::Again if case.resumes() || case.is_refusal() => {}
         Answer::Again => {
             let what = "a request was answered a second time";
             out.fail(Fault::new(case.sender(), what).at(case.message, "/id"));
@@ -212,12 +213,13 @@ pub(crate) static ALL_ANSWERED: Invariant = Invariant {
     category: "envelope",
     property: "when a session ends in order, every request has been answered",
     levels: Levels::NOWHERE.should(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Session,
     source: "basic/transports §Sending Messages (2025-03-26)",
-    why: "What was neither answered nor cancelled is a hang. Left out are requests that were cancelled, sessions that \
-          were broken off, subscriptions, and what was asked within a second before the end.",
+    why: "What was neither answered nor cancelled is a hang, also where the server had to be ended by a signal. Left out \
+          are requests that were cancelled, sessions that were broken off, subscriptions, what was asked within a second \
+          before the end, and what may have waited for an answer of the other side.",
     holds: r#"
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
@@ -272,10 +274,24 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
             if asked.cancelled.is_some() || lasts || unanswerable {
                 continue;
             }
+            // Whoever waits for an answer that the other side owes cannot give its own.
+            if waits_itself(session.requests(way.opposite()), asked) {
+                out.doubt(Doubt::Unseen);
+                continue;
+            }
             let what = format!("`{}` was never answered", asked.method.name());
             let fault = Fault::new(Side::sender(way.opposite()), what).seen(asked.seq);
-            let waited = session.facts.timed && ended.at.since(asked.at) > session.facts.grace;
-            out.fail_if_known(waited, fault);
+            if !session.facts.timed {
+                out.doubt(Doubt::Unseen);
+            } else if ended.at.since(asked.at) > session.facts.grace {
+                out.fail(fault);
+            }
         }
     }
+}
+
+/// Whether something that was asked the other way after this request has no answer either.
+fn waits_itself(back: &Requests, asked: &Asked) -> bool {
+    let mut asked_back = back.in_flight();
+    asked_back.any(|one| one.seq > asked.seq && one.cancelled.is_none())
 }

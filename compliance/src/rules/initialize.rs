@@ -1,9 +1,10 @@
 //! The handshake comes first, and is completed.
 
+use crate::carrier::Carriers;
 use crate::checker::{Case, Closing, Fault, Out};
 use crate::code::Code;
 use crate::finding::{Doubt, Side};
-use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Transports, Way, Who};
+use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
 use crate::method::Method;
 use crate::revision::Revisions;
 use crate::value::quoted;
@@ -13,7 +14,7 @@ pub(crate) static FIRST: Invariant = Invariant {
     category: "lifecycle",
     property: "`initialize` is the first request the client sends",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Client,
     basis: Basis::Sent,
     source: "basic/lifecycle §Initialization (2024-11-05)",
@@ -77,7 +78,7 @@ pub(crate) static INITIALIZED: Invariant = Invariant {
     category: "lifecycle",
     property: "the `notifications/initialized` notification follows the `initialize` response",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Client,
     basis: Basis::Session,
     source: "basic/lifecycle §Initialization (2024-11-05)",

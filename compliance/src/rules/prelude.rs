@@ -1,12 +1,13 @@
 //! What nearly every rule needs.
 
 pub(super) use tapewright_schemas::envelope::{Kind, RequestId};
-pub(super) use tapewright_schemas::event::Direction;
+pub(super) use tapewright_schemas::event::{Carrier, Direction};
 
+pub(super) use crate::carrier::Carriers;
 pub(super) use crate::checker::{Case, Closing, Fault, Out};
 pub(super) use crate::code::Code;
 pub(super) use crate::finding::{Doubt, Side};
-pub(super) use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Transports, Way, Who};
+pub(super) use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
 pub(super) use crate::method::Method;
 pub(super) use crate::revision::{R1, R2, R4, R5, Revisions};
 pub(super) use crate::session::Answer;

@@ -3,20 +3,23 @@
 use tapewright_schemas::envelope::Malformed;
 use tapewright_schemas::event::{CloseReason, EventBody, Exit, LineEnd, Offset};
 use tapewright_schemas::json::{Invalid, Scanner};
+use tapewright_schemas::patience;
 
 use super::prelude::*;
+use crate::session::is_ended_by_signal;
 
 pub(crate) static EXITS: Invariant = Invariant {
     code: Code(26),
     category: "lifecycle",
     property: "a server's process exits by itself within two seconds after its standard input was closed",
     levels: Levels::NOWHERE.should(R5).derived(Revisions::HANDSHAKE),
-    transports: Transports::Stdio,
+    carriers: Carriers::LINE,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/transports §stdio Shutdown (2026-07-28)",
     why: "The end of input is the one way to ask a process to end that works everywhere. A server that does not heed it \
-          is killed, and takes what it had not saved with it. Clients wait for two seconds, this recorder for one.",
+          is killed, and takes what it had not saved with it. Clients wait for two seconds, and so does this recorder; \
+          where requests were still to be answered, from the last answer on.",
     holds: r"
         handshake 2025-06-18
         close >
@@ -26,7 +29,7 @@ pub(crate) static EXITS: Invariant = Invariant {
     breaks: r"
         handshake 2025-06-18
         close >
-        wait 1000
+        wait 2100
         exit signal 15
         close <
     ",
@@ -38,25 +41,23 @@ fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     let Some((closed, CloseReason::EndOfInput)) = session.closing(Direction::ToServer) else {
         return;
     };
-    let Some((exited, how)) = session.exited else {
+    let Some((exited, how)) = session.exited.filter(|_| !session.remote) else {
         return;
     };
     // A server that went before its input was closed did not go because of it.
     if exited.seq < closed.seq {
         return;
     }
-    let took = exited.at.since(closed.at);
+    // What it was asked before it may finish first.
+    let free = session.freed.filter(|freed| freed.seq > closed.seq);
+    let took = exited.at.since(free.unwrap_or(closed).at);
     let busy = !session.requests(Direction::ToServer).is_idle();
-    let signalled = matches!(how, Exit::Signal(_) | Exit::Code(143 | 137));
-    if took < IN_TIME && !signalled {
+    let signalled = is_ended_by_signal(how);
+    if !signalled && took <= LIMIT.plus(LENIENCY) {
         return out.pass();
     }
     // Who ended it so soon did not wait for it to go.
-    if busy || signalled && took < IN_TIME {
-        return out.doubt(Doubt::Unseen);
-    }
-    if !signalled && took <= LIMIT {
-        // The recorder asks a server to end before two seconds are over.
+    if busy || signalled && took < LIMIT.since(LENIENCY) {
         return out.doubt(Doubt::Unseen);
     }
     let how = match how {
@@ -76,15 +77,15 @@ fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     );
 }
 
-const LIMIT: Offset = Offset(2_000_000);
-const IN_TIME: Offset = Offset(950_000);
+const LIMIT: Offset = Offset::of(patience::CLIENT_PATIENCE);
+const LENIENCY: Offset = Offset::of(patience::LENIENCY);
 
 pub(crate) static STDOUT: Invariant = Invariant {
     code: Code(53),
     category: "framing",
     property: "every line that the server writes to its standard output is one MCP message",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Stdio,
+    carriers: Carriers::LINE,
     who: Who::Server,
     basis: Basis::Message,
     source: "basic/transports §stdio (2024-11-05)",
@@ -111,7 +112,7 @@ pub(crate) static STDIN: Invariant = Invariant {
     category: "framing",
     property: "every line that the client writes to the server's standard input is one MCP message",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Stdio,
+    carriers: Carriers::LINE,
     who: Who::Client,
     basis: Basis::Message,
     source: "basic/transports §stdio (2024-11-05)",

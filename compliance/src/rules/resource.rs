@@ -7,7 +7,7 @@ pub(crate) static MISSING: Invariant = Invariant {
     category: "resources",
     property: "`resources/read` of a missing resource is answered with -32002, and from 2026-07-28 on with -32602",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE).must(R5),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Exchange,
     source: "server/resources §Error Handling (2024-11-05); changelog minor 6 (2026-07-28)",

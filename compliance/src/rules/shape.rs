@@ -12,7 +12,7 @@ pub(crate) static REQUEST: Invariant = Invariant {
     levels: Levels::NOWHERE
         .must(Revisions::HANDSHAKE)
         .derived(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Message,
     source: "basic/lifecycle §Initialization (2024-11-05); the schema's …Request types (2024-11-05)",
@@ -143,7 +143,7 @@ pub(crate) static NOTIFICATION: Invariant = Invariant {
     category: "shape",
     property: "the parameters of a notification have the members that its method requires, of the right types",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Message,
     source: "the schema's …Notification types (2024-11-05)",
@@ -192,7 +192,7 @@ pub(crate) static RESULT: Invariant = Invariant {
     category: "shape",
     property: "a result has the members that its method requires, of the right types",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Both,
     basis: Basis::Exchange,
     source: "the schema's …Result types (2024-11-05)",

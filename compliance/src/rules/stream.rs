@@ -8,7 +8,7 @@ pub(crate) static NO_ANSWERS: Invariant = Invariant {
     category: "http-stream",
     property: "a GET stream carries no response, unless it resumes another stream",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
-    transports: Transports::Http,
+    carriers: Carriers::STREAMABLE,
     who: Who::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Listening for Messages 4 (2025-03-26)",
@@ -40,10 +40,10 @@ pub(crate) static NO_ANSWERS: Invariant = Invariant {
 };
 
 fn no_answers(case: &Case<'_>, out: &mut Out<'_>) {
-    if case.dir() != Direction::ToClient || !case.is_http() {
+    if case.dir() != Direction::ToClient {
         return;
     }
-    if case.posted || case.resumes {
+    if case.carrier != Carrier::GetStream {
         return out.pass();
     }
     let what = "a response on a GET stream that resumes nothing";
@@ -55,7 +55,7 @@ pub(crate) static UNIQUE: Invariant = Invariant {
     category: "http-stream",
     property: "the ids of events are unique over all streams of a session",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
-    transports: Transports::Http,
+    carriers: Carriers::RESUMABLE,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/transports §Resumability and Redelivery 1 (2025-03-26)",
@@ -109,7 +109,7 @@ pub(crate) static REPLAY: Invariant = Invariant {
     category: "http-stream",
     property: "what is repeated after `Last-Event-ID` is of that stream only, in order, and comes once",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
-    transports: Transports::Http,
+    carriers: Carriers::RESUMABLE,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/transports §Resumability and Redelivery 2 (2025-03-26)",
@@ -184,7 +184,7 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
     category: "http-stream",
     property: "a request of the server travels on one stream only",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
-    transports: Transports::Http,
+    carriers: Carriers::RESUMABLE,
     who: Who::Server,
     basis: Basis::Session,
     source: "basic/transports §Multiple Connections 2 (2025-03-26)",
@@ -213,7 +213,7 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
 fn one_stream(case: &Case<'_>, out: &mut Out<'_>) {
     let other = case.session.requests(case.dir()).find(case.message.key);
     match other {
-        Some(other) if other.conduit != case.message.conduit && !case.resumes => {
+        Some(other) if other.conduit != case.message.conduit && !case.resumes() => {
             let what = "a request is sent on two streams";
             let fault = Fault::new(Side::Server, what).at(case.message, "/id");
             out.fail(fault.seen(other.seq));
@@ -229,7 +229,7 @@ pub(crate) static RELATED: Invariant = Invariant {
     levels: Levels::NOWHERE
         .should(Revisions::HANDSHAKE_FROM_R2)
         .must(R5),
-    transports: Transports::Http,
+    carriers: Carriers::POST,
     who: Who::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Sending Messages 6 (2025-03-26); §Receiving Messages (2026-07-28)",
@@ -256,7 +256,7 @@ pub(crate) static RELATED: Invariant = Invariant {
 };
 
 fn related(case: &Case<'_>, out: &mut Out<'_>) {
-    if case.dir() != Direction::ToClient || !case.posted || case.is_refusal() {
+    if case.dir() != Direction::ToClient || case.is_refusal() {
         return;
     }
     let Some(asked) = case.asked() else { return };
@@ -273,7 +273,7 @@ pub(crate) static PATIENT: Invariant = Invariant {
     category: "http-stream",
     property: "a client comes back no sooner than `retry` asks it to",
     levels: Levels::NOWHERE.must(R4),
-    transports: Transports::Http,
+    carriers: Carriers::GET,
     who: Who::Client,
     basis: Basis::Session,
     source: "basic/transports §Sending Messages 6 (2025-11-25)",

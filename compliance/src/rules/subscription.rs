@@ -10,7 +10,7 @@ pub(crate) static LISTEN: Invariant = Invariant {
     category: "stateless",
     property: "a subscription is acknowledged first, within what was asked for, and each of its messages names it and was wanted",
     levels: Levels::NOWHERE.must(R5),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Conduit,
     source: "basic/patterns/subscriptions (2026-07-28)",

@@ -1,9 +1,10 @@
 //! What a tool call returns.
 
+use crate::carrier::Carriers;
 use crate::checker::{Case, Fault, Out};
 use crate::code::Code;
 use crate::finding::Side;
-use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Transports, Way, Who};
+use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
 use crate::method::Method;
 use crate::revision::{R4, R5, Revisions};
 use crate::value::Value;
@@ -13,7 +14,7 @@ pub(crate) static SHAPE: Invariant = Invariant {
     category: "result-shape",
     property: "a successful `tools/call` result carries a `content` array or a `structuredContent` object, and a boolean `isError` when present",
     levels: Levels::NOWHERE.must(Revisions::ALL),
-    transports: Transports::Any,
+    carriers: Carriers::ANY,
     who: Who::Server,
     basis: Basis::Exchange,
     source: "server/tools §Tool Result; schema CallToolResult (2024-11-05)",

@@ -249,6 +249,9 @@ impl Session {
         let Some(asked) = self.requests_mut(way).take(key) else {
             return;
         };
+        if way == Direction::ToServer && self.requests(way).is_idle() {
+            self.freed = Some(message.moment());
+        }
         let read = pick_mut(&mut self.read, way);
         *read = (*read).max(asked.seq);
         if let Some(token) = asked.token {

@@ -18,7 +18,10 @@ pub(crate) mod tools;
 
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
-use tapewright_schemas::event::{CloseReason, Direction, Exit, Offset, SessionEnd, SessionKey};
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Exit, Offset, SessionEnd, SessionKey,
+};
+use tapewright_schemas::patience::{CLIENT_PATIENCE, LENIENCY};
 
 use self::asked::Asked;
 use self::capabilities::Capabilities;
@@ -32,6 +35,7 @@ use self::modern::Modern;
 use self::tasks::Tasks;
 use self::tokens::Tokens;
 use self::tools::Tools;
+use crate::carrier::Carriers;
 use crate::facts::{Facts, Keeps};
 use crate::finding::Side;
 use crate::http::session::HttpSession;
@@ -112,6 +116,14 @@ pub(crate) struct Session {
     /// How each direction ended.
     pub(crate) closed: [Option<(Moment, CloseReason)>; 2],
     pub(crate) exited: Option<(Moment, Exit)>,
+    /// The conduit of the server's process, where there is one.
+    pub(crate) process: Option<ConduitId>,
+    /// The lines are those of a bridge to a server elsewhere.
+    pub(crate) remote: bool,
+    /// When a signal that ends a process was passed on to the server.
+    pub(crate) signalled: Option<Moment>,
+    /// When the server last had no request left to answer.
+    pub(crate) freed: Option<Moment>,
     /// When the session was ended as such, in words.
     pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
@@ -174,6 +186,10 @@ impl Session {
             http: HttpSession::default(),
             closed: [None; 2],
             exited: None,
+            process: None,
+            remote: false,
+            signalled: None,
+            freed: None,
             ended: None,
             last: Offset::default(),
             beside: None,
@@ -261,24 +277,56 @@ impl Session {
         pick(self.closed, dir)
     }
 
-    /// When the session ended, if it ended as it should: the client closed the server's
-    /// input, or deleted the session, and the server went by itself.
+    /// Until when requests could be answered, if the session was not broken off: until the
+    /// client deleted the session, or closed the server's input, or had the server ended.
     pub(crate) fn ended_in_order(&self) -> Option<Moment> {
         if let Some((moment, how)) = &self.ended {
             return (*how == SessionEnd::Deleted).then_some(*moment);
         }
-        let (closed, reason) = self.closing(Direction::ToServer)?;
         let (exited, how) = self.exited?;
-        let orderly = reason == CloseReason::EndOfInput && how == Exit::Code(0);
-        (orderly && exited.seq > closed.seq).then_some(closed)
+        if let Some((_, CloseReason::ReceiverGone)) = self.closing(Direction::ToClient) {
+            return None;
+        }
+        let closed = self.closing(Direction::ToServer);
+        let closed = closed.filter(|(_, reason)| *reason == CloseReason::EndOfInput);
+        let before = |moment: &Moment| moment.seq < exited.seq;
+        let closed = closed.map(|(moment, _)| moment).filter(before);
+        let signalled = self.signalled.filter(before);
+        if !is_ended_by_signal(how) {
+            return signalled.or(closed);
+        }
+        // A server that owes answers is ended for nobody but a client that asks for it, or
+        // that has gone.
+        signalled.or_else(|| {
+            let waited = exited.at.since(closed?.at);
+            let least = Offset::of(CLIENT_PATIENCE).since(Offset::of(LENIENCY));
+            (waited >= least).then_some(exited)
+        })
     }
 
     /// Whether the receiver of an earlier message certainly knew it at `now`: it has
     /// answered something later on the same pipe, or enough time has passed.
     pub(crate) fn knew(&self, dir: Direction, earlier: Moment, now: Offset) -> bool {
-        let piped = self.sort == Sort::Process;
+        // Behind a gateway only what goes to the process is in order.
+        let piped =
+            self.sort == Sort::Process || self.process.is_some() && dir == Direction::ToServer;
         piped && pick(self.read, dir) >= earlier.seq
             || self.facts.timed && now.since(earlier.at) > self.facts.grace
+    }
+
+    /// Whether this conduit is a pipe and no HTTP exchange.
+    pub(crate) fn is_pipe(&self, conduit: ConduitId) -> bool {
+        self.sort == Sort::Process || self.process == Some(conduit)
+    }
+
+    /// What may carry its messages.
+    pub(crate) fn carriers(&self) -> Carriers {
+        match self.sort {
+            Sort::Process => Carriers::LINE,
+            Sort::Document => Carriers::DOCUMENT,
+            Sort::Http if self.process.is_some() => Carriers::HTTP.and(Carriers::LINE),
+            Sort::Exchange | Sort::Http => Carriers::HTTP,
+        }
     }
 
     /// The era of a message.
@@ -387,6 +435,11 @@ impl Session {
         };
         end.get_or_insert((moment, reason));
     }
+}
+
+/// Whether a process ended by SIGTERM or another signal, which a shell tells as a status.
+pub(crate) fn is_ended_by_signal(exit: Exit) -> bool {
+    matches!(exit, Exit::Signal(_) | Exit::Code(129..=159))
 }
 
 /// The value for one of two directions.

@@ -163,12 +163,14 @@ impl RpcError {
 }
 
 fn error_of(body: &Bytes) -> Option<RpcError> {
-    match Envelope::parse(body).kind {
+    let envelope = Envelope::parse(body);
+    match envelope.kind {
+        // What OAuth and others say has a member `error`, too.
         Kind::Response {
             id,
             error: Some(error),
             ..
-        } => Some(RpcError {
+        } if envelope.version.is_some() => Some(RpcError {
             id: match id {
                 RequestId::Null => Vec::new(),
                 id => id_source(&id),

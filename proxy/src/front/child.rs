@@ -161,11 +161,10 @@ impl Child {
         self.ended().get_or_insert(why);
         self.input.finish();
         self.board().finish("the session was ended");
-        // The end of its input may never be read, and nobody waits for its answers. A full
-        // channel has told it enough.
+        // The end of its input may never be read. A full channel has told it enough.
         drop(
             self.notify
-                .try_send(Notice::Happened(Happening::ClientGone)),
+                .try_send(Notice::Happened(Happening::ClientDone)),
         );
         self.taken.notify_all();
     }

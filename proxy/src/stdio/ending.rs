@@ -1,15 +1,19 @@
 //! When a session ends, and how hard: the rules as a state machine without a clock.
 //!
 //! Real clients close the server's input, wait two seconds (TypeScript, Python) or three
-//! (Rust), then send SIGTERM (not Rust), wait two more, and then SIGKILL. Everything
-//! here fits inside those times, so that the recording is finished before the client
-//! loses patience:
+//! (Rust), then send SIGTERM (not Rust), wait two more, and then SIGKILL. A server has here
+//! the time that it has without us, and yet the recording is finished before a client loses
+//! patience for good:
 //!
 //! * After the client's end of input the server may finish what it was asked for, however
 //!   long that takes, and a client may read as slowly as it likes: one that does not want
-//!   to wait says so with a signal. A server that owes nothing gets [`GRACE`], counted from its last answer, then SIGTERM, then
-//!   [`TERM_GRACE`], then SIGKILL.
-//!   A client that has died has nobody to be answered.
+//!   to wait says so with a signal. A server that owes nothing gets [`GRACE`], counted from
+//!   its last answer, then SIGTERM, then [`TERM_GRACE`], then SIGKILL. `GRACE` ends a moment
+//!   after the two seconds, so that the signal of a client that sends one comes first, and
+//!   alone; with `TERM_GRACE` and [`LAST`] it ends before the three seconds of one that
+//!   kills without a word.
+//! * A client that has died has nobody to be answered, and no patience: its server gets
+//!   [`GONE_GRACE`].
 //! * A signal is passed on at once; a server that does not end on SIGTERM and its like
 //!   within [`SIGNAL_GRACE`] gets SIGKILL.
 //! * Once the server has ended, what it left in its pipes is passed on. A pipe that stays
@@ -19,9 +23,12 @@
 use std::time::Duration;
 
 use tapewright_schemas::event::Exit;
+use tapewright_schemas::patience::{CLIENT_PATIENCE, LENIENCY};
 
 /// From the client's end of input, or the last answer after it, to SIGTERM.
-pub(crate) const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = CLIENT_PATIENCE.saturating_add(LENIENCY);
+/// The same where the client has gone.
+pub(crate) const GONE_GRACE: Duration = Duration::from_secs(1);
 /// From that SIGTERM to SIGKILL.
 pub(crate) const TERM_GRACE: Duration = Duration::from_millis(400);
 /// From a signal that was passed on to SIGKILL.
@@ -78,6 +85,8 @@ pub(crate) struct Situation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pressure {
     None,
+    /// Terminate at this time if the client has gone by then.
+    Gone(Duration),
     /// Terminate at this time, unless answers are owed.
     Grace(Duration),
     /// Answers are owed: look again at this time.
@@ -124,10 +133,10 @@ impl Ending {
     pub(crate) fn handle(&mut self, now: Duration, happening: Happening) -> Option<Action> {
         match happening {
             Happening::ClientDone if self.pressure == Pressure::None => {
-                self.pressure = Pressure::Grace(now + GRACE);
+                self.pressure = Pressure::Gone(now + GONE_GRACE);
             }
             Happening::ClientGone if self.is_patient() => {
-                self.pressure = Pressure::Terminate(now + GRACE);
+                self.pressure = Pressure::Terminate(now + GONE_GRACE);
             }
             Happening::ClientDone | Happening::ClientGone => {}
             Happening::EndingSignal => {
@@ -152,7 +161,7 @@ impl Ending {
     fn is_patient(&self) -> bool {
         matches!(
             self.pressure,
-            Pressure::None | Pressure::Grace(_) | Pressure::Owing(_)
+            Pressure::None | Pressure::Gone(_) | Pressure::Grace(_) | Pressure::Owing(_)
         )
     }
 
@@ -167,7 +176,8 @@ impl Ending {
         let pressure = match self.pressure {
             Pressure::None => None,
             _ if self.exit.is_some() => None,
-            Pressure::Grace(at)
+            Pressure::Gone(at)
+            | Pressure::Grace(at)
             | Pressure::Owing(at)
             | Pressure::Terminate(at)
             | Pressure::Kill(at)
@@ -194,7 +204,7 @@ impl Ending {
         match self.pressure {
             _ if self.exit.is_some() => None,
             Pressure::Killed(at) if at <= now => Some(Action::Finish),
-            Pressure::Grace(at) | Pressure::Owing(at)
+            Pressure::Gone(at) | Pressure::Grace(at) | Pressure::Owing(at)
                 if at <= now && self.is_awaited(situation) =>
             {
                 self.pressure = Pressure::Owing(now + RECHECK);
@@ -202,10 +212,14 @@ impl Ending {
             }
             // It has just given its last answer: now it may see that its input has ended.
             Pressure::Owing(at) if at <= now => {
-                self.pressure = Pressure::Grace(now + GRACE);
+                self.pressure = Pressure::Gone(now + GONE_GRACE);
                 None
             }
-            Pressure::Grace(at) | Pressure::Terminate(at) if at <= now => {
+            Pressure::Gone(at) if at <= now && !situation.client_gone => {
+                self.pressure = Pressure::Grace(at + GRACE.saturating_sub(GONE_GRACE));
+                None
+            }
+            Pressure::Gone(at) | Pressure::Grace(at) | Pressure::Terminate(at) if at <= now => {
                 self.pressure = Pressure::Kill(now + TERM_GRACE);
                 Some(Action::Terminate)
             }
@@ -253,10 +267,10 @@ mod tests {
         assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
         let busy = Situation { busy: true, ..IDLE };
         assert_eq!(play(&mut ending, busy, 60_000), []);
-        let done = play(&mut ending, IDLE, 62_000);
+        let done = play(&mut ending, IDLE, 63_000);
         assert!(matches!(
             done[..],
-            [(61_000..=61_100, Action::Terminate), ..]
+            [(62_100..=62_200, Action::Terminate), ..]
         ));
         // Nobody reads any more.
         let mut ending = Ending::new(true);
@@ -269,18 +283,28 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ignores_the_end_of_input_is_gone_before_two_seconds() {
+    fn a_server_that_ignores_the_end_of_input_is_gone_before_three_seconds() {
         let mut ending = Ending::new(true);
         assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
         let done = play(&mut ending, IDLE, 10_000);
         assert_eq!(
             done,
             [
-                (1_000, Action::Terminate),
-                (1_400, Action::Kill),
-                (1_650, Action::Finish)
+                (2_100, Action::Terminate),
+                (2_500, Action::Kill),
+                (2_750, Action::Finish)
             ]
         );
+    }
+
+    #[test]
+    fn the_signal_of_a_client_that_sends_one_after_two_seconds_comes_alone() {
+        let mut ending = Ending::new(true);
+        ending.handle(ms(0), Happening::ClientDone);
+        assert!(play(&mut ending, IDLE, 2_050).is_empty());
+        ending.handle(ms(2_050), Happening::EndingSignal);
+        let done = play(&mut ending, IDLE, 10_000);
+        assert_eq!(done, [(3_250, Action::Kill), (3_500, Action::Finish)]);
     }
 
     #[test]
@@ -289,8 +313,8 @@ mod tests {
         ending.handle(ms(0), Happening::ClientDone);
         assert!(play(&mut ending, Situation { owed: 1, ..IDLE }, 60_000).is_empty());
         assert_eq!(
-            play(&mut ending, IDLE, 62_000).first(),
-            Some(&(61_050, Action::Terminate))
+            play(&mut ending, IDLE, 63_000).first(),
+            Some(&(62_150, Action::Terminate))
         );
     }
 
@@ -301,7 +325,7 @@ mod tests {
         ending.handle(ms(0), Happening::ClientDone);
         assert_eq!(
             play(&mut ending, Situation { owed: 1, ..IDLE }, 10_000).first(),
-            Some(&(1_000, Action::Terminate))
+            Some(&(2_100, Action::Terminate))
         );
     }
 

@@ -17,6 +17,8 @@ mod origins;
 mod scope;
 mod tokens;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +43,22 @@ pub use self::scope::Scope;
 pub struct Offset(pub u64);
 
 impl Offset {
+    /// As long as this.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "2^64 µs are half a million years"
+    )]
+    pub const fn of(time: Duration) -> Self {
+        Self(time.as_micros() as u64)
+    }
+
+    /// This much later.
+    #[must_use]
+    pub const fn plus(self, more: Self) -> Self {
+        Self(self.0.saturating_add(more.0))
+    }
+
     /// In milliseconds, as cassettes count.
     #[must_use]
     #[expect(

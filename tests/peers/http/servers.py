@@ -15,6 +15,14 @@ import common
 EVERYTHING = common.EVERYTHING[:2]
 HERE = common.HERE
 
+# Servers that behave, and refuse what they may.
+TERSE = {
+    "refuses-405": ["--get", "405"],
+    "refuses-404": ["--get", "404", "--delete", "400"],
+    "oauth-401": ["--auth", "401"],
+    "oauth-403": ["--auth", "403"],
+}
+
 # name -> (path of its endpoint, command for a port, whether the port is told in $PORT instead)
 SERVERS = {
     "everything": ("/mcp", lambda _port: [*EVERYTHING, "streamableHttp"], True),
@@ -23,6 +31,7 @@ SERVERS = {
     "fastmcp-sse": ("/sse", lambda port: [*common.FASTMCP, "sse", port], False),
     "mcpserver": ("/mcp", lambda port: [*common.MCPSERVER, port], False),
     "modern": ("/mcp", lambda port: [*common.MODERN, port], False),
+    **{name: ("/mcp", lambda port, how=how: [*common.TERSE, port, *how], False) for name, how in TERSE.items()},
     "suite": ("/mcp", lambda port: [common.NODE, str(HERE / "http/suite_server.mjs"), port], False),
 }
 

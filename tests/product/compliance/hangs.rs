@@ -1,6 +1,7 @@
 //! Requests without an answer, named while they hang.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -160,4 +161,31 @@ fn what_can_be_mistyped_is_explained() {
         let said = say(options);
         assert!(said.contains(words), "{said}");
     }
+}
+
+#[test]
+fn a_server_that_never_answers_and_is_ended_by_a_signal_is_found_to_hang() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.tape.jsonl");
+    let check = ["--check", "--all", "--hang-after", "1100ms"];
+    let options = [&check[..], &["-o", path.to_str().unwrap()]].concat();
+    let mut session = Session::start(record(&options, &["sh", "-c", &slow()]));
+    handshake(&mut session);
+    session.send(PING);
+    // So much time has passed then that it was not sent too late to be answered.
+    assert!(is_named(&path, "`ping`"));
+    session.signal("TERM");
+    let status = crate::support::wait(&mut session.child, PATIENCE);
+    assert_eq!(status.signal(), Some(15));
+    let found = findings(&Tape::read(&path));
+    let told = found.iter().find(|one| one.code == "INV-016").unwrap();
+    assert_eq!(
+        (told.status.as_str(), told.side.as_str()),
+        ("fail", "server")
+    );
+    assert!(
+        super::from_disk(&path)
+            .iter()
+            .any(|(code, ..)| code == "INV-016")
+    );
 }

@@ -1,5 +1,6 @@
 //! Judging: while it is recorded, and from files.
 
+mod carriers;
 mod evidence;
 mod explain;
 mod faulted;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tapewright_schemas::event::{Event, EventBody, Payload};
+use tapewright_schemas::event::{Event, EventBody, Origin, Origins, Payload};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Header, Reader, VERSION};
 
@@ -63,10 +63,17 @@ impl Draft {
         let mut text = Vec::new();
         header.write(&mut text);
         let (mut last, mut line) = (0, Vec::new());
+        let mut origins = Origins::default();
         for (place, event) in self.events.iter().enumerate() {
             last = event.at.0;
             line.clear();
-            encoder.encode(event, &mut line);
+            let mut event = event.clone();
+            if let EventBody::Message { origin, .. } = &mut event.body {
+                // A step may have moved it, or changed the head that it came with.
+                *origin = Origin::default();
+            }
+            origins.complete(&mut event);
+            encoder.encode(&event, &mut line);
             if !self.lost.contains(&place) {
                 text.extend_from_slice(&line);
             }

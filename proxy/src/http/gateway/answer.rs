@@ -58,7 +58,8 @@ pub(crate) fn pass(
     exchange
         .log
         .note(Direction::ToClient, EventBody::Head(Box::new(head)));
-    let ends = ends(exchange, asked, response.status(), response.headers());
+    let status = response.status();
+    let ends = ends(exchange, asked, status, response.headers());
     let (mut parts, body) = response.into_parts();
     let tap = Tap::new(
         Arc::clone(&exchange.log),
@@ -70,7 +71,8 @@ pub(crate) fn pass(
             is_legacy_stream,
             in_flight,
         }),
-    );
+    )
+    .with_status(status);
     fields::strip(&mut parts.headers);
     // Each leg has a version of its own (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, StatusCode, header};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
 use tapewright_schemas::event::{
@@ -56,6 +56,8 @@ pub(crate) struct Tap {
     content: Content,
     // The head says that it is JSON.
     json: bool,
+    // The head says that the request was refused.
+    refused: bool,
     watch: Box<dyn Watch>,
 }
 
@@ -99,8 +101,15 @@ impl Tap {
             dir,
             content,
             json: media_type(head).is_some_and(|name| name.ends_with("json")),
+            refused: false,
             watch,
         }
+    }
+
+    /// The same, where the response has this status.
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+        self.refused = status.is_client_error() || status.is_server_error();
+        self
     }
 
     /// What time it is.
@@ -225,6 +234,9 @@ impl Tap {
 
     fn is_message(&self, payload: &Payload, envelope: &Envelope<'_>) -> bool {
         match envelope.kind {
+            // The body of an HTTP error may be a JSON-RPC error (2025-03-26, basic/transports,
+            // Sending Messages 4), or what others say: OAuth has a member `error`, too.
+            Kind::Response { .. } if self.refused => envelope.version.is_some(),
             // What a client posts as JSON is meant to be a message, also where it fails;
             // and so is what is too long to be read.
             Kind::Malformed(Malformed::NotJson | Malformed::NotUtf8) => {
