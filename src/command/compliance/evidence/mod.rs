@@ -70,7 +70,7 @@ fn cut(source: &Source, finding: &Finding) -> Option<Cut> {
         let all = vessel.parts();
         let shows = |parts: &[usize]| {
             let text = vessel.text(parts);
-            text.is_some_and(|text| vessel.shows(text, finding))
+            text.is_some_and(|text| vessel.shows(text, finding, &source.known))
         };
         // What proves it, and how the session began, is mostly enough.
         let likely = vessel.likely(finding);

@@ -1,13 +1,17 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use tapewright_compliance::finding::{Finding, Status};
-use tapewright_compliance::table::TABLE;
+use tapewright_compliance::code::Code;
+use tapewright_compliance::finding::{Finding, Side, Status};
+use tapewright_compliance::table::{self, TABLE};
 use tapewright_compliance::{Invariant, Selection, Transport, script};
+use tapewright_replay::Script;
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Header, VERSION};
 
+use self::plan::Plan;
 use super::super::judge::{self, Question};
 use super::{Verdicts, plain, write};
 
@@ -84,4 +88,65 @@ fn each_finding_of_each_bad_example_is_found_again_in_the_file_that_was_cut_out_
             );
         }
     }
+}
+
+#[path = "../../../../compliance/tests/mutants/draft/mod.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the rules, which use all of it"
+)]
+mod draft;
+#[path = "../../../../compliance/tests/mutants/plan.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the rules, which use all of it"
+)]
+mod plan;
+
+/// Code, side and words of everything that fails in a file, by every rule.
+fn all_failures(path: &Path) -> BTreeSet<(Code, Side, String)> {
+    let question = Question {
+        path,
+        selection: Selection::all(),
+        shared_transport: false,
+    };
+    let verdicts = judge::judge(&question).expect("a readable file");
+    let told = |one: &Finding| (one.code, one.side, one.detail.clone());
+    failures(&verdicts).into_iter().map(told).collect()
+}
+
+/// What is wrong with the evidence of a mutant: it shows its finding, nothing that the mutant
+/// does not have, and can be replayed.
+fn flaw(folder: &Path, number: usize, plan: &Plan) -> Option<String> {
+    let whole = folder.join(format!("{number}.tape.jsonl"));
+    fs::write(&whole, plan.mutant().tape()).expect("a file");
+    let known = all_failures(&whole);
+    let rule = table::find(plan.rule).expect("a rule");
+    let mut verdicts = judged(&whole, rule);
+    write(&folder.join(number.to_string()), &mut verdicts).expect("evidence");
+    let files: Vec<_> = super::files(&verdicts).collect();
+    if files.len() != failures(&verdicts).len() {
+        return Some(format!("{}: {} files", plan.rule, files.len()));
+    }
+    files.iter().find_map(|file| {
+        let shown = all_failures(file);
+        let extra: Vec<_> = shown.difference(&known).collect();
+        let there = shown.iter().any(|(code, ..)| *code == plan.rule);
+        let replays = Script::load(fs::read(file).expect("a file")).is_ok();
+        let clean = there && extra.is_empty() && replays;
+        (!clean).then(|| format!("{}: {there} {replays} {extra:?}", plan.rule))
+    })
+}
+
+#[test]
+fn the_evidence_of_every_mutant_is_clean_and_replays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut done = BTreeSet::new();
+    let plans = plan::all();
+    let first = plans.iter().filter(|plan| done.insert(plan.rule));
+    let flaws: Vec<_> = first
+        .enumerate()
+        .filter_map(|(number, plan)| flaw(folder.path(), number, plan))
+        .collect();
+    assert!(flaws.is_empty(), "{flaws:#?}");
 }

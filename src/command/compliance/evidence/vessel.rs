@@ -1,12 +1,14 @@
 //! Files that a part of a recording can be put into, and judged from again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tapewright_compliance::finding::{Finding, Status};
+use tapewright_compliance::code::Code;
+use tapewright_compliance::finding::{Finding, Side, Status};
 use tapewright_compliance::{Checker, Facts, Selection, capture};
+use tapewright_replay::Script;
 use tapewright_schemas::capture::{Capture, Exchange, Session};
 use tapewright_schemas::cassette;
 use tapewright_schemas::envelope::{Envelope, Kind};
@@ -15,7 +17,16 @@ use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Header, Reader};
 
-use crate::files::{Contents, Recording};
+use crate::files::{self, Contents, Recording};
+
+/// What is known of the whole recording.
+#[derive(Default)]
+pub(super) struct Known {
+    /// By every rule: code, side and words of each finding.
+    findings: BTreeSet<(Code, Side, String)>,
+    /// Whether it can be replayed.
+    replays: bool,
+}
 
 /// A recording in memory.
 pub(super) struct Source {
@@ -26,6 +37,7 @@ pub(super) struct Source {
     capture: Option<Capture>,
     // The events that belong together, each by its place.
     parts: Vec<Vec<usize>>,
+    pub(super) known: Known,
 }
 
 /// A kind of file, and how parts of the recording get into it.
@@ -42,9 +54,25 @@ pub(super) trait Vessel {
     /// How its name ends.
     fn ending(&self) -> &'static str;
 
-    /// Whether the text, judged anew, shows the finding.
-    fn shows(&self, text: Vec<u8>, finding: &Finding) -> bool {
-        judged(text, finding).unwrap_or(false)
+    /// Whether the text, judged anew, shows the finding and no other than these, and can be
+    /// replayed where the whole recording can.
+    fn shows(&self, text: Vec<u8>, finding: &Finding, known: &Known) -> bool {
+        let replays = !known.replays || Script::load(text.clone()).is_ok();
+        let told = |one: &Finding| (one.code, one.side, one.detail.clone());
+        let alone = |code| {
+            let mut selection = Selection::none();
+            selection.select(code).ok()?;
+            Some(selection)
+        };
+        // By its own rule first, which is quick and mostly tells.
+        let found = |selection| findings(text.clone(), selection).unwrap_or_default();
+        let own = alone(finding.code).map(found).unwrap_or_default();
+        let there = own.iter().any(|one| told(one) == told(finding));
+        replays
+            && there
+            && found(Selection::all())
+                .iter()
+                .all(|one| known.findings.contains(&told(one)))
     }
 }
 
@@ -63,7 +91,18 @@ impl Source {
             }
             Ok(())
         })?;
+        let (_, text) = files::whole(path)?;
+        let told = |one: Finding| (one.code, one.side, one.detail);
+        let known = Known {
+            replays: Script::load(text.clone()).is_ok(),
+            findings: findings(text, Selection::all())
+                .unwrap_or_default()
+                .into_iter()
+                .map(told)
+                .collect(),
+        };
         Ok(Self {
+            known,
             path: path.to_path_buf(),
             header: frame.header,
             parts: parts(&events),
@@ -225,7 +264,10 @@ impl Vessel for ToTape<'_> {
             last = event.at.0;
             encoder.encode(event, &mut text);
         }
-        encoder.footer(last, None).write(&mut text);
+        // A tape without an end does not get one: what it lacks would be told of as a finding.
+        if !matches!(self.0.ending, Ending::CutShort { .. }) {
+            encoder.footer(last, None).write(&mut text);
+        }
         Some(text)
     }
 
@@ -312,10 +354,8 @@ fn session_text(session: &Session, exchanges: &[&Exchange]) -> Option<String> {
     Some(format!("{{\n{}\n}}", members.join(",\n")))
 }
 
-/// Judges a text by the invariant of a finding; whether it is found again.
-fn judged(text: Vec<u8>, finding: &Finding) -> Option<bool> {
-    let mut selection = Selection::none();
-    selection.select(finding.code).ok()?;
+/// What fails in a text by some rules.
+fn findings(text: Vec<u8>, selection: Selection) -> Option<Vec<Finding>> {
     let (mut checker, ending);
     if FileKind::is_tape_header(text.split(|byte| *byte == b'\n').next()?) {
         let mut reader = Reader::open(text.as_slice()).ok()?;
@@ -341,11 +381,7 @@ fn judged(text: Vec<u8>, finding: &Finding) -> Option<bool> {
         ending = recording.ending;
     }
     let judged = checker.finish(Some(&ending));
-    let mut findings = judged
-        .iter()
-        .flat_map(|one| &one.outcomes)
-        .flat_map(|one| &one.findings);
-    Some(findings.any(|one| {
-        one.status == Status::Fail && one.side == finding.side && one.detail == finding.detail
-    }))
+    let outcomes = judged.into_iter().flat_map(|one| one.outcomes);
+    let all = outcomes.flat_map(|one| one.findings);
+    Some(all.filter(|one| one.status == Status::Fail).collect())
 }
