@@ -118,9 +118,10 @@ impl Draft {
             "handshake" => self.handshake(rest)?,
             "fault" => {
                 let (way, did) = rest.split_once(' ')?;
-                let members = match did.starts_with('{') {
-                    true => did.to_owned(),
-                    false => format!(r#"{{"did":"{did}"}}"#),
+                let members = if did.starts_with('{') {
+                    did.to_owned()
+                } else {
+                    format!(r#"{{"did":"{did}"}}"#)
                 };
                 let faulted: Faulted = serde_json::from_str(&members).ok()?;
                 self.push(direction(way)?, EventBody::Faulted(Box::new(faulted)));

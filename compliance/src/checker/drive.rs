@@ -198,7 +198,7 @@ impl Checker {
                 }
             }
             EventBody::Gap(_) => self.gap(),
-            EventBody::Session(mark) => self.mark(event, mark),
+            EventBody::Session(mark) => self.mark(event, *mark),
             EventBody::Head(head) => self.head(event, head),
             EventBody::Sse(note) => self.note(event, note),
             EventBody::Body { payload } => self.body(event, payload.wire_len()),
@@ -206,13 +206,13 @@ impl Checker {
         }
     }
 
-    fn mark(&mut self, event: &Event, mark: &SessionMark) {
+    fn mark(&mut self, event: &Event, mark: SessionMark) {
         match mark {
             SessionMark::Began(how) => {
-                let begins = *how != SessionStart::SessionId;
+                let begins = how != SessionStart::SessionId;
                 let session = self.session(event);
                 session.start_unknown &= !begins;
-                if *how == SessionStart::EventStream {
+                if how == SessionStart::EventStream {
                     self.legacy(event);
                 }
             }
@@ -223,8 +223,8 @@ impl Checker {
                         seq: event.seq,
                         at: event.at,
                     };
-                    session.ended = Some((moment, *how));
-                    if *how == SessionEnd::NoSessionId {
+                    session.ended = Some((moment, how));
+                    if how == SessionEnd::NoSessionId {
                         // What follows belongs to it, and cannot be told from the rest.
                         session.sort = Sort::Exchange;
                     }

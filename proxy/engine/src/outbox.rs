@@ -59,14 +59,17 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    fn released(self, now: Offset, why: Release) -> Box<Faulted> {
+    fn released(self, now: Offset, why: Release) -> Faulted {
         let what = What::Released {
             after: now.since(self.since),
             why,
             all: self.all,
         };
         let fault = self.fault;
-        Effect { fault, what }.about(self.message)
+        Faulted {
+            message: self.message,
+            effect: Effect { fault, what },
+        }
     }
 }
 
@@ -334,7 +337,7 @@ impl Outbox {
         let note = self.notes.remove(&ticket);
         let in_time = |note: &Note| note.is_foreseen && why == Release::Due;
         if let Some(note) = note.filter(|note| !in_time(note)) {
-            self.told.push_back(note.released(now, why));
+            self.told.push_back(Box::new(note.released(now, why)));
         }
     }
 }
