@@ -129,11 +129,18 @@ impl<T: Default> Conversation<T> {
         let message = faulted.message.filter(|_| goes == Let::One);
         let fault = faulted.effect.fault.as_ref();
         let of_it = self.handles(|one| {
-            one.state == State::Kept(event.conduit)
+            let is_held = match one.state {
+                State::Kept(conduit) => {
+                    conduit == event.conduit && (message.is_none() || one.held == message)
+                }
+                // Sooner than it was due.
+                State::Until(_) => one.conduit == event.conduit && one.held == faulted.message,
+                State::Fresh | State::Open => false,
+            };
+            is_held
                 && one.dir == event.dir.opposite()
                 // What waited behind it has no fault of its own.
                 && (one.fault.is_none() || one.fault.as_ref() == fault)
-                && (message.is_none() || one.held == message)
         });
         for handle in of_it {
             self.answered(handle, event.at);

@@ -170,6 +170,22 @@ fn a_delay_ends_by_itself() {
 }
 
 #[test]
+fn a_delay_ends_when_its_fault_is_taken_away() {
+    let mut talk = Talk::new(20);
+    talk.say(ToServer, &ask(1));
+    talk.say(ToClient, &answer(1));
+    let by = Offset(50_000);
+    talk.fault("slow-1", Some(1), What::Delayed { by });
+    talk.waits.tick(Offset(40_000));
+    assert_eq!(talk.told(), ["+1"]);
+    talk.at = 40_000;
+    talk.fault("slow-1", Some(1), released(false));
+    assert_eq!(talk.told(), ["-1 answered 40"]);
+    talk.waits.tick(Offset(60_000));
+    assert!(talk.told().is_empty());
+}
+
+#[test]
 fn a_server_that_leaves_answers_nothing() {
     let mut talk = Talk::new(1_000);
     talk.say(ToServer, &ask(1));
