@@ -1,0 +1,265 @@
+//! Under every kind of fault nobody is blamed for what we did: on lines, in bodies and on streams
+//! of events, live and from disk, with a client that gives up, one that does not, and a fault
+//! that is taken away in between.
+
+mod http;
+mod lines;
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tapewright_engine::fault::{Kind, Reach, kinds};
+use tapewright_schemas::event::EventBody;
+
+use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk};
+use crate::support::{Tape, eventually, tapewright};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+/// For how long a client waits before it gives up.
+const SHORT: Duration = Duration::from_millis(200);
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+const CANCEL: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#;
+const LISTED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"search","inputSchema":{"type":"object"}}]}}"#;
+
+fn call(id: u32, token: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"search","_meta":{{"progressToken":"{token}"}}}}}}"#
+    )
+}
+
+fn found(id: u32) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"x"}}]}}}}"#
+    )
+}
+
+/// What a server that keeps to the protocol answers, if it answers.
+fn answer(message: &str) -> Option<String> {
+    let is = |text: &str| message.contains(text);
+    Some(match () {
+        () if is("\"initialize\"") => RESULT.to_owned(),
+        () if is("tools/list") => LISTED.to_owned(),
+        () if is("\"id\":2,") => found(2),
+        () if is("\"id\":3,") => found(3),
+        () => return None,
+    })
+}
+
+/// What becomes of the fault, and of a call that it meets.
+#[derive(Clone, Copy, Debug)]
+enum Course {
+    /// The client cancels it.
+    GivesUp,
+    /// The client waits for it no longer, and says nothing.
+    Leaves,
+    /// The fault is taken away.
+    Removed,
+}
+
+/// A client that keeps to the protocol, on one way or another.
+trait Client {
+    /// Opens a session.
+    fn open(&mut self);
+    /// Sends a message.
+    fn send(&mut self, message: &str);
+    /// All that came.
+    fn came(&mut self) -> String;
+    /// Waits no longer for anything.
+    fn leave(&mut self) {}
+    /// Whether what it sends arrives in that order.
+    fn is_ordered(&self) -> bool {
+        false
+    }
+    /// Ends the session; its tape.
+    fn finish(self: Box<Self>) -> Tape;
+}
+
+/// All that came to a client, from wherever it came.
+#[derive(Clone, Default)]
+struct Came(Arc<Mutex<Vec<u8>>>);
+
+impl Came {
+    /// Gathers what comes from here, on a thread of its own.
+    fn gather(&self, mut from: impl Read + Send + 'static) -> JoinHandle<()> {
+        let all = Arc::clone(&self.0);
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut piece) {
+                all.lock().unwrap().extend_from_slice(&piece[..count]);
+            }
+        })
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+fn is_answered(client: &mut dyn Client, id: u32, within: Duration) -> bool {
+    let result = format!("\"id\":{id},\"result\"");
+    let error = format!("\"id\":{id},\"error\"");
+    eventually(within, || {
+        let came = client.came();
+        came.contains(&result) || came.contains(&error)
+    })
+}
+
+/// Takes every fault away, once one has acted.
+fn remove(folder: &Path) {
+    let control = format!("unix:{}", folder.join("control").display());
+    let fault = |words: &[&str]| {
+        let mut command = tapewright();
+        let done = command
+            .arg("fault")
+            .args(words)
+            .args(["--control", &control]);
+        String::from_utf8(done.output().unwrap().stdout).unwrap()
+    };
+    let tape = folder.join("run.tape.jsonl");
+    let acted = || std::fs::read_to_string(&tape).is_ok_and(|text| text.contains("\"faulted\""));
+    assert!(eventually(PATIENCE, acted));
+    // Where it has ended the session there is nothing left to ask.
+    let list = fault(&["list"]);
+    for line in list.lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        fault(&["remove", entry["name"].as_str().unwrap()]);
+    }
+}
+
+/// A session under a fault; its tape.
+fn play(folder: &Path, mut client: Box<dyn Client>, course: Course) -> Tape {
+    client.open();
+    client.send(LIST);
+    is_answered(&mut *client, 1, SHORT);
+    client.send(&call(2, "t"));
+    if matches!(course, Course::Removed) {
+        remove(folder);
+    }
+    if !is_answered(&mut *client, 2, SHORT) {
+        match course {
+            Course::GivesUp => client.send(CANCEL),
+            Course::Leaves => client.leave(),
+            Course::Removed => {}
+        }
+    }
+    // What was cancelled is over for its client, and so is its token.
+    let token = match course {
+        Course::GivesUp if client.is_ordered() => "t",
+        _ => "another",
+    };
+    client.send(&call(3, token));
+    is_answered(&mut *client, 3, SHORT);
+    client.finish()
+}
+
+/// One session: a fault, a way, and what happens.
+#[derive(Clone, Debug)]
+struct Cell {
+    fault: String,
+    way: Way,
+    course: Course,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Lines,
+    Bodies,
+    Events,
+}
+
+impl Cell {
+    fn start(&self, folder: &Path) -> Box<dyn Client> {
+        let control = format!("unix:{}", folder.join("control").display());
+        let fault = self.fault.as_str();
+        let options = ["--check", "--all", "--control", &control, "--fault", fault];
+        match self.way {
+            Way::Lines => Box::new(lines::Lines::start(folder, &options)),
+            way => Box::new(http::Posts::start(folder, &options, way)),
+        }
+    }
+
+    /// What is wrong with the judgement of the session.
+    fn wrong(&self) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let client = self.start(folder.path());
+        let tape = play(folder.path(), client, self.course);
+        let faulted = |body: &EventBody| matches!(body, EventBody::Faulted { .. });
+        if !tape.events.iter().any(|event| faulted(&event.body)) {
+            return Some(format!("{self:?} did nothing"));
+        }
+        let mut live = Vec::new();
+        for one in findings(&tape) {
+            if one.status == "fail" && one.side != "recorder" {
+                return Some(format!("{self:?}: {one:?}"));
+            }
+            let places = one.evidence.iter().map(|place| place.seq).collect();
+            live.push((one.code, one.detail, places));
+        }
+        live.sort();
+        let disk = from_disk(&folder.path().join("run.tape.jsonl"));
+        (live != disk).then(|| format!("{self:?}: live {live:?}, from disk {disk:?}"))
+    }
+}
+
+/// Faults of this kind that meet what is said.
+fn meeting(kind: &Kind) -> Vec<String> {
+    match kind.name {
+        "drop" => vec![
+            "drop tool=search".to_owned(),
+            "drop tool=search on=request".to_owned(),
+        ],
+        // As large as it needs to be, so that no rule about time has a say.
+        "oversize" => vec!["oversize tool=search bytes=200000".to_owned()],
+        _ => vec![kind.example.replace(" nth=3", "")],
+    }
+}
+
+fn cells() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for kind in kinds::ALL {
+        for way in [Way::Lines, Way::Bodies, Way::Events] {
+            let reach = match way {
+                Way::Lines => Reach::Stdio,
+                _ => Reach::Http,
+            };
+            if kind.reach != Reach::Any && kind.reach != reach {
+                continue;
+            }
+            for fault in meeting(kind) {
+                for course in [Course::GivesUp, Course::Leaves, Course::Removed] {
+                    let fault = fault.clone();
+                    cells.push(Cell { fault, way, course });
+                }
+            }
+        }
+    }
+    cells
+}
+
+#[test]
+fn no_kind_of_fault_is_blamed_on_a_peer() {
+    let cells = cells();
+    assert!(cells.len() > 150, "{}", cells.len());
+    let left = Mutex::new(cells.iter());
+    let problems = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        // They wait most of the time.
+        for _ in 0..8 {
+            scope.spawn(|| {
+                loop {
+                    let next = left.lock().unwrap().next();
+                    let Some(cell) = next else { break };
+                    let wrong = cell.wrong();
+                    problems.lock().unwrap().extend(wrong);
+                }
+            });
+        }
+    });
+    let problems = problems.into_inner().unwrap();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
