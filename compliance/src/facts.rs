@@ -6,6 +6,10 @@ use tapewright_schemas::tape::Header;
 
 /// What is known about a recording as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that hold in any combination"
+)]
 pub struct Facts {
     /// How its messages travelled.
     pub transport: Transport,

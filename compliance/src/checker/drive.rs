@@ -192,10 +192,11 @@ impl Checker {
                 let exit = *exit;
                 self.session(event).exited = Some((moment, exit));
             }
-            EventBody::Signal(name) if self.facts.transport == Transport::Stdio => {
-                if ENDING_SIGNALS.contains(&name.as_str()) {
-                    self.session(event).signalled.get_or_insert(moment);
-                }
+            EventBody::Signal(name)
+                if self.facts.transport == Transport::Stdio
+                    && ENDING_SIGNALS.contains(&name.as_str()) =>
+            {
+                self.session(event).signalled.get_or_insert(moment);
             }
             EventBody::Gap(_) => self.gap(),
             EventBody::Session(mark) => self.mark(event, *mark),
