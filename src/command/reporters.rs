@@ -83,6 +83,12 @@ pub(crate) fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     file.commit(None)
 }
 
+/// Whether what is printed is not for people.
+pub(crate) fn is_for_programs(reporters: &[ReporterFile]) -> bool {
+    let mut printed = reporters.iter().filter(|one| one.file.is_none());
+    printed.any(|one| one.format != Format::Pretty)
+}
+
 /// Whether what is printed is JSON.
 pub(crate) fn is_json(reporters: &[ReporterFile]) -> bool {
     let mut printed = reporters.iter().filter(|one| one.file.is_none());

@@ -30,6 +30,8 @@ pub(crate) struct Ready {
 pub(crate) struct Refused {
     /// Every file that was read.
     pub(crate) files: Vec<PathBuf>,
+    /// What was said, a line for each mistake.
+    pub(crate) why: Vec<String>,
 }
 
 impl Ready {
@@ -50,8 +52,10 @@ impl Ready {
             let name = path.display().to_string();
             let files = loaded.sources.iter().map(|source| source.path.clone());
             let files = files.collect();
+            let why = loaded.issues.iter().map(|issue| issue.message.clone());
+            let why = why.collect();
             report::err(&report::issues::pretty(name, loaded));
-            return Ok(Err(Refused { files }));
+            return Ok(Err(Refused { files, why }));
         };
         Ok(Ok(Self {
             path: path.to_owned(),

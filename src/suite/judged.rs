@@ -44,6 +44,7 @@ pub(super) fn world(case: &Case, test: &Test, snapshots: &Arc<Snapshots>) -> Tes
     TestWorld {
         snapshots: Arc::clone(snapshots),
         variables: TestWorld::variables(&case.name, &test.server, tool),
+        time: case.timeout,
     }
 }
 
@@ -105,7 +106,7 @@ pub(super) fn tell(row: &mut Row, case: &Case, outcome: &Outcome, exchange: Opti
     for failure in &outcome.failures {
         let place = match failure.index {
             Some(index) => case.assertion(index),
-            None => &case.place,
+            None => case.field(&failure.matcher),
         };
         row.failures.push(Told {
             what: failure.clone(),

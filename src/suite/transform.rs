@@ -2,6 +2,7 @@
 //! output.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use tapewright_assertions::Json;
@@ -10,8 +11,17 @@ use tapewright_proxy::stdio::ChildProcess;
 use tapewright_proxy::upstream::{ChunkSource, ReadResult, Upstream as _};
 use tapewright_schemas::event::Exit;
 
-/// How long a command may take, and how much it may say.
-const TIME: Duration = Duration::from_secs(30);
+/// Where a command is looked for, and how long it may take.
+#[derive(Debug)]
+pub(super) struct Bounds<'a> {
+    /// The folder of the suite.
+    pub(super) folder: &'a Path,
+    pub(super) time: Duration,
+}
+
+/// How long a command of a test without a limit may take.
+pub(super) const TIME: Duration = Duration::from_secs(30);
+/// How much a command may say.
 const OUTPUT_BYTES: usize = 64 << 20;
 const LOG_BYTES: usize = 2_000;
 /// How much is read at once.
@@ -25,12 +35,19 @@ pub(super) fn run(
     command: &[String],
     variables: &[(String, String)],
     value: &Json,
+    bounds: &Bounds<'_>,
 ) -> Result<Json, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("is empty".to_owned());
     };
+    let beside = bounds.folder.join(program);
+    let program = if program.contains('/') && beside.is_file() {
+        beside.into_os_string()
+    } else {
+        program.into()
+    };
     let arguments = arguments.iter().map(Into::into).collect();
-    let process = ChildProcess::new(program.into(), arguments).with_env(variables.to_vec());
+    let process = ChildProcess::new(program, arguments).with_env(variables.to_vec());
     let link = process.open().map_err(|error| match &error {
         tapewright_proxy::upstream::OpenError::Spawn { source, .. } => {
             format!("could not be started: {source}")
@@ -45,7 +62,7 @@ pub(super) fn run(
         // A command may answer before it has read everything, or instead.
         scope.spawn(move || to_process.write(&input).ok());
         let log = log.map(|log| scope.spawn(move || read_log(log)));
-        let output = read_output(from_process.as_mut(), clock);
+        let output = read_output(from_process.as_mut(), clock, bounds.time);
         if output.is_err() {
             life.signal(rustix::process::Signal::KILL);
         }
@@ -69,12 +86,16 @@ pub(super) fn run(
     })
 }
 
-fn read_output(source: &mut dyn ChunkSource, clock: Clock) -> Result<Vec<u8>, String> {
+fn read_output(
+    source: &mut dyn ChunkSource,
+    clock: Clock,
+    time: Duration,
+) -> Result<Vec<u8>, String> {
     let mut output = Vec::new();
     loop {
-        let left = TIME.saturating_sub(clock.elapsed());
+        let left = time.saturating_sub(clock.elapsed());
         if left.is_zero() {
-            return Err(format!("took longer than {} s", TIME.as_secs()));
+            return Err(format!("took longer than {} ms", time.as_millis()));
         }
         output.reserve(CHUNK_BYTES);
         match source.read(&mut output, Some(left)) {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tapewright_assertions::{EvalError, Json, Phase, Snapshot, World};
 use tapewright_schemas::redact::{Redactor, Rules};
@@ -17,6 +18,8 @@ use crate::files::NewFile;
 pub(crate) struct Snapshots {
     folder: PathBuf,
     update: bool,
+    // What the suite says about updating does not count: a machine would bless itself.
+    frozen: bool,
     rules: Arc<Rules>,
     // One at a time: tests of different servers may use one snapshot.
     written: Mutex<usize>,
@@ -28,15 +31,19 @@ pub(crate) struct TestWorld {
     pub(crate) snapshots: Arc<Snapshots>,
     /// What a transform is told about the test: the documented variables.
     pub(crate) variables: Vec<(String, String)>,
+    /// The limit of the test.
+    pub(crate) time: Option<Duration>,
 }
 
 impl Snapshots {
     /// The snapshots beside a suite. With `update` every one that is used is recorded anew.
-    pub(crate) fn beside(suite: &Path, update: bool, rules: Arc<Rules>) -> Self {
+    /// Where they are `frozen`, what a suite says about that does not count.
+    pub(crate) fn beside(suite: &Path, update: bool, frozen: bool, rules: Arc<Rules>) -> Self {
         let folder = suite.parent().unwrap_or(Path::new("")).join("snapshots");
         Self {
             folder,
             update,
+            frozen,
             rules,
             written: Mutex::new(0),
         }
@@ -65,7 +72,7 @@ impl Snapshots {
         let path = self.path(key);
         let shown = || path.display().to_string();
         match fs::read(&path) {
-            Ok(bytes) if !update && !self.update => {
+            Ok(bytes) if !self.update && (self.frozen || !update) => {
                 let value = Json::read(&bytes).map_err(|error| {
                     format!("the snapshot at {} cannot be read: {error}", shown())
                 })?;
@@ -123,7 +130,11 @@ impl World for TestWorld {
         let mut variables = self.variables.clone();
         let name = phase.name();
         variables.push(("MCPTEST_TRANSFORM_PHASE".to_owned(), name.to_owned()));
-        transform::run(command, &variables, value).map_err(|why| {
+        let bounds = transform::Bounds {
+            folder: self.snapshots.folder.parent().unwrap_or(Path::new("")),
+            time: self.time.unwrap_or(transform::TIME),
+        };
+        transform::run(command, &variables, value, &bounds).map_err(|why| {
             let command = command.join(" ");
             format!("{name} transform: the command `{command}` {why}")
         })

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Judged, Matcher, exact, object_argument, required, string_argument};
+use super::{Judged, Matcher, exact, nothing_there, object_argument, required, string_argument};
 use crate::assertion::kind;
 use crate::error::LoadError;
 use crate::json::Json;
@@ -54,7 +54,9 @@ fn checked(key: &str) -> Result<(), LoadError> {
 
 impl Matcher for Snapshot {
     fn judge(&self, value: Option<&Json>, world: &dyn World) -> Judged {
-        let actual = value.unwrap_or(&Json::Null);
+        let Some(actual) = value else {
+            return nothing_there(None);
+        };
         match world.snapshot(&self.key, actual, self.update) {
             Err(error) => Judged::Unknown(error),
             Ok(Known::Recorded) => Judged::Holds,

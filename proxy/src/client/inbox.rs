@@ -1,6 +1,7 @@
 //! What waits to be taken from a server: bounded, and waited for with a deadline.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,11 +16,16 @@ use crate::clock::Clock;
 /// larger when nothing else waits.
 const CAPACITY: usize = 4 << 20;
 
+/// How often whoever waits looks whether it should stop.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// What the threads of a link tell the client.
 #[derive(Clone, Debug)]
 pub(super) struct Inbox {
     shared: Arc<Shared>,
     pub(super) limit_bytes: usize,
+    // Nobody wants to wait any more.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 #[derive(Debug, Default)]
@@ -65,10 +71,11 @@ pub(super) enum Taken {
 }
 
 impl Inbox {
-    pub(super) fn new(limit_bytes: usize) -> Self {
+    pub(super) fn new(limit_bytes: usize, stop: Option<Arc<AtomicBool>>) -> Self {
         Self {
             shared: Arc::default(),
             limit_bytes,
+            stop,
         }
     }
 
@@ -96,10 +103,17 @@ impl Inbox {
                 Some(OutputEnd::Closed) | None => {}
             }
             let now = clock.elapsed();
-            if now >= until {
+            let mut left = until.saturating_sub(now);
+            if let Some(stop) = &self.stop {
+                if stop.load(Ordering::Relaxed) {
+                    return Taken::TimedOut;
+                }
+                left = left.min(LOOK);
+            }
+            if left.is_zero() {
                 return Taken::TimedOut;
             }
-            state = self.wait(state, until.saturating_sub(now));
+            state = self.wait(state, left);
         }
     }
 

@@ -101,7 +101,7 @@ impl Client {
     ) -> Result<Self, ClientError> {
         let link = upstream.open()?;
         let peer = link.peer.clone();
-        let inbox = Inbox::new(settings.limit_bytes);
+        let inbox = Inbox::new(settings.limit_bytes, settings.stop.clone());
         let wires = Wires::connect(link, inbox, clock).map_err(ClientError::Thread)?;
         Ok(Self {
             wires,

@@ -1,6 +1,7 @@
 //! What a client is told about its manners.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tapewright_schemas::redact::Rules;
@@ -18,6 +19,8 @@ pub struct Settings {
     /// How long the server may take to end once its input has ended; half of it again
     /// before it is killed.
     pub grace: Duration,
+    /// Once it is set, whoever waits for the server is told that its time is over.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Settings {
@@ -29,6 +32,7 @@ impl Settings {
             limit_bytes: 64 << 20,
             patience: Duration::from_secs(30),
             grace: Duration::from_secs(2),
+            stop: None,
         }
     }
 }

@@ -15,7 +15,7 @@ mod stderr;
 
 pub use child::ChildProcess;
 pub use session::{Outcome, SessionError, run};
-pub use signals::die_by;
+pub use signals::{die_by, interruption};
 
 /// Our standard error, for what a server says beside the protocol.
 pub(crate) fn standard_error() -> std::io::Result<Box<dyn crate::upstream::ChunkSink>> {

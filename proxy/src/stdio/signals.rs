@@ -1,6 +1,8 @@
 //! Signals that reach the recorder and are meant for the server.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::thread;
 
@@ -36,6 +38,19 @@ pub(crate) fn forward<T: Send + 'static>(
             }
         })?;
     Ok(())
+}
+
+/// Is set by the first SIGINT or SIGTERM; the second ends this process with status 130.
+pub fn interruption() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let ignored = ignored_at_start();
+    for signal in [SIGINT, SIGTERM] {
+        if ignored & (1 << (signal - 1)) == 0 {
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))?;
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+        }
+    }
+    Ok(flag)
 }
 
 /// The name of a signal, such as `SIGTERM`.

@@ -11,7 +11,7 @@ use crate::report;
 
 /// Every recording of a folder once, by name: of the files that one recording left, the
 /// tape counts, which tells the most.
-pub(super) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let fail = |error: std::io::Error| {
         unreadable(
             folder,

@@ -3,7 +3,7 @@
 mod arguments;
 mod baseline;
 mod evidence;
-mod folder;
+pub(crate) mod folder;
 mod judge;
 mod strict;
 

@@ -10,6 +10,7 @@ use tapewright_proxy::record::{Ear, Listener};
 use tapewright_schemas::event::{Event, Sink};
 
 use crate::command::reporters::{self, ReporterFile};
+use crate::command::run::is_ci;
 use crate::command::suites::Ready;
 use crate::command::variables::Variables;
 use crate::exit::Exit;
@@ -95,7 +96,7 @@ impl ScoringArguments {
                 return Ok(Err(Exit::Unusable));
             };
             let labels = server.labels(&ready)?;
-            let snapshots = Snapshots::beside(path, false, Arc::clone(&ready.rules));
+            let snapshots = Snapshots::beside(path, false, is_ci(), Arc::clone(&ready.rules));
             let snapshots = Arc::new(snapshots);
             let all = (0..ready.plan.cases.len()).collect();
             let plan = Arc::clone(&ready.plan);

@@ -82,9 +82,12 @@ pub(crate) struct SelectionArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A recorded session")]
 pub(crate) struct CaptureArguments {
-    /// Judge this tape, cassette or capture; nothing is sent
+    /// Judge this tape, cassette or capture, or a folder of them; nothing is sent
     #[arg(long, value_name = "FILE")]
     pub(super) capture: Option<PathBuf>,
+    /// The server of the suite that the recording is of, whatever the recording calls it
+    #[arg(long, value_name = "SERVER", requires = "capture")]
+    pub(super) label: Option<String>,
     /// A test that nothing in the recording asked is no reason to fail
     #[arg(long, requires = "capture")]
     pub(super) allow_unexercised: bool,

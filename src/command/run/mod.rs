@@ -11,6 +11,8 @@ mod watch;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tapewright_config::suite::server::Target;
 use tapewright_proxy::clock::Clock;
@@ -22,6 +24,7 @@ use self::watch::Watched;
 use crate::command::reporters;
 use crate::command::suites::Ready;
 use crate::exit::Exit;
+use crate::report::suite::View;
 use crate::report::{self, Mistake};
 use crate::suite::result::Results;
 use crate::suite::world::Snapshots;
@@ -37,9 +40,25 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
         arguments,
         servers: &servers,
         suites: &suites,
+        interrupted: if arguments.run.watch {
+            Arc::default()
+        } else {
+            tapewright_proxy::stdio::interruption()?
+        },
     };
     if !arguments.run.watch {
-        return job.once(&mut Watched::default());
+        let exit = job.once(&mut Watched::default());
+        let exit = exit.inspect_err(|error| {
+            if !report::is_broken_pipe(error) {
+                job.report_unusable(&[format!("{error:#}")]);
+            }
+        })?;
+        let interrupted = job.interrupted.load(Ordering::Relaxed);
+        return Ok(if interrupted {
+            Exit::External(130)
+        } else {
+            exit
+        });
     }
     loop {
         let mut files = Watched::default();
@@ -56,13 +75,19 @@ struct Job<'a> {
     arguments: &'a Arguments,
     servers: &'a ServerArguments,
     suites: &'a [PathBuf],
+    /// Somebody has asked us to end. Whoever watches simply ends.
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Job<'_> {
     /// Runs every suite, and reports once all have run. Notes the files that it read.
     fn once(&self, files: &mut Watched) -> anyhow::Result<Exit> {
-        let Some(mut loaded) = self.load(files)? else {
-            return Ok(Exit::Unusable);
+        let mut loaded = match self.load(files)? {
+            Ok(loaded) => loaded,
+            Err(why) => {
+                self.report_unusable(&why);
+                return Ok(Exit::Unusable);
+            }
         };
         let chosen = self.chosen(&loaded);
         if self.arguments.selection.list {
@@ -71,7 +96,7 @@ impl Job<'_> {
         let mut views = Vec::new();
         let mut exits = Vec::new();
         for (one, chosen) in loaded.iter_mut().zip(&chosen) {
-            let results = one.run(self.arguments, chosen)?;
+            let results = one.run(self, chosen)?;
             exits.push(results.exit());
             views.push(one.0.view(results));
         }
@@ -84,8 +109,21 @@ impl Job<'_> {
         Ok(Exit::worst(&exits))
     }
 
-    /// Loads every suite; nothing when one cannot be used, which is said.
-    fn load(&self, files: &mut Watched) -> anyhow::Result<Option<Vec<Run>>> {
+    /// Reports for programs that nothing could be run. People have read it already.
+    fn report_unusable(&self, why: &[String]) {
+        let suite = self.suites.first().map(|path| path.display().to_string());
+        let view = View::unusable(suite.unwrap_or_default(), why);
+        let reporters = &self.arguments.reporter;
+        let Ok(text) = reporters::write(reporters, &[view], false) else {
+            return;
+        };
+        if reporters::is_for_programs(reporters) || self.arguments.output.is_some() {
+            self.print(&text).ok();
+        }
+    }
+
+    /// Loads every suite; why one cannot be used, which is said as well.
+    fn load(&self, files: &mut Watched) -> anyhow::Result<Result<Vec<Run>, Vec<String>>> {
         files.note(self.suites.iter().cloned());
         let served = self.arguments.capture.capture.is_none();
         let timeout = self.arguments.run.timeout;
@@ -103,11 +141,11 @@ impl Job<'_> {
                 }
                 Err(refused) => {
                     files.note(refused.files);
-                    return Ok(None);
+                    return Ok(Err(refused.why));
                 }
             }
         }
-        Ok(Some(loaded))
+        Ok(Ok(loaded))
     }
 
     /// The cases of each suite that run, by number.
@@ -196,23 +234,37 @@ fn read(ready: &Ready) -> impl Iterator<Item = PathBuf> {
     read.chain(cassettes)
 }
 
+/// Whether a machine runs it, which blesses nothing.
+pub(crate) fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| value == "true")
+}
+
 /// What is run where nothing is named, the first that is there.
 const DEFAULT_SUITES: [&str; 2] = ["tapewright.yaml", "mcptest.yaml"];
+
+/// How long each step of an opening may take, where the suite sets no limit.
+const OPENING: Duration = Duration::from_secs(60);
 
 /// A suite that is about to run.
 struct Run(Ready);
 
 impl Run {
-    fn run(&mut self, arguments: &Arguments, chosen: &[usize]) -> anyhow::Result<Results> {
+    fn run(&mut self, job: &Job<'_>, chosen: &[usize]) -> anyhow::Result<Results> {
+        let arguments = job.arguments;
         let clock = Clock::start();
         let mut results = match &arguments.capture.capture {
             Some(file) => self.score(arguments, chosen, file)?,
-            None => self.live(arguments, chosen)?,
+            None => self.live(job, chosen)?,
         };
         results.allow_unexercised = arguments.capture.allow_unexercised;
         results.pass_with_no_tests = arguments.selection.pass_with_no_tests;
         results.took = clock.elapsed();
         results.skipped.extend(self.0.plan.skipped.iter().cloned());
+        let models = &self.0.suite.model_compatibility;
+        if !models.is_empty() {
+            let note = format!("the suite is meant for the models {}", models.join(", "));
+            results.notes.push(note);
+        }
         failed::remember(&self.0.path, &self.0.plan, &results);
         Ok(results)
     }
@@ -226,13 +278,27 @@ impl Run {
     ) -> anyhow::Result<Results> {
         let Ready { suite, plan, .. } = &self.0;
         let snapshots = self.snapshots(arguments);
-        let mut results = captured::run(suite, plan, chosen, file, &snapshots)?;
+        let mut results = captured::run(
+            suite,
+            plan,
+            chosen,
+            &captured::Evidence {
+                path: file,
+                label: arguments.capture.label.as_deref(),
+            },
+            &snapshots,
+        )?;
+        if !suite.target_versions.is_empty() {
+            let note = "a recording is judged as it is: `target_versions` is not heeded";
+            results.notes.push(note.to_owned());
+        }
         results.notes.extend(snapshots.note());
         Ok(results)
     }
 
     /// By asking the servers.
-    fn live(&mut self, arguments: &Arguments, chosen: &[usize]) -> anyhow::Result<Results> {
+    fn live(&mut self, job: &Job<'_>, chosen: &[usize]) -> anyhow::Result<Results> {
+        let arguments = job.arguments;
         let Ready { suite, plan, .. } = &self.0;
         // What the suite reads as a credential may stand in a file beside it.
         let pairs = suite.secrets.pairs().iter().cloned();
@@ -242,7 +308,7 @@ impl Run {
         let variables: HashMap<_, _> = pairs.chain(process).collect();
         let tokens = live::tokens(suite, plan, chosen, &variables)?;
         self.0.hide(&tokens);
-        let options = self.options(arguments, variables, tokens)?;
+        let options = self.options(job, variables, tokens)?;
         let snapshots = self.snapshots(arguments);
         let Ready { suite, plan, .. } = &self.0;
         let results = live::run(suite, plan, chosen, &options, &snapshots);
@@ -255,20 +321,21 @@ impl Run {
     fn snapshots(&self, arguments: &Arguments) -> Arc<Snapshots> {
         let Ready { path, rules, .. } = &self.0;
         let update = arguments.snapshots.update_snapshots;
-        Arc::new(Snapshots::beside(path, update, Arc::clone(rules)))
+        let frozen = is_ci() && !arguments.snapshots.allow_update_in_ci;
+        Arc::new(Snapshots::beside(path, update, frozen, Arc::clone(rules)))
     }
 
     /// How the servers are asked.
     fn options(
         &self,
-        arguments: &Arguments,
+        job: &Job<'_>,
         variables: HashMap<String, String>,
         tokens: HashMap<String, String>,
     ) -> anyhow::Result<live::Options> {
         let Self(Ready {
             path, suite, rules, ..
         }) = self;
-        let run = &arguments.run;
+        let run = &job.arguments.run;
         let beside = || path.parent().unwrap_or(Path::new("")).join("cassettes");
         let record = run.record.as_ref();
         let record = record.map(|folder| folder.clone().unwrap_or_else(beside));
@@ -279,6 +346,8 @@ impl Run {
             record,
             revisions: revisions::effective(suite, run.target_version.as_deref())?,
             rules: Arc::clone(rules),
+            interrupted: Arc::clone(&job.interrupted),
+            patience: suite.performance.default_timeout.unwrap_or(OPENING),
             progress: progress::show,
             variables,
             tokens,
@@ -338,8 +407,7 @@ impl Arguments {
             let what = "standard input can be read once";
             return Err(Mistake::new(what, "save the suite in a file").into());
         }
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        if self.snapshots.update_snapshots && in_ci && !self.snapshots.allow_update_in_ci {
+        if self.snapshots.update_snapshots && is_ci() && !self.snapshots.allow_update_in_ci {
             return Err(Mistake::new(
                 "snapshots are not recorded anew where the variable CI says `true`",
                 "record them on your own machine, or add `--allow-update-in-ci`",

@@ -70,7 +70,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub(super) parallel: usize,
     /// Run against this revision of the protocol; of those that the suite lists, if any
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", conflicts_with = "capture")]
     pub(super) target_version: Option<String>,
     /// Record the traffic of each server as FOLDER/SERVER.json; `cassettes` beside the
     /// suite without a folder

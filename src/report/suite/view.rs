@@ -129,6 +129,35 @@ impl View {
         }
     }
 
+    /// A suite that could not be run, and why.
+    pub(crate) fn unusable(suite: String, why: &[String]) -> Self {
+        let row = RowView {
+            kind: "suite",
+            title: suite.clone(),
+            name: suite.clone(),
+            server: None,
+            revision: None,
+            status: Status::Error,
+            took_us: None,
+            asked: 0,
+            flaky: false,
+            replay: false,
+            exercised: None,
+            problems: Vec::new(),
+            reasons: why.to_vec(),
+            warnings: Vec::new(),
+            spot: None,
+        };
+        Self {
+            suite,
+            rows: vec![row],
+            skipped: Vec::new(),
+            notes: Vec::new(),
+            tools: Vec::new(),
+            took_us: 0,
+        }
+    }
+
     /// How many rows passed only after they had failed.
     pub(crate) fn flaky(&self) -> usize {
         self.rows.iter().filter(|row| row.flaky).count()

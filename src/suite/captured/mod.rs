@@ -23,6 +23,7 @@ use super::judged;
 use super::plan::{Case, Plan, What};
 use super::result::Results;
 use super::world::{Snapshots, TestWorld};
+use crate::command::compliance::folder::recordings;
 use crate::files::{Contents, Recording};
 use crate::report;
 
@@ -37,45 +38,53 @@ pub(crate) struct Scoring {
     scorer: Scorer<TestWorld>,
 }
 
-/// Judges the chosen cases of a suite by a recording.
+/// What a suite is judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evidence<'a> {
+    /// A recording, or a folder of them.
+    pub(crate) path: &'a Path,
+    /// The server that it is of, whatever it says.
+    pub(crate) label: Option<&'a str>,
+}
+
+/// Judges the chosen cases of a suite by recordings.
 pub(crate) fn run(
     suite: &Suite,
     plan: &Arc<Plan>,
     chosen: &[usize],
-    file: &Path,
+    evidence: &Evidence<'_>,
     snapshots: &Arc<Snapshots>,
 ) -> anyhow::Result<Results> {
-    let recording = Recording::open(file)?;
     let mut scoring = Scoring::new(Arc::clone(plan), chosen.to_vec(), Arc::clone(snapshots))?;
-    let timed = recording.timed();
-    if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
-        let labels = capture.sessions.iter().map(|one| one.label.as_str());
-        let labels = Labels::of(suite, labels);
-        labels.notes.iter().for_each(|note| report::note(note));
-        for session in &capture.sessions {
-            let alone = Capture {
-                sessions: vec![session.clone()],
-                array: false,
-            };
-            scoring.enter(labels.server(&session.label), timed);
-            for event in &alone.recording().events {
-                scoring.record(event);
-            }
-        }
+    let files = if evidence.path.is_dir() {
+        recordings(evidence.path)?
     } else {
-        let label = recording.header().label;
-        let labels = Labels::of(suite, [label.as_str()]);
-        labels.notes.iter().for_each(|note| report::note(note));
-        scoring.enter(labels.server(&label), timed);
-        let frame = recording.events(|event| {
-            scoring.record(event);
-            Ok(())
-        })?;
-        if let Ending::CutShort { .. } = frame.ending {
-            scoring.scorer.gap();
-        }
+        vec![evidence.path.to_owned()]
+    };
+    let opened = files.iter().map(|file| Recording::open(file));
+    let opened: Vec<Recording> = opened.collect::<anyhow::Result<_>>()?;
+    let labels: Vec<String> = match evidence.label {
+        Some(label) => vec![label.to_owned()],
+        None => opened.iter().flat_map(labels_of).collect(),
+    };
+    let labels = Labels::of(suite, labels.iter().map(String::as_str));
+    labels.notes.iter().for_each(|note| report::note(note));
+    for recording in opened {
+        scoring.recording(recording, evidence.label, &labels)?;
     }
     Ok(scoring.finish())
+}
+
+/// What a recording calls its servers.
+fn labels_of(recording: &Recording) -> Vec<String> {
+    match &recording.contents {
+        Contents::Document(Document::Capture(capture), _) => capture
+            .sessions
+            .iter()
+            .map(|one| one.label.clone())
+            .collect(),
+        _ => vec![recording.header().label],
+    }
 }
 
 impl Scoring {
@@ -123,6 +132,39 @@ impl Scoring {
             asked,
             scorer: Scorer::new(questions),
         })
+    }
+
+    /// Judges by one recording.
+    fn recording(
+        &mut self,
+        recording: Recording,
+        label: Option<&str>,
+        labels: &Labels<'_>,
+    ) -> anyhow::Result<()> {
+        let timed = recording.timed();
+        if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
+            for session in &capture.sessions {
+                let alone = Capture {
+                    sessions: vec![session.clone()],
+                    array: false,
+                };
+                self.enter(labels.server(label.unwrap_or(&session.label)), timed);
+                for event in &alone.recording().events {
+                    self.record(event);
+                }
+            }
+            return Ok(());
+        }
+        let own = recording.header().label;
+        self.enter(labels.server(label.unwrap_or(&own)), timed);
+        let frame = recording.events(|event| {
+            self.record(event);
+            Ok(())
+        })?;
+        if let Ending::CutShort { .. } = frame.ending {
+            self.scorer.gap();
+        }
+        Ok(())
     }
 
     /// What follows is with this server of the suite; `timed` says whether its events have

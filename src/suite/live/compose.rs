@@ -43,6 +43,7 @@ pub(super) fn run(
     let world = TestWorld {
         snapshots: Arc::clone(round.snapshots),
         variables: TestWorld::variables(&case.name, "", ""),
+        time: case.timeout,
     };
     let evidence = Evidence {
         envelope: &envelope,

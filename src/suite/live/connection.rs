@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use tapewright_assertions::{Answer, Ask, Json};
 use tapewright_config::suite::server::Server;
-use tapewright_proxy::client::{Client, ClientError, Opening, Reply, Revision, Settings};
+use tapewright_proxy::client::{Client, ClientError, Opening, Passed, Reply, Revision, Settings};
 use tapewright_proxy::clock::Clock;
-use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
+use tapewright_schemas::event::Direction;
+use tapewright_schemas::json;
 
 use super::record::Taped;
 use super::servers::{self, Reach};
@@ -22,6 +24,8 @@ pub(super) struct Connection {
     client: Option<Client>,
     opening: Opening,
     settings: Settings,
+    // How long each step of an opening may take.
+    patience: Duration,
     clock: Clock,
     // The envelope of the answer to the opening, for the check `initialize`.
     greeting: Option<Json>,
@@ -36,12 +40,54 @@ pub(super) struct Asked {
     pub(super) headers: Option<Vec<(String, String)>>,
 }
 
-/// How long each step of an opening may take.
-const OPENING: Duration = Duration::from_secs(60);
+/// Why a server is not connected.
+pub(super) enum NotConnected {
+    /// It does not speak the revision that was asked for.
+    Revision(String),
+    /// It cannot be reached at all.
+    Other(anyhow::Error),
+}
+
+impl From<anyhow::Error> for NotConnected {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
+}
 
 impl Connection {
     /// Connects to a server and greets it.
     pub(super) fn open(
+        server: &Server,
+        revision: Revision,
+        options: &Options,
+        version: Option<&str>,
+    ) -> Result<Self, NotConnected> {
+        let mut connection = Self::prepare(server, revision, options, version)?;
+        match connection.connect() {
+            Ok(()) => Ok(connection),
+            // Whoever cannot be started is not asked what it speaks.
+            Err(error)
+                if version.is_some()
+                    && !matches!(error, ClientError::Open(_) | ClientError::Thread(_)) =>
+            {
+                connection.abandon();
+                Err(NotConnected::Revision(report::causes(&error)))
+            }
+            Err(error) => {
+                let what = format!(
+                    "the server `{}` cannot be connected: {}",
+                    report::safe(&connection.name),
+                    report::causes(&error)
+                );
+                let hint = connection.reach.hint();
+                connection.abandon();
+                Err(NotConnected::Other(Mistake::new(what, hint).into()))
+            }
+        }
+    }
+
+    /// Everything that comes before the first word.
+    fn prepare(
         server: &Server,
         revision: Revision,
         options: &Options,
@@ -58,7 +104,7 @@ impl Connection {
                 Taped::start(folder, &server.name, version, &options.rules, inner)
             })
             .transpose()?;
-        let mut connection = Self {
+        Ok(Self {
             name: server.name.clone(),
             reach,
             taped,
@@ -67,20 +113,22 @@ impl Connection {
                 revision,
                 ..Opening::default()
             },
-            settings: Settings::new(Arc::clone(&options.rules)),
+            settings: Settings {
+                stop: Some(Arc::clone(&options.interrupted)),
+                ..Settings::new(Arc::clone(&options.rules))
+            },
+            patience: options.patience,
             clock,
             greeting: None,
             notes: Vec::new(),
-        };
-        connection.connect().map_err(|error| {
-            let what = format!(
-                "the server `{}` cannot be connected: {}",
-                report::safe(&connection.name),
-                report::causes(&error)
-            );
-            Mistake::new(what, connection.reach.hint())
-        })?;
-        Ok(connection)
+        })
+    }
+
+    /// Leaves a recording of what was tried, which is whole.
+    fn abandon(self) {
+        if let Some(taped) = self.taped {
+            taped.finish();
+        }
     }
 
     fn connect(&mut self) -> Result<(), ClientError> {
@@ -92,7 +140,7 @@ impl Connection {
         let timeout = self
             .reach
             .timeout()
-            .map_or(OPENING, |limit| limit.min(OPENING));
+            .map_or(self.patience, |limit| limit.min(self.patience));
         let asked = match &self.opening.revision {
             Revision::Handshake(version) => Some(version.clone()),
             _ => None,
@@ -101,10 +149,14 @@ impl Connection {
         if let Some(asked) = asked
             && asked != greeting.revision
         {
-            self.notes.push(format!(
-                "`{}` was asked to speak {asked} and speaks {}",
-                self.name, greeting.revision
-            ));
+            return Err(ClientError::Refused {
+                method: "initialize",
+                code: None,
+                error: format!(
+                    "it was asked to speak {asked} and speaks {}",
+                    greeting.revision
+                ),
+            });
         }
         self.greeting = greeting
             .reply
@@ -140,7 +192,10 @@ impl Connection {
         if self.client.is_none() {
             self.connect()
                 .map_err(|error| format!("the server had ended: {}", report::causes(&error)))?;
-            let note = format!("`{}` had ended and was started again", self.name);
+            let note = format!(
+                "`{}` had ended or did not answer, and was started again",
+                self.name
+            );
             self.notes.push(note);
         }
         let Some(client) = &mut self.client else {
@@ -154,13 +209,13 @@ impl Connection {
         self.reach.forget();
         let reply = client.request(ask.method(), Some(&params), limit);
         let reply = reply.map_err(|error| {
-            // Whoever answered once may answer again; whoever has ended may not.
-            if !matches!(error, ClientError::TimedOut { .. }) {
+            if !self.stays(&error) {
                 self.client = None;
             }
             match error {
-                ClientError::TimedOut { .. } => {
-                    format!("no answer within {} ms", limit.as_millis())
+                ClientError::TimedOut { between, .. } => {
+                    let limit = limit.as_millis();
+                    format!("no answer within {limit} ms{}", strays(&between))
                 }
                 other => report::causes(&other),
             }
@@ -173,6 +228,17 @@ impl Connection {
             took: Reply::took(&reply),
             headers: self.reach.headers(),
         })
+    }
+
+    /// Whether the conversation goes on after this. A process that answers one request no
+    /// more is not asked another one; an HTTP server that says it is in trouble has its
+    /// session still, unless it does not know it (2025-11-25, Transports, Session Management).
+    fn stays(&self, error: &ClientError) -> bool {
+        match error {
+            ClientError::TimedOut { .. } => !self.reach.is_process(),
+            ClientError::Bridge { status, .. } => *status != Some(404),
+            _ => false,
+        }
     }
 
     /// Ends the conversation in order; what is to be said about it.
@@ -204,6 +270,33 @@ fn envelope(message: &[u8]) -> Result<Json, String> {
         _ => Err("the answer has neither a result nor an error".to_owned()),
     }
 }
+
+/// What came in place of an answer, for the end of a sentence; of the first such things.
+fn strays(between: &[Passed]) -> String {
+    let came = between.iter().filter(|one| one.dir == Direction::ToClient);
+    let told = came.filter_map(|one| match Envelope::parse(&one.message).kind {
+        Kind::Response { id, .. } => {
+            let word = match id {
+                RequestId::Text(_) => "a string",
+                _ => "which nobody asked",
+            };
+            let id = json::find(&one.message, &["id"]).unwrap_or_default();
+            let id = String::from_utf8_lossy(id);
+            Some(format!("an answer came with the id {id}, {word}"))
+        }
+        Kind::Request { .. } | Kind::Notification { .. } => None,
+        _ => {
+            let text = String::from_utf8_lossy(&one.message);
+            let text: String = text.trim().chars().take(STRAY_CHARS).collect();
+            Some(format!("what came is no message: {text}"))
+        }
+    });
+    told.take(STRAYS).map(|one| format!("; {one}")).collect()
+}
+
+/// How many strays are told, and how much of each.
+const STRAYS: usize = 3;
+const STRAY_CHARS: usize = 120;
 
 /// Something that one thread leaves for another.
 #[derive(Clone, Debug, Default)]

@@ -22,11 +22,11 @@ use tapewright_config::Suite;
 use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
-use self::connection::Connection;
+use self::connection::{Connection, NotConnected};
 pub(crate) use self::oauth::tokens;
 use self::worker::Worker;
 use super::judged;
-use super::plan::Plan;
+use super::plan::{Kind, Plan};
 use super::result::{Results, Row, Status};
 use super::world::Snapshots;
 use crate::report::Mistake;
@@ -45,6 +45,10 @@ pub(crate) struct Options {
     pub(crate) revisions: Vec<String>,
     /// What is a secret.
     pub(crate) rules: Arc<Rules>,
+    /// Somebody has asked us to end.
+    pub(crate) interrupted: Arc<AtomicBool>,
+    /// How long each step of an opening may take.
+    pub(crate) patience: Duration,
     /// Says how far it has come, for a person who waits.
     pub(crate) progress: fn(done: usize, total: usize, slowest: &str, took: Duration),
     /// The environment, with what a file of variables adds to it. Holds secrets.
@@ -87,7 +91,7 @@ pub(crate) fn run(
             slowest: &slowest,
             total,
         };
-        let (mut rows, notes) = round.run(chosen)?;
+        let (mut rows, notes) = round.run(chosen);
         if several {
             for row in &mut rows {
                 row.revision = revision.map(str::to_owned);
@@ -115,6 +119,8 @@ struct Round<'r> {
     total: usize,
 }
 
+const INTERRUPTED: &str = "the run was interrupted";
+
 /// Servers that work together, and their cases by number.
 #[derive(Debug, Default)]
 struct Group {
@@ -123,16 +129,9 @@ struct Group {
 }
 
 impl Round<'_> {
-    fn run(&self, chosen: &[usize]) -> anyhow::Result<(Vec<Row>, Vec<String>)> {
+    fn run(&self, chosen: &[usize]) -> (Vec<Row>, Vec<String>) {
         let (chosen, mut skipped) = self.without_skipped(chosen);
-        let groups = groups(self.plan, &chosen);
-        let mut workers = Vec::new();
-        for (group, connections) in groups.into_iter().zip(self.connect(&chosen)?) {
-            workers.push(Worker {
-                connections,
-                cases: group.cases,
-            });
-        }
+        let workers = self.workers(&chosen, &mut skipped);
         let notes = Mutex::new(Vec::new());
         let rows = Mutex::new(Vec::new());
         let waiting = Mutex::new(workers.into_iter());
@@ -163,7 +162,95 @@ impl Round<'_> {
         rows.append(&mut skipped);
         rows.sort_by_key(|row| row.case);
         let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((rows, notes))
+        (rows, notes)
+    }
+
+    /// The groups whose servers are connected. Cases of others become rows that say why they
+    /// are not asked; when a server cannot be reached at all, none is.
+    fn workers(&self, chosen: &[usize], rows: &mut Vec<Row>) -> Vec<Worker> {
+        let mut workers = Vec::new();
+        let mut unreachable = false;
+        for (group, opened) in groups(self.plan, chosen)
+            .into_iter()
+            .zip(self.connect(chosen))
+        {
+            let (connections, failed): (Vec<_>, Vec<_>) =
+                opened.into_iter().partition(|(_, one)| one.is_ok());
+            let connections: Vec<_> = connections
+                .into_iter()
+                .filter_map(|(_, one)| one.ok())
+                .collect();
+            if failed.is_empty() {
+                workers.push(Worker {
+                    connections,
+                    cases: group.cases,
+                });
+                continue;
+            }
+            for connection in connections {
+                connection.close();
+            }
+            for (server, failed) in failed {
+                match failed {
+                    Err(NotConnected::Revision(why)) if !self.is_interrupted() => {
+                        rows.extend(self.not_spoken(&server, &group, &why));
+                    }
+                    Err(NotConnected::Other(error)) if !self.is_interrupted() => {
+                        unreachable = true;
+                        crate::report::error(&error);
+                        rows.extend(self.not_asked(
+                            &group.cases,
+                            &format!("{error:#}"),
+                            Status::Error,
+                        ));
+                    }
+                    _ => rows.extend(self.not_asked(&group.cases, INTERRUPTED, Status::Skip)),
+                }
+            }
+            // Of several reasons the first is told.
+            rows.sort_by_key(|row| row.case);
+            rows.dedup_by_key(|row| (row.case, row.name.clone()));
+        }
+        if unreachable {
+            for worker in std::mem::take(&mut workers) {
+                let why = "another server of the suite cannot be connected";
+                rows.extend(self.not_asked(&worker.cases, why, Status::Skip));
+                worker
+                    .connections
+                    .into_iter()
+                    .for_each(|one| drop(one.close()));
+            }
+        }
+        workers
+    }
+
+    /// A row that fails, for a revision that a server does not speak, and rows for the cases
+    /// that are not asked because of it.
+    fn not_spoken(&self, server: &str, group: &Group, why: &str) -> Vec<Row> {
+        let version = self.revision.unwrap_or_default();
+        let first = group.cases.first().copied().unwrap_or_default();
+        let mut rows = Vec::new();
+        if let (Some(case), Some(known)) = (self.plan.cases.get(first), self.suite.server(server)) {
+            let mut row = judged::row(first, case, Status::Fail);
+            row.kind = Kind::Compliance;
+            row.name = format!("{server} speaks {version}");
+            row.server = Some(server.to_owned());
+            row.place = known.place.clone();
+            rows.push(worker::failed(row, "target_versions", why.to_owned()));
+        }
+        let why = format!("`{server}` does not speak {version}");
+        rows.extend(self.not_asked(&group.cases, &why, Status::Skip));
+        rows
+    }
+
+    fn not_asked(&self, cases: &[usize], why: &str, status: Status) -> Vec<Row> {
+        let row = |number: &usize| {
+            let case = self.plan.cases.get(*number)?;
+            self.done.fetch_add(1, Ordering::Relaxed);
+            let row = judged::skipped(*number, case, why);
+            Some(Row { status, ..row })
+        };
+        cases.iter().filter_map(row).collect()
     }
 
     /// The cases that are asked, and rows for those that the suite skips.
@@ -184,38 +271,33 @@ impl Round<'_> {
         (asked, rows)
     }
 
-    /// Connects every server that is needed, all at once. The first that cannot be reached
-    /// ends the run.
-    fn connect(&self, chosen: &[usize]) -> anyhow::Result<Vec<Vec<Connection>>> {
+    /// Connects every server that is needed, all at once; of each group its servers.
+    fn connect(&self, chosen: &[usize]) -> Vec<Vec<(String, Result<Connection, NotConnected>)>> {
         let groups = groups(self.plan, chosen);
         std::thread::scope(|scope| {
             let mut opening = Vec::new();
             for group in &groups {
                 let servers = group.servers.iter();
                 let each: Vec<_> = servers
-                    .map(|name| scope.spawn(move || self.open(name)))
+                    .map(|name| (name.clone(), scope.spawn(move || self.open(name))))
                     .collect();
                 opening.push(each);
             }
-            let mut connected = Vec::new();
-            for each in opening {
-                let mut connections = Vec::new();
-                for one in each {
-                    let opened = one
-                        .join()
-                        .unwrap_or_else(|_| Err(anyhow::anyhow!("connecting failed")));
-                    connections.push(opened?);
-                }
-                connected.push(connections);
-            }
-            Ok(connected)
+            let joined = opening.into_iter().map(|each| {
+                let each = each.into_iter().map(|(name, one)| {
+                    let failed = |_| Err(anyhow::anyhow!("connecting failed").into());
+                    (name, one.join().unwrap_or_else(failed))
+                });
+                each.collect()
+            });
+            joined.collect()
         })
     }
 
-    fn open(&self, name: &str) -> anyhow::Result<Connection> {
+    fn open(&self, name: &str) -> Result<Connection, NotConnected> {
         let Some(server) = self.suite.server(name) else {
             let what = format!("the suite has no server `{name}`");
-            return Err(Mistake::new(what, "add it under `servers`").into());
+            return Err(anyhow::Error::from(Mistake::new(what, "add it under `servers`")).into());
         };
         Connection::open(server, self.opening(), self.options, self.revision)
     }
@@ -245,8 +327,17 @@ impl Round<'_> {
         (self.options.progress)(done, self.total, &slowest.0, slowest.1);
     }
 
-    fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    fn is_interrupted(&self) -> bool {
+        self.options.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Why nothing more is begun.
+    fn stopped(&self) -> Option<&'static str> {
+        if self.is_interrupted() {
+            return Some(INTERRUPTED);
+        }
+        let stopped = self.stop.load(Ordering::Relaxed);
+        stopped.then_some("an earlier test did not pass")
     }
 }
 

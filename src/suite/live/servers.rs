@@ -68,6 +68,10 @@ impl Reach {
         matches!(*self.upstream, Shape::Cassette(_))
     }
 
+    pub(super) fn is_process(&self) -> bool {
+        matches!(*self.upstream, Shape::Process(_))
+    }
+
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }

@@ -26,10 +26,14 @@ impl Worker {
             let Some(case) = round.plan.cases.get(number) else {
                 continue;
             };
-            let row = if round.is_stopped() {
-                judged::skipped(number, case, "an earlier test did not pass")
-            } else {
-                self.repeated(number, case, round)
+            let row = match round.stopped() {
+                Some(why) => judged::skipped(number, case, why),
+                None => self.repeated(number, case, round),
+            };
+            // What was under way has no answer because nobody waited for it.
+            let row = match round.stopped().filter(|_| round.is_interrupted()) {
+                Some(why) if row.status != Status::Pass => judged::skipped(number, case, why),
+                _ => row,
             };
             round.over(&row);
             each(row);
@@ -44,7 +48,7 @@ impl Worker {
     fn repeated(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
         let mut row = self.retried(number, case, round);
         for _ in 1..case.options.repeat {
-            if row.status != Status::Pass || round.is_stopped() {
+            if row.status != Status::Pass || round.stopped().is_some() {
                 break;
             }
             let before = row;
@@ -64,7 +68,10 @@ impl Worker {
         let mut row = self.case(number, case, round);
         let first = first_failure(&row);
         let mut asked = 1;
-        while row.status == Status::Fail && asked <= round.options.retry && !round.is_stopped() {
+        while row.status == Status::Fail
+            && asked <= round.options.retry
+            && !round.stopped().is_some()
+        {
             row = self.case(number, case, round);
             asked += 1;
         }

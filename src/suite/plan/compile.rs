@@ -26,6 +26,14 @@ struct Compiled {
     response_headers_absent: Vec<String>,
 }
 
+/// What stands beside assertions.
+const FIELDS: [&str; 4] = [
+    "max_duration_ms",
+    "max_response_tokens",
+    "response_headers",
+    "response_headers_absent",
+];
+
 impl<'s> Compiler<'s> {
     pub(super) fn new(suite: &'s Suite) -> Self {
         let mut compiler = Self {
@@ -35,6 +43,17 @@ impl<'s> Compiler<'s> {
         };
         compiler.default = compiler.block(&suite.default_test.expect);
         compiler
+    }
+
+    /// Where what stands beside the assertions of a test stands.
+    pub(super) fn fields(&self, test: &Place) -> Vec<(&'static str, Place)> {
+        let expect = self.suite.place(test, "/expect");
+        let place = |field: &'static str| {
+            let place = self.suite.key_place(&expect, &format!("/{field}"));
+            // Where it is not, it is that of the default test, which stands elsewhere.
+            (place.span != expect.span).then_some((field, place))
+        };
+        FIELDS.into_iter().filter_map(place).collect()
     }
 
     /// What a test expects, and where each of its assertions stands.

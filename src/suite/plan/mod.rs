@@ -39,6 +39,8 @@ pub(crate) struct Case {
     pub(crate) place: Place,
     /// Where each of its assertions stands.
     pub(crate) assertions: Vec<Place>,
+    /// Where what stands beside them stands.
+    pub(crate) fields: Vec<(&'static str, Place)>,
     /// How it takes part in a run.
     pub(crate) options: TestOptions,
 }
@@ -126,6 +128,12 @@ impl Case {
         }
     }
 
+    /// Where a field of `expect` stands; the case itself for anything else.
+    pub(crate) fn field(&self, name: &str) -> &Place {
+        let found = self.fields.iter().find(|(field, _)| *field == name);
+        found.map_or(&self.place, |(_, place)| place)
+    }
+
     /// Where an assertion stands; beyond them, the case itself.
     pub(crate) fn assertion(&self, index: usize) -> &Place {
         self.assertions.get(index).unwrap_or(&self.place)
@@ -165,6 +173,7 @@ fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) 
             what: ask(&one.server, Ask::Resource { uri }, expectation, None),
             place: one.place.clone(),
             assertions,
+            fields: compiler.fields(&one.place),
             options: one.options.clone(),
         });
     }
@@ -181,6 +190,7 @@ fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) 
             what: ask(&one.server, question, expectation, None),
             place: one.place.clone(),
             assertions,
+            fields: compiler.fields(&one.place),
             options: one.options.clone(),
         });
     }
@@ -197,6 +207,7 @@ fn compositions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case
             what: What::Compose(Graph::new(one, suite, assertions)),
             place: one.place.clone(),
             assertions: places,
+            fields: compiler.fields(&one.place),
             options: one.options.clone(),
         });
     }
@@ -214,6 +225,7 @@ fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
             what: ask(&one.server, Ask::Check { method }, expectation, None),
             place: one.place.clone(),
             assertions,
+            fields: compiler.fields(&one.place),
             options: one.options.clone(),
         });
     }
@@ -258,6 +270,7 @@ fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
             what,
             place: one.place.clone(),
             assertions,
+            fields: compiler.fields(&one.place),
             options: one.options.clone(),
         });
     }

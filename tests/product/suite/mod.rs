@@ -5,6 +5,7 @@ mod captured;
 mod control;
 mod failing;
 mod http;
+mod lasting;
 mod reach;
 mod recorded;
 mod reports;
