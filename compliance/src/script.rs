@@ -127,46 +127,7 @@ impl Draft {
                 self.push(direction(way)?, EventBody::Faulted(Box::new(faulted)));
             }
             "wait" => self.at += rest.parse::<u64>().ok()? * 1_000,
-            "noend" => {
-                let last = self.events.last_mut()?;
-                let EventBody::Message { end, .. } = &mut last.body else {
-                    return None;
-                };
-                *end = LineEnd::None;
-            }
-            "close" => {
-                let (way, reason) = rest.split_once(' ').unwrap_or((rest, "end of input"));
-                let reason = CloseReason::from_name(reason)?;
-                self.push(direction(way)?, EventBody::Closed(reason));
-            }
-            "exit" => {
-                let exit = match rest.split_once(' ') {
-                    Some(("signal", number)) => Exit::Signal(number.parse().ok()?),
-                    _ => Exit::Code(rest.parse().ok()?),
-                };
-                self.push(Direction::ToClient, EventBody::Exited(exit));
-            }
-            "signal" => {
-                let signal = EventBody::Signal(rest.to_owned());
-                self.push(Direction::ToServer, signal);
-            }
-            "gap" => {
-                let gap = Gap {
-                    events: rest.parse().ok()?,
-                    bytes: 0,
-                    why: "the queue was full".to_owned(),
-                };
-                self.push(Direction::ToClient, EventBody::Gap(gap));
-            }
             "session" => self.session = rest.parse().ok()?,
-            "began" => {
-                let mark = EventBody::Session(SessionMark::Began(SessionStart::from_name(rest)?));
-                self.push(Direction::ToServer, mark);
-            }
-            "ended" => {
-                let mark = EventBody::Session(SessionMark::Ended(SessionEnd::from_name(rest)?));
-                self.push(Direction::ToServer, mark);
-            }
             "conduit" => self.open(rest)?,
             "status" => {
                 let status = rest.parse().ok()?;
@@ -176,13 +137,59 @@ impl Draft {
                 }));
             }
             "sse" => self.sse(rest)?,
+            _ => return self.plain(word, rest),
+        }
+        Some(())
+    }
+
+    /// A line that is one event, or changes the last.
+    fn plain(&mut self, word: &str, rest: &str) -> Option<()> {
+        let (dir, body) = match word {
+            "noend" => {
+                let last = self.events.last_mut()?;
+                let EventBody::Message { end, .. } = &mut last.body else {
+                    return None;
+                };
+                *end = LineEnd::None;
+                return Some(());
+            }
+            "close" => {
+                let (way, reason) = rest.split_once(' ').unwrap_or((rest, "end of input"));
+                let reason = CloseReason::from_name(reason)?;
+                (direction(way)?, EventBody::Closed(reason))
+            }
+            "exit" => {
+                let exit = match rest.split_once(' ') {
+                    Some(("signal", number)) => Exit::Signal(number.parse().ok()?),
+                    _ => Exit::Code(rest.parse().ok()?),
+                };
+                (Direction::ToClient, EventBody::Exited(exit))
+            }
+            "signal" => (Direction::ToServer, EventBody::Signal(rest.to_owned())),
+            "gap" => {
+                let gap = Gap {
+                    events: rest.parse().ok()?,
+                    bytes: 0,
+                    why: "the queue was full".to_owned(),
+                };
+                (Direction::ToClient, EventBody::Gap(gap))
+            }
+            "began" => {
+                let mark = SessionMark::Began(SessionStart::from_name(rest)?);
+                (Direction::ToServer, EventBody::Session(mark))
+            }
+            "ended" => {
+                let mark = SessionMark::Ended(SessionEnd::from_name(rest)?);
+                (Direction::ToServer, EventBody::Session(mark))
+            }
             "body" => {
                 let (way, content) = rest.split_once(' ')?;
                 let payload = Payload::Whole(Bytes::from(content.to_owned()));
-                self.push(direction(way)?, EventBody::Body { payload });
+                (direction(way)?, EventBody::Body { payload })
             }
             _ => return None,
-        }
+        };
+        self.push(dir, body);
         Some(())
     }
 

@@ -21,7 +21,7 @@ impl<T, R: SliceIndex<[T], Output = [T]>> Part<R> for [T] {
     }
 }
 
-impl<R: SliceIndex<str, Output = Self>> Part<R> for str {
+impl<R: SliceIndex<Self, Output = Self>> Part<R> for str {
     #[inline]
     #[track_caller]
     fn part(&self, range: R) -> &Self {

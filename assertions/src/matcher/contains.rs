@@ -49,14 +49,11 @@ fn lacking(expected: &Json, actual: &Json, path: String) -> Option<Failure> {
         (Json::Object(part), Json::Object(whole)) => {
             return part.iter().find_map(|(name, expected)| {
                 let path = format!("{path}/{}", escaped(name));
-                match whole.get(name) {
-                    Some(actual) => lacking(expected, actual, path),
-                    None => missing(
-                        path,
-                        expected,
-                        format!("missing key `{name}` in actual value"),
-                    ),
+                if let Some(actual) = whole.get(name) {
+                    return lacking(expected, actual, path);
                 }
+                let note = format!("missing key `{name}` in actual value");
+                Some(missing(path, expected, note))
             });
         }
         (Json::Array(part), Json::Array(whole)) => return lacking_element(part, whole, &path),
@@ -68,7 +65,7 @@ fn lacking(expected: &Json, actual: &Json, path: String) -> Option<Failure> {
             actual.kind()
         ),
     };
-    missing(path, expected, note)
+    Some(missing(path, expected, note))
 }
 
 /// The first element that is not there, each counted once.
@@ -84,15 +81,15 @@ fn lacking_element(part: &[Json], whole: &[Json], path: &str) -> Option<Failure>
             return None;
         }
         let note = format!("expected element at index {index} not found in actual array");
-        missing(format!("{path}/{index}"), expected, note)
+        Some(missing(format!("{path}/{index}"), expected, note))
     })
 }
 
-fn missing(path: String, expected: &Json, note: String) -> Option<Failure> {
-    Some(Failure {
+fn missing(path: String, expected: &Json, note: String) -> Failure {
+    Failure {
         path: Some(path),
         expected: Some(expected.clone()),
         note: Some(note),
         ..Failure::default()
-    })
+    }
 }

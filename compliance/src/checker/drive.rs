@@ -15,10 +15,8 @@ use super::{Case, Checker, Closing, Out};
 use crate::facts::Transport;
 use crate::finding::{Doubt, Finding, Severity};
 use crate::http::conduit::Conduit;
-use crate::id::Key;
 use crate::message::Message;
 use crate::method::Method;
-use crate::session::capabilities::Capabilities;
 use crate::session::{Answer, Moment, Session, Sort};
 use crate::value::Value;
 
@@ -119,43 +117,6 @@ impl Checker {
         for session in self.sessions.drain() {
             self.close_session(&session, whole);
         }
-    }
-
-    /// A session of a document begins.
-    pub(crate) fn begin(&mut self, key: SessionKey) {
-        self.document(key);
-        self.results.entry(key).or_insert_with(Results::empty);
-    }
-
-    /// In a capture the response stands beside its request: the next response answers
-    /// this request and no other.
-    pub(crate) fn beside(&mut self, key: SessionKey, request: &[u8], answered: bool) {
-        let envelope = Envelope::parse(request);
-        let id = match &envelope.kind {
-            Kind::Request { id, .. } => Some(Key::by_value(id)),
-            // What was answered is a request, whatever it lacks.
-            Kind::Notification { .. } if answered => Some(Key::Null),
-            _ => None,
-        };
-        self.document(key).beside = Some(id);
-    }
-
-    fn document(&mut self, key: SessionKey) -> &mut Session {
-        let (facts, follows) = (self.facts, self.follows);
-        self.sessions.get((key, ConduitId(0)), || {
-            Session::new(key, Sort::Document, facts, follows)
-        })
-    }
-
-    /// Whether what comes now belongs to no session.
-    pub(crate) fn lane(&mut self, lane: bool) {
-        self.lane = lane;
-    }
-
-    /// What a capture says that the server of a session advertised.
-    pub(crate) fn declare(&mut self, key: SessionKey, capabilities: Option<&[u8]>) {
-        let read = |text| Capabilities::read(Value(text));
-        self.document(key).declared = Some(capabilities.map(read));
     }
 
     fn event(&mut self, event: &Event) {

@@ -13,6 +13,7 @@
 
 mod case;
 mod dispatch;
+mod document;
 mod drive;
 mod exchange;
 mod out;

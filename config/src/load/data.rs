@@ -104,7 +104,9 @@ fn json(text: &str, span: Span) -> Result<Vec<Node>, String> {
             row.what()
         ));
     }
-    rows.iter_mut().for_each(|row| stand(row, span));
+    for row in &mut rows {
+        stand(row, span);
+    }
     Ok(rows)
 }
 

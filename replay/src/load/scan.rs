@@ -1,5 +1,7 @@
 //! A cassette in one pass: the grammar is proved, and where things stand is noted.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -203,7 +205,7 @@ impl<'t> Scan<'t> {
         let mut request = Envelope::default();
         let mut response = Envelope::default();
         while let Some(name) = self.key()? {
-            match self.name(name).as_slice() {
+            match self.name(name).as_ref() {
                 b"request" => request = self.envelope(true)?,
                 b"response" if answered => response = self.envelope(false)?,
                 b"timing" => self.timing(&mut draft)?,
@@ -263,7 +265,7 @@ impl<'t> Scan<'t> {
         while let Some(name) = self.key()? {
             let name = self.name(name);
             let time = self.millis()?;
-            match name.as_slice() {
+            match name.as_ref() {
                 b"sent_ms" => draft.sent_us = time,
                 b"took_ms" => draft.took_us = time,
                 _ => {}
@@ -278,7 +280,7 @@ impl<'t> Scan<'t> {
         };
         let mut envelope = Envelope::default();
         while let Some(name) = self.key()? {
-            match self.name(name).as_slice() {
+            match self.name(name).as_ref() {
                 b"id" => envelope.id = Some(self.scanner.skip_value()?),
                 b"method" if request => {
                     envelope.method = match self.value_whole()? {
@@ -311,7 +313,7 @@ impl<'t> Scan<'t> {
         let mut words = None;
         let mut entry = Entry::default();
         while let Some(name) = self.key()? {
-            match self.name(name).as_slice() {
+            match self.name(name).as_ref() {
                 b"from" => {
                     let Value::String(text) = self.value_whole()? else {
                         return Err(Stop::Shape(FROM));
@@ -450,11 +452,11 @@ impl<'t> Scan<'t> {
         Ok(text.parse().ok())
     }
 
-    fn name(&self, text: Text) -> Name<'t> {
+    fn name(&self, text: Text) -> Cow<'t, [u8]> {
         if text.escaped {
-            Name::Meaning(self.meaning(text))
+            Cow::Owned(self.meaning(text))
         } else {
-            Name::Source(text.span.of(self.text))
+            Cow::Borrowed(text.span.of(self.text))
         }
     }
 
@@ -476,29 +478,6 @@ impl<'t> Scan<'t> {
         } else {
             String::new()
         }
-    }
-}
-
-/// A member name.
-enum Name<'t> {
-    Meaning(Vec<u8>),
-    Source(&'t [u8]),
-}
-
-impl Name<'_> {
-    fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Meaning(bytes) => bytes,
-            Self::Source(bytes) => bytes,
-        }
-    }
-}
-
-impl std::ops::Deref for Name<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.as_slice()
     }
 }
 

@@ -9,6 +9,7 @@
 //! conduit.
 
 mod effect;
+mod fault_ref;
 mod fields;
 mod finding;
 mod http;
@@ -25,9 +26,9 @@ use serde::{Deserialize, Serialize};
 use crate::era::Era;
 
 pub use self::effect::{
-    Effect, FaultKind, FaultRef, Faulted, Let, Release, Replacement, Unable, Unroutable, Until,
-    What,
+    Effect, Faulted, Let, Release, Replacement, Unable, Unroutable, Until, What,
 };
+pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;
 pub use self::finding::{Finding, Judge, Place, Process, Seen};
 pub use self::http::{

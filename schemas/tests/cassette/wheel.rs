@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tapewright_schemas::event::{
     Added, CloseReason, ConduitId, Direction, Edit, Effect, Event, EventBody, Exit, FaultKind,
-    FaultRef, Faulted, Fields, Gap, Head, LineEnd, Offset, Payload, Peer, Release, RequestHead,
+    FaultRef, Fields, Gap, Head, LineEnd, Offset, Payload, Peer, Release, RequestHead,
     ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote, Until, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
@@ -155,7 +155,7 @@ fn body() -> impl Strategy<Value = EventBody> {
         reasons.prop_map(EventBody::Closed),
         any::<u64>().prop_map(|bytes| EventBody::Part { bytes }),
         text().prop_map(EventBody::Signal),
-        (text(), what()).prop_map(|(name, what)| EventBody::Faulted(effect(name, what))),
+        (text(), what()).prop_map(|(name, what)| faulted(name, what)),
     ]
 }
 
@@ -175,10 +175,10 @@ fn what() -> impl Strategy<Value = What> {
     ]
 }
 
-fn effect(name: String, what: What) -> Box<Faulted> {
+fn faulted(name: String, what: What) -> EventBody {
     let kind = FaultKind::known("hang");
     let fault = Some(FaultRef { name, kind });
-    Effect { fault, what }.about(None)
+    EventBody::Faulted(Effect { fault, what }.about(None))
 }
 
 fn event() -> impl Strategy<Value = Event> {

@@ -311,9 +311,8 @@ impl Run {
         let options = self.options(job, variables, tokens)?;
         let snapshots = self.snapshots(arguments);
         let Ready { suite, plan, .. } = &self.0;
-        let results = live::run(suite, plan, chosen, &options, &snapshots);
+        let mut results = live::run(suite, plan, chosen, &options, &snapshots);
         progress::clear();
-        let mut results = results?;
         results.notes.extend(snapshots.note());
         Ok(results)
     }

@@ -291,7 +291,11 @@ fn strays(between: &[Passed]) -> String {
             Some(format!("what came is no message: {text}"))
         }
     });
-    told.take(STRAYS).map(|one| format!("; {one}")).collect()
+    told.take(STRAYS).fold(String::new(), |mut all, one| {
+        all.push_str("; ");
+        all.push_str(&one);
+        all
+    })
 }
 
 /// How many strays are told, and how much of each.

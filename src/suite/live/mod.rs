@@ -64,7 +64,7 @@ pub(crate) fn run(
     chosen: &[usize],
     options: &Options,
     snapshots: &Arc<Snapshots>,
-) -> anyhow::Result<Results> {
+) -> Results {
     let mut results = Results::default();
     let revisions: Vec<Option<&str>> = if options.revisions.is_empty() {
         vec![None]
@@ -102,7 +102,7 @@ pub(crate) fn run(
         results.notes.extend(notes);
     }
     latency(suite, &mut results);
-    Ok(results)
+    results
 }
 
 /// One run over all cases.

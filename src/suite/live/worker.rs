@@ -70,7 +70,7 @@ impl Worker {
         let mut asked = 1;
         while row.status == Status::Fail
             && asked <= round.options.retry
-            && !round.stopped().is_some()
+            && round.stopped().is_none()
         {
             row = self.case(number, case, round);
             asked += 1;

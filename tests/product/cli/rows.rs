@@ -13,7 +13,7 @@ fn rows(tape: &[u8]) -> (Vec<Value>, usize) {
     let mut reader = Reader::open(tape).unwrap();
     let (mut rows, mut requests) = (Vec::new(), 0);
     let mut conversation = Conversation::<()>::default();
-    let mut take = |conversation: &mut Conversation<()>| {
+    let mut drain = |conversation: &mut Conversation<()>| {
         while let Some(over) = conversation.poll() {
             rows.push(serde_json::to_value(ExchangeRow::of(&over)).unwrap());
         }
@@ -22,10 +22,10 @@ fn rows(tape: &[u8]) -> (Vec<Value>, usize) {
         conversation.observe(&event, None, |step| {
             requests += usize::from(step.what == Does::Asks);
         });
-        take(&mut conversation);
+        drain(&mut conversation);
     }
     conversation.finish();
-    take(&mut conversation);
+    drain(&mut conversation);
     (rows, requests)
 }
 

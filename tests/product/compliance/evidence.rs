@@ -112,7 +112,7 @@ fn each_finding_is_reproduced_by_a_small_file_of_its_own() {
         let text = fs::read_to_string(path.join(&file)).unwrap();
         assert!(text.len() < 2_000, "{file}: {text}");
     }
-    // The documented format where it can show it, and a tape for what is about a pipe.
+    // The documented format where it can show it: a cassette holds what is no message, too.
     let names: Vec<String> = fs::read_dir(path.join("proof"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -120,7 +120,7 @@ fn each_finding_is_reproduced_by_a_small_file_of_its_own() {
     for name in [
         "my-server-INV-007-1.json",
         "my-server-INV-012-1.json",
-        "my-server-INV-053-1.tape.jsonl",
+        "my-server-INV-053-1.json",
     ] {
         assert!(names.contains(&name.to_owned()), "{names:?}");
     }

@@ -28,7 +28,7 @@ fn said(tape: &Tape) -> Vec<String> {
                 payload: Payload::Whole(text),
                 ..
             } if event.dir == Direction::ToClient => {
-                all.push(String::from_utf8(text.to_vec()).unwrap())
+                all.push(String::from_utf8(text.to_vec()).unwrap());
             }
             EventBody::Faulted(faulted) => all.push(told(&faulted.effect)),
             _ => {}

@@ -139,7 +139,7 @@ fn a_stream_and_what_is_posted_to_its_address_are_one_session() {
     assert_eq!(streams.len(), 3);
     for (number, stream) in streams.iter().enumerate() {
         let marks = stream.find(|body| match body {
-            EventBody::Session(mark) => Some(mark.clone()),
+            EventBody::Session(mark) => Some(*mark),
             _ => None,
         });
         assert_eq!(

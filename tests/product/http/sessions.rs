@@ -185,7 +185,7 @@ fn an_id_that_no_server_minted_opens_no_session() {
     assert_ne!(of[4], 0);
     assert_eq!(of[4..7], [of[4]; 3]);
     assert_eq!(of[7..], [0; 2]);
-    assert_eq!(marks(&exchanges[4]), ["began: session id"]);
+    assert_eq!(marks(&exchanges[4]), ["began: session_id"]);
     // Whoever judges sees that a session was named.
     for exchange in exchanges[..4].iter().chain(&exchanges[7..]) {
         assert_eq!(marks(exchange), [""; 0]);

@@ -38,10 +38,7 @@ fn what_came_instead_of_an_answer_is_named_and_the_server_is_started_again() {
         r#"id \"2\", a string"#,
         "id 99, which nobody asked",
     ] {
-        assert!(
-            note.contains(part.replace('"', "\"").as_str()),
-            "{part}: {note}"
-        );
+        assert!(note.contains(part), "{part}: {note}");
     }
     let (_, report) = stage.json(&["suite.yaml", "--retry", "1"]);
     let notes = report["suites"][0]["notes"].to_string();

@@ -109,8 +109,11 @@ async fn a_slow_listener_loses_the_oldest_and_is_told_how_much() {
     let view = View::new(Clock::start(), None);
     let mut judge = seen(&view);
     let mut events = Events::new(view.listen());
-    for at in 0..BACKLOG as u64 + 10 {
-        judge.observe(&message(at + 1, Direction::ToServer, ASK), None);
+    for at in 1..=BACKLOG as u64 + 10 {
+        // Each has an id of its own: of too many with one id the oldest would be given up, and
+        // that is told as well.
+        let ask = ASK.replace("\"id\":1", &format!("\"id\":{at}"));
+        judge.observe(&message(at, Direction::ToServer, &ask), None);
     }
     drop(judge);
     drop(view);
