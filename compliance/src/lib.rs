@@ -12,6 +12,7 @@ mod checker;
 pub mod code;
 pub mod composition;
 mod facts;
+mod fields;
 pub mod finding;
 mod http;
 mod id;

@@ -1,20 +1,16 @@
 //! One message, as rules see it.
 
 use std::cell::OnceCell;
-use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
 use tapewright_schemas::event::{ConduitId, Direction, Offset, Seen};
 
+use crate::fields::{Fields, is_content_alone};
 use crate::id::Key;
 use crate::method::Method;
 use crate::revision::Revisions;
 use crate::session::Moment;
 use crate::value::Value;
-
-/// Made once: to make it costs more than to use it on a small message.
-static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("meta\""));
 
 /// One message: a whole line or body, or one member of a batch.
 #[derive(Debug)]
@@ -32,7 +28,8 @@ pub(crate) struct Message<'a> {
     pub(crate) revisions: Revisions,
     /// Its place in a batch.
     pub(crate) within: Option<usize>,
-    meta: OnceCell<bool>,
+    fields: OnceCell<Fields>,
+    content_alone: OnceCell<bool>,
 }
 
 impl<'a> Message<'a> {
@@ -53,18 +50,9 @@ impl<'a> Message<'a> {
             key,
             revisions: Revisions::NONE,
             within: None,
-            meta: OnceCell::new(),
+            fields: OnceCell::new(),
+            content_alone: OnceCell::new(),
         }
-    }
-
-    /// Whether the parameters may hold a `_meta`: looked for once, as many rules ask. The
-    /// name is taken for one that nobody spells with escapes.
-    pub(crate) fn mentions_meta(&self) -> bool {
-        let look = || {
-            self.params()
-                .is_some_and(|params| META.find(params.0).is_some())
-        };
-        *self.meta.get_or_init(look)
     }
 
     pub(crate) fn moment(&self) -> Moment {
@@ -84,13 +72,32 @@ impl<'a> Message<'a> {
 
     /// A member of the parameters.
     pub(crate) fn param(&self, name: &str) -> Option<Value<'a>> {
-        self.params()?.get(name)
+        let params = self.params()?;
+        self.fields(params).get(params, name)
+    }
+
+    /// A member of the result of a response.
+    pub(crate) fn outcome(&self, name: &str) -> Option<Value<'a>> {
+        let result = self.any_result()?;
+        self.fields(result).get(result, name)
+    }
+
+    /// The members of the parameters or of the result: a message has one of them.
+    pub(crate) fn fields(&self, body: Value<'a>) -> &Fields {
+        self.fields.get_or_init(|| Fields::of(body))
     }
 
     /// The result of a response; what is no object is none, which is the subject of INV-014
     /// and of no other rule.
     pub(crate) fn result(&self) -> Option<Value<'a>> {
         self.any_result().filter(|result| result.is_object())
+    }
+
+    /// Whether the result is an array `content` and, at most, an `isError` that is right: as
+    /// most are. False where only a closer look tells.
+    pub(crate) fn is_content_alone(&self) -> bool {
+        let look = || self.any_result().is_some_and(is_content_alone);
+        *self.content_alone.get_or_init(look)
     }
 
     /// The result of a response, of whatever type.

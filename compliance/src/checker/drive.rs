@@ -434,9 +434,9 @@ impl Turn<'_> {
         message: &Message<'_>,
         answer: Answer<'_>,
     ) {
-        if checks.is_empty() {
+        let Some(first) = checks.first() else {
             return;
-        }
+        };
         let case = Case {
             event: self.event,
             message,
@@ -448,31 +448,31 @@ impl Turn<'_> {
         // What is missing may be the head of its exchange.
         let headless =
             session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
+        let sessionless = session.sort == Sort::Exchange;
+        let mut out = Out {
+            index: first.index,
+            rule: first.rule,
+            session,
+            revisions: message.revisions,
+            mildest: self.mildest,
+            at: message.at,
+            tampered: case.asked().is_some_and(|asked| asked.faulted),
+            cut: false,
+            results: self.results,
+            found: self.found,
+        };
         for entry in checks {
             if !entry.revisions.covers(message.revisions) || !entry.carriers.has(self.carrier) {
                 continue;
             }
+            out.turn_to(entry.index, entry.rule);
             if headless && !entry.carriers.has(Carrier::Line) {
-                self.results.doubt(entry.index, Doubt::Gap);
-                continue;
+                out.doubt(Doubt::Gap);
+            } else if entry.in_session && sessionless {
+                out.doubt(Doubt::NoSession);
+            } else {
+                (entry.check)(&case, &mut out);
             }
-            if entry.in_session && session.sort == Sort::Exchange {
-                self.results.doubt(entry.index, Doubt::NoSession);
-                continue;
-            }
-            let mut out = Out {
-                index: entry.index,
-                rule: entry.rule,
-                session,
-                revisions: message.revisions,
-                mildest: self.mildest,
-                at: message.at,
-                tampered: case.asked().is_some_and(|asked| asked.faulted),
-                cut: false,
-                results: self.results,
-                found: self.found,
-            };
-            (entry.check)(&case, &mut out);
         }
     }
 }

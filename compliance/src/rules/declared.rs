@@ -131,13 +131,11 @@ fn missing(
 
 /// What a result of the stateless era asks for.
 fn in_result(case: &Case<'_>, out: &mut Out<'_>) {
-    let (Some(asked), Some(result)) = (case.asked(), case.message.result()) else {
+    if case.message.revisions != R5 {
         return;
-    };
-    let Some(requests) = result
-        .get("inputRequests")
-        .filter(|_| case.message.revisions == R5)
-    else {
+    }
+    let requests = case.message.outcome("inputRequests");
+    let (Some(asked), Some(requests)) = (case.asked(), requests) else {
         return;
     };
     let Some(capabilities) = asked.more().and_then(|more| more.capabilities) else {

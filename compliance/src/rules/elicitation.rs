@@ -59,11 +59,10 @@ fn form(case: &Case<'_>, out: &mut Out<'_>) {
 
 /// The forms that a result of the stateless era asks for.
 fn forms(case: &Case<'_>, out: &mut Out<'_>) {
-    let requests = case
-        .message
-        .result()
-        .and_then(|one| one.get("inputRequests"));
-    let Some(requests) = requests.filter(|_| case.message.revisions == R5) else {
+    if case.message.revisions != R5 {
+        return;
+    }
+    let Some(requests) = case.message.outcome("inputRequests") else {
         return;
     };
     let mut first = None;

@@ -191,10 +191,7 @@ fn params(case: &Case<'_>, out: &mut Out<'_>) {
         let what = format!("`params` is {} and no object", params.kind());
         return out.fail(fail(what, "/params"));
     }
-    if !case.message.mentions_meta() {
-        return out.pass();
-    }
-    let Some(meta) = params.get("_meta") else {
+    let Some(meta) = case.message.param("_meta") else {
         return out.pass();
     };
     if !meta.is_object() {

@@ -35,25 +35,21 @@ pub(crate) static CONFORMS: Invariant = Invariant {
     checks: &[Check::Response(Way::ToServer, CALL, conforms)],
 };
 
-/// The result of a call that succeeded and is final.
-fn finished<'a>(case: &Case<'a>) -> Option<Value<'a>> {
-    let result = case
-        .message
-        .result()
-        .filter(|_| case.message.error().is_none())?;
-    // A result of another shape is the subject of INV-005.
-    if !result.get("content").is_some_and(Value::is_array)
-        && result.get("structuredContent").is_none()
-    {
-        return None;
+/// Whether it is the result of a call that succeeded and is final.
+fn is_final(case: &Case<'_>) -> bool {
+    if case.message.error().is_some() {
+        return false;
     }
-    let failed = result.get("isError").and_then(Value::boolean) == Some(true);
+    let member = |name| case.message.outcome(name);
+    // A result of another shape is the subject of INV-005.
+    if !member("content").is_some_and(Value::is_array) && member("structuredContent").is_none() {
+        return false;
+    }
+    let failed = member("isError").and_then(Value::boolean) == Some(true);
     let interim = case.message.revisions == R5
-        && result
-            .get("resultType")
-            .is_some_and(|kind| !kind.is("complete"));
-    let created = case.message.revisions.meets(R4) && result.get("task").is_some();
-    (!failed && !interim && !created).then_some(result)
+        && member("resultType").is_some_and(|kind| !kind.is("complete"));
+    let created = case.message.revisions.meets(R4) && member("task").is_some();
+    !failed && !interim && !created
 }
 
 fn conforms(case: &Case<'_>, out: &mut Out<'_>) {
@@ -65,14 +61,14 @@ fn conforms(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(schema) = tool.and_then(|tool| tool.output_schema.as_ref()) else {
         return;
     };
-    let (Some(result), Some(asked)) = (finished(case), case.asked()) else {
+    let (true, Some(asked)) = (is_final(case), case.asked()) else {
         return;
     };
     let fail = |what: String, pointer: &str| {
         let fault = Fault::new(Side::Server, what).at(case.message, pointer);
         fault.seen(asked.seq)
     };
-    let Some(content) = result.get("structuredContent") else {
+    let Some(content) = case.message.outcome("structuredContent") else {
         let what =
             "the tool has an `outputSchema` and the result no `structuredContent`".to_owned();
         return out.fail(fail(what, "/result"));
@@ -113,15 +109,20 @@ pub(crate) static AS_TEXT: Invariant = Invariant {
 };
 
 fn as_text(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(result) = finished(case) else { return };
-    let Some(structured) = result.get("structuredContent") else {
+    if case.message.is_content_alone() {
+        return;
+    }
+    let Some(structured) = case.message.outcome("structuredContent") else {
         return;
     };
+    if !is_final(case) {
+        return;
+    }
     if structured.0.len() > TEXT_BYTES {
         return out.doubt(Doubt::TooCostly);
     }
     let mut texts = Vec::new();
-    if let Some(content) = result.get("content") {
+    if let Some(content) = case.message.outcome("content") {
         content.elements(|block| {
             if texts.len() < BLOCKS
                 && let Some(text) = block.get("text").and_then(Value::string)

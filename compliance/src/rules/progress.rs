@@ -178,13 +178,8 @@ pub(crate) static TOKEN: Invariant = Invariant {
 };
 
 fn unique(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(params) = case.message.params() else {
-        return;
-    };
-    if !case.message.mentions_meta() {
-        return;
-    }
-    let Some(token) = params.at(&["_meta", "progressToken"]) else {
+    let meta = case.message.param("_meta");
+    let Some(token) = meta.and_then(|meta| meta.get("progressToken")) else {
         return;
     };
     let pointer = "/params/_meta/progressToken";

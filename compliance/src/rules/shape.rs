@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::finding::Severity;
 use crate::session::asked::Asked;
-use crate::shapes::{self, Wrong};
+use crate::shapes::{self, Member, Wrong};
 
 pub(crate) static REQUEST: Invariant = Invariant {
     code: Code(85),
@@ -66,6 +66,18 @@ const ASKING: &[Method] = &[
 /// What is there in the place of parameters that were left out.
 const NOTHING: Value<'static> = Value(b"{}");
 
+/// What is wrong with the parameters, or with their absence.
+fn check(case: &Case<'_>, members: &'static [Member]) -> Result<(), Wrong> {
+    let revisions = case.message.revisions;
+    match case.message.params() {
+        Some(params) => {
+            let fields = case.message.fields(params);
+            shapes::check_fields((params, fields), members, revisions)
+        }
+        None => shapes::check(NOTHING, members, revisions),
+    }
+}
+
 /// Whether a message of this method is of its revision at all, which other rules judge.
 fn is_defined(case: &Case<'_>) -> bool {
     let defined = case.method().defined(case.dir());
@@ -79,7 +91,7 @@ fn request(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     }
     let members = shapes::request(case.method(), params);
-    match shapes::check(given, members, case.message.revisions) {
+    match check(case, members) {
         Ok(()) => out.pass(),
         Err(wrong) => {
             let fault = parameters(case, &wrong, params.is_some());
@@ -103,11 +115,11 @@ pub(super) fn parameters(case: &Case<'_>, wrong: &Wrong, present: bool) -> Fault
 
 /// What a result of the stateless era asks the client for.
 fn asked_for(case: &Case<'_>, out: &mut Out<'_>) {
-    let stateless = case.message.revisions == R5;
-    let (Some(asked), Some(result)) = (case.asked(), case.message.result()) else {
+    if case.message.revisions != R5 {
         return;
-    };
-    let Some(requests) = result.get("inputRequests").filter(|_| stateless) else {
+    }
+    let requests = case.message.outcome("inputRequests");
+    let (Some(asked), Some(requests)) = (case.asked(), requests) else {
         return;
     };
     let mut first = None;
@@ -181,7 +193,7 @@ fn notification(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     }
     let members = shapes::notification(case.method());
-    match shapes::check(given, members, case.message.revisions) {
+    match check(case, members) {
         Ok(()) => out.pass(),
         Err(wrong) => out.fail(parameters(case, &wrong, params.is_some())),
     }

@@ -98,11 +98,8 @@ impl Session {
             self.cursors.begin(message.method);
             return asked;
         };
-        if self.follows.tokens && message.mentions_meta() {
-            let token = params.at(&["_meta", "progressToken"]);
-            asked.token = token
-                .filter(|one| one.is_string() || one.is_number())
-                .map(|one| Key::by_value_of(one.0));
+        if self.follows.tokens {
+            asked.token = token(message);
         }
         match message.method {
             Method::Initialize => {
@@ -115,14 +112,14 @@ impl Session {
             }
             Method::ToolsCall => {
                 if self.tools.is_current()
-                    && let Some(name) = params.get("name").and_then(Value::string)
+                    && let Some(name) = message.param("name").and_then(Value::string)
                 {
                     asked.tool = self.tools.look_up(&name);
                 }
-                asked.task = self.asks_for_task(message, params);
+                asked.task = self.asks_for_task(message);
             }
             Method::SamplingCreateMessage | Method::ElicitationCreate => {
-                asked.task = self.asks_for_task(message, params);
+                asked.task = self.asks_for_task(message);
                 if message.dir == Direction::ToClient {
                     self.elicitations.give(params);
                 }
@@ -169,8 +166,8 @@ impl Session {
         asked
     }
 
-    fn asks_for_task(&self, message: &Message<'_>, params: Value<'_>) -> bool {
-        self.follows.tasks && message.revisions.meets(R4) && params.get("task").is_some()
+    fn asks_for_task(&self, message: &Message<'_>) -> bool {
+        self.follows.tasks && message.revisions.meets(R4) && message.param("task").is_some()
     }
 
     fn walk(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
@@ -447,6 +444,12 @@ fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
     if retried {
         more.salient = Some(salient(Some(params)));
     }
+}
+
+/// The progress token that a request hands out.
+fn token(message: &Message<'_>) -> Option<Key> {
+    let token = message.param("_meta")?.get("progressToken")?;
+    (token.is_string() || token.is_number()).then(|| Key::by_value_of(token.0))
 }
 
 /// The name of a revision, which is never long.

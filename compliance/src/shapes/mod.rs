@@ -16,6 +16,7 @@ mod types;
 pub(crate) use self::notifications::of as notification;
 pub(crate) use self::requests::of as request;
 pub(crate) use self::results::of as result;
+use crate::fields::Fields;
 use crate::revision::Revisions;
 use crate::value::{Value, quoted};
 
@@ -89,9 +90,6 @@ impl Member {
     }
 }
 
-/// No table has more members.
-const MOST: usize = 12;
-
 /// What is wrong first with an object that should have these members, where it is of one of
 /// the `possible` revisions.
 pub(crate) fn check(
@@ -105,18 +103,20 @@ pub(crate) fn check(
     if !object.is_object() {
         return Err(Wrong::here(format!("is {} and no object", object.kind())));
     }
-    let mut found: [Option<Value<'_>>; MOST] = [None; MOST];
-    object.members(|name, value| {
-        let mut known = members.iter().zip(&mut found);
-        if let Some((_, slot)) = known.find(|(member, _)| member.name.as_bytes() == name) {
-            *slot = Some(value);
-        }
-    });
-    for (member, value) in members.iter().zip(found) {
+    check_fields((object, &Fields::of(object)), members, possible)
+}
+
+/// As [`check`], of an object whose members are known.
+pub(crate) fn check_fields(
+    (object, fields): (Value<'_>, &Fields),
+    members: &'static [Member],
+    possible: Revisions,
+) -> Result<(), Wrong> {
+    for member in members {
         if !member.revisions.covers(possible) {
             continue;
         }
-        match value {
+        match fields.get(object, member.name) {
             Some(value) => member
                 .kind
                 .check(value, possible)

@@ -13,7 +13,11 @@ use crate::event::{Direction, Scope};
 /// The scopes in which there were requests.
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
-    known: HashMap<Scope, [Side; 2], RandomState>,
+    known: HashMap<Scope, usize, RandomState>,
+    sides: Vec<[Side; 2]>,
+    free: Vec<usize>,
+    // Nearly always the next message is of the scope of the one before: no need to search.
+    last: Option<(Scope, usize)>,
     // By age, so that those in which nothing is in flight can be dropped.
     ages: VecDeque<Scope>,
     // Of integers that were used, in all scopes.
@@ -42,7 +46,7 @@ const IDLE: usize = 4_096;
 
 impl Scopes {
     pub(super) fn get(&self, scope: Scope, dir: Direction) -> Option<&Side> {
-        let [to_server, to_client] = self.known.get(&scope)?;
+        let [to_server, to_client] = self.sides.get(self.place(scope)?)?;
         Some(match dir {
             Direction::ToServer => to_server,
             Direction::ToClient => to_client,
@@ -50,23 +54,44 @@ impl Scopes {
     }
 
     pub(super) fn get_mut(&mut self, scope: Scope, dir: Direction) -> Option<&mut Side> {
-        self.known.get_mut(&scope).map(|sides| pick(sides, dir))
+        let place = self.place(scope)?;
+        self.sides.get_mut(place).map(|sides| pick(sides, dir))
     }
 
     /// Knows a scope from here on, and drops an old one in which nothing happens.
     pub(super) fn enter(&mut self, scope: Scope, dir: Direction) -> &mut Side {
-        if !self.known.contains_key(&scope) {
-            if self.known.len() >= IDLE {
-                self.drop_oldest();
-            }
-            self.ages.push_back(scope);
-            if self.ages.len() > 2 * (IDLE + self.known.len()) {
-                let known = &self.known;
-                self.ages
-                    .retain(|one| *one == scope || known.contains_key(one));
-            }
+        let place = match self.place(scope) {
+            Some(place) => place,
+            None => self.begin(scope),
+        };
+        self.last = Some((scope, place));
+        let sides = self.sides.get_mut(place);
+        pick(sides.expect("every known scope has its sides"), dir)
+    }
+
+    fn place(&self, scope: Scope) -> Option<usize> {
+        match self.last {
+            Some((last, place)) if last == scope => Some(place),
+            _ => self.known.get(&scope).copied(),
         }
-        pick(self.known.entry(scope).or_default(), dir)
+    }
+
+    fn begin(&mut self, scope: Scope) -> usize {
+        if self.known.len() >= IDLE {
+            self.drop_oldest();
+        }
+        self.ages.push_back(scope);
+        if self.ages.len() > 2 * (IDLE + self.known.len()) {
+            let known = &self.known;
+            self.ages
+                .retain(|one| *one == scope || known.contains_key(one));
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.sides.push(<[Side; 2]>::default());
+            self.sides.len() - 1
+        });
+        self.known.insert(scope, place);
+        place
     }
 
     /// An integer is used.
@@ -80,7 +105,12 @@ impl Scopes {
     }
 
     pub(super) fn drop_scope(&mut self, scope: Scope) {
-        if let Some(sides) = self.known.remove(&scope) {
+        let Some(place) = self.known.remove(&scope) else {
+            return;
+        };
+        self.last = None;
+        self.free.push(place);
+        if let Some(sides) = self.sides.get_mut(place).map(std::mem::take) {
             self.runs -= sides.iter().map(|side| side.used.len()).sum::<usize>();
         }
     }
@@ -92,15 +122,17 @@ impl Scopes {
 
     /// The first request of each id of a scope.
     pub(super) fn firsts(&self, scope: Scope) -> Vec<u32> {
-        let sides = self.known.get(&scope).into_iter().flatten();
-        sides.flat_map(Side::firsts).collect()
+        let place = self.place(scope);
+        let sides = place.and_then(|place| self.sides.get(place));
+        sides.into_iter().flatten().flat_map(Side::firsts).collect()
     }
 
     fn drop_oldest(&mut self) {
         let Some(oldest) = self.ages.pop_front() else {
             return;
         };
-        match self.known.get(&oldest) {
+        let place = self.place(oldest);
+        match place.and_then(|place| self.sides.get(place)) {
             Some(sides) if sides.iter().any(|side| side.count > 0) => self.ages.push_back(oldest),
             Some(_) => {
                 self.dropped = true;

@@ -1,0 +1,116 @@
+//! The members of a message's parameters or result: found once, for all rules that ask.
+
+use tapewright_schemas::json::{Span, valid_members};
+
+use crate::value::Value;
+
+/// Where the members of an object stand that has few, as nearly all have.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    known: [(Span, Span); MOST],
+    count: usize,
+    // There are more, or a name is spelled with escapes: look into the source.
+    closely: bool,
+}
+
+/// How many members are remembered.
+const MOST: usize = 8;
+
+impl Fields {
+    /// Of any value; what is no object has none.
+    pub(crate) fn of(object: Value<'_>) -> Self {
+        let nothing = Span { start: 0, end: 0 };
+        let mut fields = Self {
+            known: [(nothing, nothing); MOST],
+            count: 0,
+            closely: false,
+        };
+        valid_members(object.0, |name, value| {
+            fields.closely |= name.escaped;
+            match fields.known.get_mut(fields.count) {
+                Some(free) => *free = (name.span, value),
+                None => fields.closely = true,
+            }
+            fields.count += 1;
+        });
+        fields
+    }
+
+    /// The member of this name, of the object whose members these are; of several, the last.
+    pub(crate) fn get<'a>(&self, object: Value<'a>, name: &str) -> Option<Value<'a>> {
+        if self.closely {
+            return object.get(name);
+        }
+        let mut all = self.known.iter().take(self.count).rev();
+        let (_, value) = all.find(|(found, _)| found.of(object.0) == name.as_bytes())?;
+        Some(Value(value.of(object.0)))
+    }
+}
+
+/// Whether the result is an array `content` and, at most, an `isError` that is right: as
+/// most are, and to be told without taking them apart. False where only a closer look
+/// tells.
+pub(crate) fn is_content_alone(result: Value<'_>) -> bool {
+    let Some(content) = result.0.strip_prefix(b"{\"content\":[") else {
+        return false;
+    };
+    // With nothing but this behind it a bracket can neither stand in a string nor close an
+    // array within the array.
+    let end = memchr::memchr(b']', content).and_then(|at| content.get(at..));
+    matches!(
+        end,
+        Some(b"]}" | b"],\"isError\":false}" | b"],\"isError\":true}")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_needs_a_closer_look_is_left_to_it() {
+        for (text, plain) in [
+            (r#"{"content":[]}"#, true),
+            (r#"{"content":[{"type":"text","text":"a\"}"}]}"#, true),
+            (r#"{"content":[1],"isError":false}"#, true),
+            (r#"{"content":["]}"]}"#, false),
+            (r#"{"content":[[]]}"#, false),
+            (r#"{"content":[1],"isError":0}"#, false),
+            (r#"{"content":[1],"task":{}}"#, false),
+            (r#"{"content":[1],"isError":false,"content":1}"#, false),
+            (r#"{"content":1}"#, false),
+            (r#"{ "content":[]}"#, false),
+            ("[]", false),
+        ] {
+            assert_eq!(is_content_alone(Value(text.as_bytes())), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_has_no_members() {
+        for text in ["[]", "null", "\"a\"", "1"] {
+            let value = Value(text.as_bytes());
+            assert_eq!(Fields::of(value).get(value, "a"), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn answers_as_the_source_does(
+            members in prop::collection::vec((r"a|b|\\u0061|c|", 0..9_u8), 0..12)
+        ) {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(name, value)| format!("\"{name}\" : {{\"a\":{value}}}"))
+                .collect();
+            let text = format!("{{{}}}", members.join(","));
+            let value = Value(text.as_bytes());
+            let fields = Fields::of(value);
+            for name in ["a", "b", "c", "", "d"] {
+                prop_assert_eq!(fields.get(value, name), value.get(name));
+            }
+        }
+    }
+}
