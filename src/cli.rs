@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::command::run::ServerArguments;
 use crate::command::{
-    completions, compliance, demo, explain, export, fault, inspect, record, replay, run, schema,
-    scrub, sessions, tail, validate, verify,
+    completions, compliance, demo, explain, export, fault, init, inspect, record, replay, run,
+    schema, scrub, sessions, tail, validate, verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Tail(tail::Arguments),
     Verify(Box<verify::Arguments>),
     Export(export::Arguments),
+    Init(Box<init::Arguments>),
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),

@@ -14,6 +14,8 @@ use crate::exit::Exit;
 use crate::files::{Contents, Frame, NewFile, Recording, same_file, spool};
 use crate::report::{self, Mistake};
 
+use crate::command::init::recorded;
+
 /// Write a recording in another format
 ///
 /// TAPE is a tape, a cassette or a capture. When a cassette was never finished, the tape
@@ -39,18 +41,16 @@ enum Format {
     Capture,
     /// The journal itself
     Tape,
+    /// A YAML suite that holds of the recording: one test for each call
+    Suite,
 }
 
 /// Writes the recording.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let recording = Recording::open(&arguments.tape)?;
-    let Some(output) = &arguments.output else {
-        let mut out = report::stdout();
-        write(recording, arguments.format, &mut out)?;
-        out.flush()?;
-        return Ok(Exit::Pass);
-    };
-    if same_file(&recording.path, output) {
+    if let Some(output) = &arguments.output
+        && same_file(&recording.path, output)
+    {
         let path = report::safe(&output.display().to_string());
         return Err(Mistake::new(
             format!("`{path}` is the recording itself"),
@@ -58,6 +58,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         )
         .into());
     }
+    if let Format::Suite = arguments.format {
+        let draft = recorded::draft(recording, &arguments.tape, arguments.output.as_deref())?;
+        recorded::write(&draft, arguments.output.as_deref())?;
+        return Ok(Exit::Pass);
+    }
+    let Some(output) = &arguments.output else {
+        let mut out = report::stdout();
+        write(recording, arguments.format, &mut out)?;
+        out.flush()?;
+        return Ok(Exit::Pass);
+    };
     let mut file = NewFile::create(output)?;
     write(recording, arguments.format, file.writer())?;
     file.commit(None)?;
@@ -97,14 +108,19 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
             projector.finish(&frame.ending, out)?;
             frame
         }
-        Format::Tape => tape(recording, out)?,
+        Format::Tape | Format::Suite => tape(recording, out)?,
     };
+    tell_end(&frame);
+    Ok(())
+}
+
+/// Says so when a recording breaks off.
+pub(super) fn tell_end(frame: &Frame) {
     if let Ending::CutShort { last_seq, .. } = frame.ending {
         report::note(&format!(
             "the tape has no footer; it ends after event {last_seq}"
         ));
     }
-    Ok(())
 }
 
 /// Writes a tape anew, every event as it is.
@@ -134,4 +150,5 @@ fn tape(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
 const EXAMPLES: &str = "\
 Examples:
   tapewright export fs.tape.jsonl --as cassette -o fs.json
-  tapewright export fs.json --as capture > fs.capture.json";
+  tapewright export fs.json --as capture > fs.capture.json
+  tapewright export fs.json --as suite -o fs.yaml";

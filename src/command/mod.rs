@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fault;
 pub(crate) mod faults;
+pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod record;
 pub(crate) mod redaction;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Tail(arguments) => tail::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Export(arguments) => export::run(arguments),
+        Command::Init(arguments) => init::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),

@@ -1,6 +1,6 @@
 //! `tapewright record`: the recorder between a client and a server.
 
-mod config;
+pub(super) mod config;
 mod episodes;
 pub(crate) mod gateway;
 pub(crate) mod http;

@@ -88,6 +88,15 @@ impl UpstreamArguments {
         Ok(fields)
     }
 
+    /// The headers that come from the environment: their names, and those of the variables.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        let split = |text: &String| {
+            let (name, variable) = text.split_once('=')?;
+            Some((name.to_owned(), variable.to_owned()))
+        };
+        self.header_env.iter().filter_map(split).collect()
+    }
+
     /// What is sent in the user's name, which is a secret wherever it comes back: names and
     /// values.
     pub(crate) fn secrets(&self) -> anyhow::Result<Vec<(String, String)>> {

@@ -11,3 +11,4 @@ pub(crate) mod result;
 pub(crate) mod select;
 mod transform;
 pub(crate) mod world;
+pub(crate) mod write;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 /// A name for the server that a command starts: the package behind a launcher, or the
 /// program itself.
-pub(super) fn label(command: &[OsString]) -> String {
+pub(crate) fn label(command: &[OsString]) -> String {
     let words: Vec<String> = command
         .iter()
         .map(|word| word.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! Which server is verified.
+//! Which server is asked.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::report::Mistake;
 const LONGEST_MESSAGE: usize = 64 << 20;
 
 /// The server, and what to look at when it cannot be spoken with.
-pub(super) fn of(
+pub(crate) fn of(
     server: &UpstreamArguments,
     command: &[OsString],
 ) -> anyhow::Result<(Box<dyn Upstream>, &'static str)> {
@@ -27,7 +27,7 @@ pub(super) fn of(
             Ok((Box::new(child), hint))
         }
         (None, None) => Err(Mistake::new(
-            "there is no server to verify",
+            "there is no server to ask",
             "put its command after `--`, or name its URL with `--upstream`",
         )
         .into()),

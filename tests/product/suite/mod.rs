@@ -13,3 +13,4 @@ mod rows;
 mod runner;
 mod stage;
 mod watch;
+mod written;

@@ -86,7 +86,7 @@ fn mistakes_are_explained() {
     let capture = r#"{"server_label":"s","server_capabilities":null,"exchanges":[]}"#;
     fs::write(path.join("capture.json"), capture).unwrap();
     for (arguments, part) in [
-        (&["verify", "tape.json"][..], "there is no server to verify"),
+        (&["verify", "tape.json"][..], "there is no server to ask"),
         (
             &["verify", "none.json", "--", "true"],
             "there is no such file",

@@ -1,0 +1,194 @@
+//! The calls of a recording: what was asked, and every answer to it.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use tapewright_schemas::conversation::{Answer, Pairing};
+use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
+use tapewright_schemas::event::{Direction, Event, EventBody, Payload};
+
+/// What a test can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Asks {
+    /// `tools/call`.
+    Tool,
+    /// `resources/read`.
+    Resource,
+    /// `prompts/get`.
+    Prompt,
+}
+
+/// One question, and what it was answered each time.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) asks: Asks,
+    /// The tool or the prompt, or the URI of the resource.
+    pub(crate) name: String,
+    pub(crate) arguments: Option<Value>,
+    /// Whole envelopes, in order.
+    pub(crate) answers: Vec<Value>,
+}
+
+/// The calls of a recording, in order, each question once.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pairing: Pairing<Asked>,
+    known: HashMap<String, usize>,
+    pub(crate) all: Vec<Call>,
+    bytes: usize,
+    /// How many answers were passed over, as there was no room for them.
+    pub(crate) left_out: u64,
+    /// How many requests were never answered.
+    pub(crate) unanswered: u64,
+}
+
+/// How many questions a suite may have.
+const CALLS: usize = 1_000;
+/// How many answers to one question are compared.
+const ANSWERS: usize = 8;
+/// How much of answers is kept, in bytes.
+const BYTES: usize = 64 << 20;
+
+#[derive(Debug)]
+struct Asked {
+    asks: Asks,
+    name: String,
+    arguments: Option<Value>,
+}
+
+impl Calls {
+    /// Takes the next event, whose message may have been taken apart.
+    pub(crate) fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        let EventBody::Message {
+            payload: Payload::Whole(bytes),
+            ..
+        } = &event.body
+        else {
+            return;
+        };
+        let parsed;
+        let message = if let Some(message) = message {
+            message
+        } else {
+            parsed = Envelope::parse(bytes);
+            &parsed
+        };
+        match message.kind {
+            Kind::Batch { .. } => for_each_message(bytes, |text| {
+                self.message(event, &Envelope::of_json(text), text);
+            }),
+            _ => self.message(event, message, bytes),
+        }
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn finish(&mut self) {
+        self.unanswered += self.pairing.len() as u64;
+    }
+
+    fn message(&mut self, event: &Event, message: &Envelope<'_>, text: &[u8]) {
+        let scope = event.scope();
+        match (&message.kind, event.dir) {
+            (Kind::Request { id, method, params }, Direction::ToServer) => {
+                if let Some(asked) = asked(method, *params) {
+                    drop(self.pairing.ask(scope, event.dir, id, asked));
+                }
+            }
+            (Kind::Response { id, .. }, Direction::ToClient) => {
+                if let Answer::Pairs(_, asked) = self.pairing.answer(scope, event.dir, id) {
+                    self.answered(asked, text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, asked: Asked, text: &[u8]) {
+        let Ok(envelope) = serde_json::from_slice(text) else {
+            self.left_out += 1;
+            return;
+        };
+        let Asked {
+            asks,
+            name,
+            arguments,
+        } = asked;
+        let call = Call {
+            asks,
+            name,
+            arguments,
+            answers: Vec::new(),
+        };
+        self.add(call, envelope, text.len());
+    }
+
+    /// Adds an answer to a question.
+    pub(crate) fn add(&mut self, call: Call, answer: Value, bytes: usize) {
+        let key = call.key();
+        let place = match self.known.get(&key) {
+            Some(place) => *place,
+            None if self.all.len() < CALLS => {
+                self.known.insert(key, self.all.len());
+                self.all.push(call);
+                self.all.len() - 1
+            }
+            None => {
+                self.left_out += 1;
+                return;
+            }
+        };
+        if let Some(call) = self.all.get_mut(place) {
+            // More answers of one question tell nothing new; the first has to be there.
+            let room = call.answers.is_empty() || call.answers.len() < ANSWERS;
+            if room && self.bytes + bytes <= BYTES {
+                self.bytes += bytes;
+                call.answers.push(answer);
+            } else {
+                self.left_out += 1;
+            }
+        }
+    }
+}
+
+impl Call {
+    /// Equal for equal questions.
+    fn key(&self) -> String {
+        let arguments = self.arguments.as_ref().map(sorted);
+        let arguments = arguments.unwrap_or(Value::Object(serde_json::Map::new()));
+        format!("{:?} {} {arguments}", self.asks, self.name)
+    }
+}
+
+/// The value with the members of its objects in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut all: Vec<_> = members
+                .iter()
+                .map(|(name, one)| (name.clone(), sorted(one)))
+                .collect();
+            all.sort_by(|(one, _), (other, _)| one.cmp(other));
+            all.into_iter().collect()
+        }
+        Value::Array(elements) => elements.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+fn asked(method: &str, params: Option<&[u8]>) -> Option<Asked> {
+    let (asks, named) = match method {
+        "tools/call" => (Asks::Tool, "name"),
+        "resources/read" => (Asks::Resource, "uri"),
+        "prompts/get" => (Asks::Prompt, "name"),
+        _ => return None,
+    };
+    let mut params: Value = serde_json::from_slice(params?).ok()?;
+    let name = params.get(named)?.as_str()?.to_owned();
+    let arguments = params.get_mut("arguments").map(Value::take);
+    let arguments = arguments.filter(Value::is_object);
+    Some(Asked {
+        asks,
+        name,
+        arguments,
+    })
+}

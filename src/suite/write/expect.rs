@@ -1,0 +1,252 @@
+//! What of answers is held: what is stable, and of the rest its form.
+
+use serde_json::{Map, Value, json};
+
+use super::call::Asks;
+use super::shape::schema;
+use super::text;
+
+/// What a test holds of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Held {
+    pub(super) target: String,
+    pub(super) matcher: Value,
+}
+
+/// How many assertions a test gets.
+const MOST: usize = 12;
+/// How many parts of an answer are looked at one by one.
+const PARTS: usize = 4;
+/// How many members of a structure are held one by one, and how deep.
+const MEMBERS: usize = 8;
+const DEPTH: usize = 3;
+/// The longest value that is held as a whole, in characters.
+const WHOLE: usize = 300;
+
+impl Held {
+    pub(super) fn new(target: &str, matcher: &str, value: Value) -> Self {
+        let mut one = Map::new();
+        one.insert(matcher.to_owned(), value);
+        Self {
+            target: target.to_owned(),
+            matcher: Value::Object(one),
+        }
+    }
+
+    pub(super) fn exact(target: &str, value: &Value) -> Self {
+        Self::new(target, "exact", value.clone())
+    }
+
+    /// It has this form.
+    pub(super) fn form(target: &str, values: &[&Value]) -> Self {
+        Self::new(target, "schema", schema(values))
+    }
+}
+
+/// What all answers to a question have in common. Never empty.
+pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Held> {
+    let errors = all(answers, "error");
+    let results = all(answers, "result");
+    let mut held = Vec::new();
+    if answers.is_empty() {
+        // Nobody has asked yet.
+        held.push(Held::new("result", "schema", json!({ "type": "object" })));
+    } else if errors.len() == answers.len() {
+        error(&errors, &mut held);
+    } else if results.len() == answers.len() {
+        match asks {
+            Asks::Tool => tool(&results, &mut held),
+            Asks::Resource => list("result.contents", &all_of(&results, "contents"), &mut held),
+            Asks::Prompt => messages(&all_of(&results, "messages"), &mut held),
+        }
+        if held.is_empty() {
+            held.push(Held::form("result", &results));
+        }
+    } else {
+        // Sometimes it fails: nothing is common to all but that there is an answer.
+        let any = json!({ "anyOf": [{ "required": ["result"] }, { "required": ["error"] }] });
+        held.push(Held::new("", "schema", any));
+    }
+    held.truncate(MOST);
+    held
+}
+
+/// This member of all values that have it.
+fn all<'v>(values: &'v [Value], name: &str) -> Vec<&'v Value> {
+    values.iter().filter_map(|one| one.get(name)).collect()
+}
+
+/// The same, of references; nothing unless every value has it.
+fn all_of<'v>(values: &[&'v Value], name: &str) -> Vec<&'v Value> {
+    let found: Vec<&Value> = values.iter().filter_map(|one| one.get(name)).collect();
+    if found.len() == values.len() {
+        found
+    } else {
+        Vec::new()
+    }
+}
+
+fn error(errors: &[&Value], held: &mut Vec<Held>) {
+    let codes = all_of(errors, "code");
+    match codes.first() {
+        Some(code) if same(&codes) => held.push(Held::exact("result.error.code", code)),
+        _ => held.push(Held::form("result.error", errors)),
+    }
+    let messages = all_of(errors, "message");
+    if let Some(texts) = texts(&messages) {
+        held.push(text::held("result.error.message", &texts));
+    }
+}
+
+fn tool(results: &[&Value], held: &mut Vec<Held>) {
+    let failed = all_of(results, "isError");
+    if let Some(failed) = failed.first()
+        && same(&[failed])
+        && failed.as_bool() == Some(true)
+    {
+        held.push(Held::exact("result.isError", failed));
+    }
+    let structures = all_of(results, "structuredContent");
+    if !structures.is_empty() {
+        value("result.structuredContent", &structures, 0, held);
+    }
+    let contents = all_of(results, "content");
+    // The text of a structured result says the same once more.
+    let told = !structures.is_empty() && contents.iter().all(|one| is_one_text(one));
+    if !told {
+        list("result.content", &contents, held);
+    }
+}
+
+fn is_one_text(content: &Value) -> bool {
+    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    matches!(parts, [one] if one.get("text").is_some())
+}
+
+/// Blocks of content, or the contents of a resource.
+fn list(target: &str, lists: &[&Value], held: &mut Vec<Held>) {
+    let Some(first) = lists.first().and_then(|one| one.as_array()) else {
+        return;
+    };
+    let lengths = |one: &&Value| one.as_array().is_some_and(|one| one.len() == first.len());
+    if !lists.iter().all(lengths) || first.len() > PARTS {
+        return held.push(Held::form(target, lists));
+    }
+    if first.is_empty() {
+        return held.push(Held::exact(target, &json!([])));
+    }
+    for place in 0..first.len() {
+        let parts: Vec<&Value> = lists.iter().filter_map(|one| one.get(place)).collect();
+        part(&format!("{target}[{place}]"), &parts, held);
+    }
+}
+
+/// One block: its text, or what it is.
+fn part(target: &str, parts: &[&Value], held: &mut Vec<Held>) {
+    let said = all_of(parts, "text");
+    if let Some(texts) = texts(&said) {
+        return held.push(text::held(&format!("{target}.text"), &texts));
+    }
+    if let Some(content) = inner(target, parts) {
+        let (target, parts) = content;
+        return part(&target, &parts, held);
+    }
+    // Bytes are held by their kind.
+    let mut kind = Map::new();
+    for name in ["type", "mimeType", "name"] {
+        let values = all_of(parts, name);
+        if let Some(one) = values.first().filter(|_| same(&values)) {
+            kind.insert(name.to_owned(), (*one).clone());
+        }
+    }
+    if kind.is_empty() {
+        held.push(Held::form(target, parts));
+    } else {
+        held.push(Held::new(target, "contains", Value::Object(kind)));
+    }
+}
+
+/// The resource within a block of content.
+fn inner<'v>(target: &str, parts: &[&'v Value]) -> Option<(String, Vec<&'v Value>)> {
+    let inner = all_of(parts, "resource");
+    (!inner.is_empty()).then(|| (format!("{target}.resource"), inner))
+}
+
+fn messages(lists: &[&Value], held: &mut Vec<Held>) {
+    let Some(first) = lists.first().and_then(|one| one.as_array()) else {
+        return;
+    };
+    let lengths = |one: &&Value| one.as_array().is_some_and(|one| one.len() == first.len());
+    if !lists.iter().all(lengths) || first.len() > PARTS {
+        return held.push(Held::form("result.messages", lists));
+    }
+    for place in 0..first.len() {
+        let all: Vec<&Value> = lists.iter().filter_map(|one| one.get(place)).collect();
+        let contents = all_of(&all, "content");
+        let target = format!("result.messages[{place}].content");
+        if contents.iter().all(|one| one.is_object()) && !contents.is_empty() {
+            part(&target, &contents, held);
+        } else {
+            held.push(Held::form(&format!("result.messages[{place}]"), &all));
+        }
+    }
+}
+
+/// A value of a structure.
+fn value(target: &str, values: &[&Value], depth: usize, held: &mut Vec<Held>) {
+    let Some(first) = values.first() else { return };
+    if same(values) && text::is_stable_value(first) && first.to_string().len() <= WHOLE {
+        return held.push(Held::exact(target, first));
+    }
+    if let Some(texts) = texts(values) {
+        return held.push(text::held(target, &texts));
+    }
+    if let Some(elements) = in_any_order(values) {
+        return held.push(Held::new(target, "contains-all", elements));
+    }
+    let names = |members: &Map<String, Value>| {
+        let plain = |name: &String| {
+            let word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+            !name.is_empty() && name.chars().all(word)
+        };
+        members.len() <= MEMBERS && members.keys().all(plain)
+    };
+    match first {
+        Value::Object(members) if depth < DEPTH && names(members) && !members.is_empty() => {
+            for name in members.keys() {
+                let inner = all_of(values, name);
+                value(&format!("{target}.{name}"), &inner, depth + 1, held);
+            }
+        }
+        _ => held.push(Held::form(target, values)),
+    }
+}
+
+/// Whether all are equal.
+fn same(values: &[&Value]) -> bool {
+    values.windows(2).all(|pair| match pair {
+        [one, other] => one == other,
+        _ => true,
+    })
+}
+
+/// All as texts.
+fn texts<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
+    let texts: Option<Vec<&str>> = values.iter().map(|one| one.as_str()).collect();
+    texts.filter(|texts| !texts.is_empty())
+}
+
+/// The elements of lists that are the same but for their order.
+fn in_any_order(values: &[&Value]) -> Option<Value> {
+    let key = |one: &&Value| {
+        let mut all: Vec<String> = one.as_array()?.iter().map(Value::to_string).collect();
+        all.sort();
+        Some(all)
+    };
+    let first = key(values.first()?)?;
+    let stable = values.first().is_some_and(|one| text::is_stable_value(one));
+    let short = first.iter().map(String::len).sum::<usize>() <= WHOLE;
+    let alike = values.iter().all(|one| key(one).as_ref() == Some(&first));
+    let taken = values.len() > 1 && !first.is_empty() && stable && short && alike;
+    values.first().filter(|_| taken).map(|one| (*one).clone())
+}
