@@ -7,6 +7,7 @@ use tapewright_schemas::near::did_you_mean;
 
 use crate::error::LoadError;
 use crate::failure::Failure;
+use crate::json::Json;
 use crate::matcher::{self, Judged, Matcher};
 use crate::target::{Found, Target};
 use crate::verdict::{Evidence, Verdict};
@@ -73,6 +74,16 @@ impl Assertion {
     #[must_use]
     pub fn matcher(&self) -> &'static str {
         self.name
+    }
+
+    /// Whether a recording hides a part of what it looks at, or may have had it below what
+    /// it hides.
+    #[must_use]
+    pub fn sees_hidden(&self, envelope: &Json) -> bool {
+        match self.target.resolve(envelope) {
+            Found::Value(value) => value.hides(),
+            Found::Missing(_) => envelope.hides(),
+        }
     }
 
     /// Judges an answer.

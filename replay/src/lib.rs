@@ -37,6 +37,6 @@ pub use load::LoadError;
 pub use matcher::{MISS_CODE, Miss, Near, Reason};
 pub use options::{Exhausted, MatchMode, Options, Ordering, Pace, Unanswered};
 pub use player::{Lane, Output, OutputKind, Player};
-pub use script::Script;
+pub use script::{Recorded, Script};
 pub use tally::{Report, Served, Tally, Tell};
 pub use upstream::{CassetteUpstream, Received, Session};

@@ -49,8 +49,19 @@ pub(crate) struct Take {
     pub(crate) asked: Moment,
     /// When the response came; the end of time when none did.
     pub(crate) answered: Moment,
+    /// From request to response in microseconds, where the recording says so.
+    pub(crate) took_us: Option<u64>,
     pub(crate) session: u32,
     pub(crate) place: TakePlace,
+}
+
+/// What a recording says about one of its requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// From the request to its response, where that is known.
+    pub took: Option<Duration>,
+    /// Why there was no response, when there was none.
+    pub unanswered: Option<String>,
 }
 
 /// Where a take stands in its file.
@@ -197,6 +208,19 @@ impl Script {
         let mut members = self.meta.iter().rev();
         let (_, value) = members.find(|(known, _)| known == name)?;
         Some(value)
+    }
+
+    /// What is recorded of a request, by its number.
+    #[must_use]
+    pub fn recorded(&self, ordinal: u32) -> Option<Recorded> {
+        let take = self.take(ordinal as usize)?;
+        Some(Recorded {
+            took: take.took_us.map(Duration::from_micros),
+            unanswered: match &take.place {
+                TakePlace::Unanswered(_, why) => Some(why.clone()),
+                TakePlace::Exchange(_) | TakePlace::Probe(_) => None,
+            },
+        })
     }
 
     pub(crate) fn take(&self, ordinal: usize) -> Option<&Take> {

@@ -29,6 +29,7 @@ struct Inner {
     served: Vec<u32>,
     missed: u64,
     misses: Vec<Miss>,
+    last: Option<u32>,
 }
 
 /// What became of a replay.
@@ -78,6 +79,7 @@ impl Tally {
 
     pub(crate) fn served(&self, ordinal: u32) {
         let mut inner = self.lock();
+        inner.last = Some(ordinal);
         let place = ordinal as usize;
         if inner.served.len() <= place {
             inner.served.resize(place + 1, 0);
@@ -96,6 +98,12 @@ impl Tally {
         if inner.misses.len() < MISSES_KEPT {
             inner.misses.push(miss);
         }
+    }
+
+    /// Which recorded request was played last, by its number, since this was last asked.
+    /// For a client that has one request under way.
+    pub fn take_last(&self) -> Option<u32> {
+        self.lock().last.take()
     }
 
     /// The report so far.

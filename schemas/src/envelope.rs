@@ -25,6 +25,13 @@ pub struct Envelope<'a> {
     pub version: Option<&'a [u8]>,
 }
 
+/// Whether an error, as source text, is one that we said in a server's place: a bridge marks
+/// those with `data.origin`.
+#[must_use]
+pub fn is_error_of_ours(error: &[u8]) -> bool {
+    crate::json::find(error, &["data", "origin"]) == Some(b"\"tapewright\"")
+}
+
 /// What a message is, by the members it has (JSON-RPC 2.0 §4, §5).
 ///
 /// A message with a `method` is never a response, whatever else it holds.

@@ -77,6 +77,7 @@ pub(super) fn injected(
         envelope: &envelope,
         took_us: None,
         headers: Headers::NotHttp,
+        redacted: false,
     };
     let world = world(case, test, snapshots);
     // Whoever injects an error expects one.

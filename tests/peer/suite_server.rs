@@ -43,7 +43,7 @@ fn answer(method: &Value, params: &Value, notes: &mut BTreeMap<String, String>) 
         "ping" => Ok(json!({})),
         "tools/list" => {
             let names = [
-                "echo", "add", "env", "fail", "note", "picture", "refuse", "wait",
+                "echo", "add", "answer", "env", "fail", "note", "picture", "refuse", "wait",
             ];
             let tools = names.map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
             Ok(json!({"tools": tools}))
@@ -75,6 +75,8 @@ fn call(name: &Value, arguments: &Value, notes: &mut BTreeMap<String, String>) -
             result["structuredContent"] = json!({"sum": sum, "exact": true});
             result
         }
+        // What is asked for, as the whole result.
+        "answer" => arguments["result"].clone(),
         "env" => said(&std::env::var(text("name")).unwrap_or_default()),
         "fail" => {
             let mut result = said("it went wrong");

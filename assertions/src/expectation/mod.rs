@@ -40,6 +40,8 @@ pub struct Answer<'a> {
     pub took_us: Option<u64>,
     /// The headers of the HTTP response.
     pub headers: Headers<'a>,
+    /// It is of a recording, where secrets are hidden: what looks at one decides nothing.
+    pub redacted: bool,
 }
 
 /// What is known of the headers of an answer.
@@ -130,6 +132,14 @@ impl Expectation {
             world,
         };
         for (index, assertion) in self.assertions.iter().enumerate() {
+            if answer.redacted && assertion.sees_hidden(answer.envelope) {
+                let target = assertion.target();
+                let doubt = format!(
+                    "assertion #{index} (`{target}`) looks at a secret, which the recording hides"
+                );
+                outcome.doubts.push(doubt);
+                continue;
+            }
             match assertion.judge(&evidence) {
                 Verdict::Passed => outcome.passed += 1,
                 Verdict::Failed(failure) => outcome.failures.push(Failure {
@@ -146,10 +156,23 @@ impl Expectation {
         }
         self.duration(answer, &mut outcome);
         if let Some(budget) = &self.max_response_tokens {
-            budget.judge(answer.envelope, &mut outcome);
+            if answer.redacted && answer.envelope.hides() {
+                let doubt = "the recording hides a secret, and how many tokens it has";
+                outcome.doubts.push(doubt.to_owned());
+            } else {
+                budget.judge(answer.envelope, &mut outcome);
+            }
         }
         headers::judge(self, answer, &mut outcome);
         outcome
+    }
+
+    /// Notes that a recording has no times, where the time counts.
+    pub fn note_untimed(&self, outcome: &mut Outcome) {
+        if self.max_duration_ms.is_some() {
+            let doubt = "the recording has no times to judge `max_duration_ms` by";
+            outcome.doubts.push(doubt.to_owned());
+        }
     }
 
     fn duration(&self, answer: &Answer<'_>, outcome: &mut Outcome) {

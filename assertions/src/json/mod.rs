@@ -6,6 +6,7 @@
 mod canon;
 mod convert;
 mod equal;
+mod hides;
 mod read;
 mod write;
 

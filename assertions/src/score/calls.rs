@@ -1,12 +1,12 @@
 //! The exchanges of a recording: each request of the client with its answer.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use bytes::Bytes;
 use tapewright_schemas::conversation::{Answer, Handle, Pairing, is_about_noise};
-use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, SessionKey,
+    ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, Peer, SessionKey,
 };
 
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
@@ -18,6 +18,8 @@ pub(super) struct Calls {
     // The last exchange of a conduit that is over: a fault behind it is about it.
     held: HashMap<ConduitId, Vec<Exchange>>,
     heads: HashMap<ConduitId, Fields>,
+    // Conduits that are processes.
+    processes: HashSet<ConduitId>,
     over: VecDeque<Exchange>,
     // The last request of a conduit, for a fault behind it.
     last: HashMap<ConduitId, Handle>,
@@ -38,6 +40,8 @@ pub(super) struct Exchange {
     pub(super) response: Option<u64>,
     pub(super) took_us: Option<u64>,
     pub(super) headers: Option<Vec<(String, String)>>,
+    /// It was with a process, which has no headers.
+    pub(super) is_stdio: bool,
     /// Why it decides nothing.
     pub(super) doubt: Option<&'static str>,
     at: Offset,
@@ -56,6 +60,7 @@ pub(super) enum Reply {
 const OPEN: usize = 4_096;
 const OPEN_BYTES: usize = 64 << 20;
 const TAMPERED: &str = "a fault was injected into it";
+const OURS: &str = "the server gave no answer to it: over HTTP it failed or could not be reached";
 const CROWDED: &str = "more requests were open at once than are followed";
 
 impl Default for Calls {
@@ -65,6 +70,7 @@ impl Default for Calls {
             open_bytes: 0,
             held: HashMap::new(),
             heads: HashMap::new(),
+            processes: HashSet::new(),
             over: VecDeque::new(),
             last: HashMap::new(),
             clipped: 0,
@@ -112,6 +118,9 @@ impl Calls {
                     self.heads.insert(event.conduit, head.fields.clone());
                 }
             }
+            EventBody::Opened(Peer::Process { .. }) if self.processes.len() < OPEN => {
+                self.processes.insert(event.conduit);
+            }
             EventBody::Closed(_) if event.dir == Direction::ToClient => {
                 self.heads.remove(&event.conduit);
             }
@@ -133,6 +142,7 @@ impl Calls {
         self.open_bytes = 0;
         self.heads.clear();
         self.last.clear();
+        self.processes.clear();
     }
 
     /// What was tampered with is the message before.
@@ -175,6 +185,7 @@ impl Calls {
                     response: None,
                     took_us: None,
                     headers: None,
+                    is_stdio: self.processes.contains(&event.conduit),
                     doubt: None,
                     at: event.at,
                 };
@@ -183,6 +194,9 @@ impl Calls {
             (Direction::ToClient, Kind::Response { id, result, error })
                 if !is_about_noise(&id, error) =>
             {
+                if error.is_some_and(is_error_of_ours) {
+                    return self.answer_of_ours(event, &id);
+                }
                 let reply = match (result, error) {
                     (_, Some(error)) => Reply::Error(slice(error)),
                     (Some(result), None) => Reply::Result(slice(result)),
@@ -213,6 +227,16 @@ impl Calls {
     fn crowded(&mut self) -> Option<Exchange> {
         let crowded = self.open_bytes > OPEN_BYTES && self.open.len() > 1;
         crowded.then(|| self.open.forget_oldest()).flatten()
+    }
+
+    /// An answer that we made, since the server gave none.
+    fn answer_of_ours(&mut self, event: &Event, id: &RequestId<'_>) {
+        if let Answer::Pairs(_, mut exchange) = self.open.answer(event.scope(), event.dir, id) {
+            self.open_bytes -= exchange.len();
+            exchange.doubt = Some(OURS);
+            exchange.response = Some(event.seq);
+            self.over.push_back(exchange);
+        }
     }
 
     fn answer(&mut self, event: &Event, id: &RequestId<'_>, reply: Reply) {

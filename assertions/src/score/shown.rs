@@ -9,21 +9,6 @@ use tapewright_schemas::redact::hidden;
 use crate::json::Json;
 use crate::test::Ask;
 
-/// Whether a text in `value` may be a placeholder.
-pub(super) fn hides(value: &Json) -> bool {
-    match value {
-        Json::String(text) => hidden::is_likely(text.as_bytes()),
-        Json::Array(elements) => elements.iter().any(hides),
-        Json::Object(members) => {
-            let name_hides = |name: &String| hidden::is_likely(name.as_bytes());
-            members
-                .iter()
-                .any(|(name, value)| name_hides(name) || hides(value))
-        }
-        _ => false,
-    }
-}
-
 /// `value` with all placeholders alike.
 pub(super) fn unnumbered(value: &Json) -> Json {
     match value {

@@ -24,6 +24,7 @@ fn judge(expectation: &Expectation, envelope: &Json, headers: Headers<'_>) -> Ou
         envelope,
         took_us: Some(40_500),
         headers,
+        redacted: false,
     };
     expectation.judge(&answer, &Desk::default())
 }

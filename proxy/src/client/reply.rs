@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, is_error_of_ours};
 use tapewright_schemas::event::{Direction, Offset, Peer};
 use tapewright_schemas::json;
 
@@ -61,7 +61,7 @@ impl Reply {
             return None;
         };
         let error = self.error()?;
-        let ours = json::find(error, &["data", "origin"])? == b"\"tapewright\"";
+        let ours = is_error_of_ours(error);
         let why = RequestId::of_source(json::find(error, &["message"])?);
         let status = json::find(error, &["data", "status"]);
         let status = status.and_then(|status| std::str::from_utf8(status).ok()?.parse().ok());

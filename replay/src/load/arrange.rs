@@ -201,6 +201,7 @@ impl Stage {
             cues: first..self.script.cues.len(),
             asked,
             answered,
+            took_us: draft.took_us,
             session: draft.session,
             place,
         });

@@ -7,7 +7,7 @@ use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Json, Unjudged, 
 use tapewright_config::template::Reference;
 
 use super::Round;
-use super::connection::Connection;
+use super::connection::{Connection, NoAnswer};
 use super::worker::timeout;
 use crate::suite::judged;
 use crate::suite::plan::{Case, Graph, Node};
@@ -102,13 +102,16 @@ fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -
         arguments: Some(arguments),
     };
     match connection.ask(&ask, timeout(case)) {
-        Err(why) => result("err", Json::Null, Some(why), None),
+        Err(NoAnswer::Failed(why) | NoAnswer::Unknown(why)) => {
+            result("err", Json::Null, Some(why), None)
+        }
         Ok(asked) => {
             let took = u64::try_from(asked.took.as_micros()).ok();
             let answer = Answer {
                 envelope: &asked.envelope,
                 took_us: None,
                 headers: tapewright_assertions::Headers::NotHttp,
+                redacted: false,
             };
             // A bare expectation refuses exactly what is an error of the server.
             let refused = Expectation::default().judge(&answer, &tapewright_assertions::NoWorld);

@@ -7,7 +7,7 @@ use tapewright_assertions::{Answer, Ask, Json};
 use tapewright_config::suite::server::Server;
 use tapewright_proxy::client::{Client, ClientError, Opening, Passed, Reply, Revision, Settings};
 use tapewright_proxy::clock::Clock;
-use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, is_error_of_ours};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json;
 
@@ -28,16 +28,42 @@ pub(super) struct Connection {
     patience: Duration,
     clock: Clock,
     // The envelope of the answer to the opening, for the check `initialize`.
-    greeting: Option<Json>,
+    greeting: Option<Asked>,
     notes: Vec<String>,
 }
 
 /// An answer of a server.
+#[derive(Clone)]
 pub(super) struct Asked {
     pub(super) envelope: Json,
+    /// How long it took now.
     pub(super) took: Duration,
-    /// Of the response, where it came over HTTP.
-    pub(super) headers: Option<Vec<(String, String)>>,
+    /// How long it took the server, where that is known: of a recording, when it was made.
+    pub(super) judged: Option<Duration>,
+    pub(super) headers: Fields,
+}
+
+/// The headers of a response.
+#[derive(Clone, Debug)]
+pub(super) enum Fields {
+    Known(Vec<(String, String)>),
+    NotHttp,
+    /// A recording does not say.
+    NotKept,
+}
+
+/// Why there is no answer that can be judged, in words for the report of the test.
+pub(super) enum NoAnswer {
+    /// There is none.
+    Failed(String),
+    /// A recording does not tell.
+    Unknown(String),
+}
+
+impl From<String> for NoAnswer {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
 }
 
 /// Why a server is not connected.
@@ -161,7 +187,7 @@ impl Connection {
         self.greeting = greeting
             .reply
             .as_ref()
-            .and_then(|reply| envelope(&reply.message).ok());
+            .and_then(|reply| self.asked(reply).ok());
         self.reach.forget();
         self.client = Some(client);
         Ok(())
@@ -176,18 +202,13 @@ impl Connection {
         self.reach.is_replay()
     }
 
-    /// Asks a question. The error says why there is no answer that can be judged, in words
-    /// for the report of the test.
-    pub(super) fn ask(&mut self, ask: &Ask, timeout: Duration) -> Result<Asked, String> {
+    /// Asks a question.
+    pub(super) fn ask(&mut self, ask: &Ask, timeout: Duration) -> Result<Asked, NoAnswer> {
         if let Ask::Check { method } = ask
             && (method == "initialize" || method == "server/discover")
-            && let Some(envelope) = &self.greeting
+            && let Some(greeting) = &self.greeting
         {
-            return Ok(Asked {
-                envelope: envelope.clone(),
-                took: Duration::ZERO,
-                headers: None,
-            });
+            return Ok(greeting.clone());
         }
         if self.client.is_none() {
             self.connect()
@@ -199,7 +220,7 @@ impl Connection {
             self.notes.push(note);
         }
         let Some(client) = &mut self.client else {
-            return Err("the server is not connected".to_owned());
+            return Err("the server is not connected".to_owned().into());
         };
         let limit = self
             .reach
@@ -221,11 +242,31 @@ impl Connection {
             }
         })?;
         if let Some(miss) = self.reach.miss() {
-            return Err(format!("replay: {miss}"));
+            return Err(format!("replay: {miss}").into());
+        }
+        self.asked(&reply)
+    }
+
+    /// An answer, with what is known of how it came.
+    fn asked(&self, reply: &Reply) -> Result<Asked, NoAnswer> {
+        let took = reply.took();
+        let mut judged = Some(took);
+        if self.is_replay() {
+            let recorded = self.reach.recorded();
+            if let Some(why) = recorded.as_ref().and_then(|one| one.unanswered.as_ref()) {
+                let why = format!("the recording has no answer to it: {why}");
+                return Err(NoAnswer::Unknown(why));
+            }
+            if reply.error().is_some_and(is_error_of_ours) {
+                let why = "the server gave no answer to it when it was recorded";
+                return Err(NoAnswer::Unknown(why.to_owned()));
+            }
+            judged = recorded.and_then(|one| one.took);
         }
         Ok(Asked {
             envelope: envelope(&reply.message)?,
-            took: Reply::took(&reply),
+            took,
+            judged,
             headers: self.reach.headers(),
         })
     }

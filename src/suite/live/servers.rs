@@ -19,11 +19,11 @@ use tapewright_proxy::stdio::ChildProcess;
 use tapewright_proxy::upstream::{Link, OpenError, Upstream};
 use tapewright_replay::{
     CassetteUpstream, Exhausted, Ignore, Index, MatchMode, Miss, Options as Playing, Ordering,
-    Pace, Tally, Unanswered,
+    Pace, Recorded, Script, Tally, Unanswered,
 };
 
 use super::Options;
-use super::connection::Slot;
+use super::connection::{Fields, Slot};
 use crate::command::replay;
 use crate::report::{self, Mistake};
 
@@ -33,7 +33,15 @@ pub(super) struct Reach {
     /// The limit of one request over HTTP.
     timeout: Option<Duration>,
     headers: Option<Slot<Vec<(String, String)>>>,
-    misses: Option<Slot<String>>,
+    /// What a recording says beside its messages.
+    played: Option<Played>,
+}
+
+/// A recording that is played, and what became of that.
+struct Played {
+    script: Arc<Script>,
+    tally: Arc<Tally>,
+    misses: Slot<String>,
 }
 
 /// One of the three shapes.
@@ -87,21 +95,35 @@ impl Reach {
         }
     }
 
-    /// The headers of the last response, where there are any.
-    pub(super) fn headers(&self) -> Option<Vec<(String, String)>> {
-        let headers = self.headers.as_ref()?;
-        Some(headers.take().unwrap_or_default())
+    /// The headers of the last response.
+    pub(super) fn headers(&self) -> Fields {
+        match &self.headers {
+            Some(headers) => Fields::Known(headers.take().unwrap_or_default()),
+            None if self.is_replay() => Fields::NotKept,
+            None => Fields::NotHttp,
+        }
     }
 
     /// What the recording did not have.
     pub(super) fn miss(&self) -> Option<String> {
-        self.misses.as_ref()?.take()
+        self.played.as_ref()?.misses.take()
+    }
+
+    /// What the recording says of the last request.
+    pub(super) fn recorded(&self) -> Option<Recorded> {
+        let played = self.played.as_ref()?;
+        played.script.recorded(played.tally.take_last()?)
     }
 
     /// Forgets what earlier requests left.
     pub(super) fn forget(&self) {
-        self.headers();
-        self.miss();
+        if let Some(headers) = &self.headers {
+            headers.take();
+        }
+        if let Some(played) = &self.played {
+            played.misses.take();
+            played.tally.take_last();
+        }
     }
 }
 
@@ -120,7 +142,7 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 upstream: Arc::new(Shape::Process(process.with_env(command.env.clone()))),
                 timeout: None,
                 headers: None,
-                misses: None,
+                played: None,
             })
         }
         Target::Cassette(path) => {
@@ -133,17 +155,23 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 mode: MatchMode::Semantic,
                 ordering: Ordering::None,
                 exhausted: Exhausted::Error,
-                unanswered: Unanswered::Hang,
+                // Nobody waits for what will not come.
+                unanswered: Unanswered::Error,
                 pace: Pace::default(),
                 ignore: Ignore::default(),
                 rules: Arc::clone(&options.rules),
             });
-            let index = Arc::new(Index::new(script, playing));
+            let index = Arc::new(Index::new(Arc::clone(&script), playing));
+            let played = Arc::clone(&tally);
             Ok(Reach {
-                upstream: Arc::new(Shape::Cassette(CassetteUpstream::new(index, tally, clock))),
+                upstream: Arc::new(Shape::Cassette(CassetteUpstream::new(index, played, clock))),
                 timeout: None,
                 headers: None,
-                misses: Some(misses),
+                played: Some(Played {
+                    script,
+                    tally,
+                    misses,
+                }),
             })
         }
         Target::Url(url) => remote(server, url, options),
@@ -196,7 +224,7 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         upstream: Arc::new(Shape::Remote(Box::new(remote))),
         timeout: Some(url.http.timeout),
         headers: Some(headers),
-        misses: None,
+        played: None,
     })
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tapewright_assertions::{Answer, Failure, Headers, Json, Phase, Test, World as _};
 
-use super::connection::{Asked, Connection};
+use super::connection::{Connection, Fields, NoAnswer};
 use super::{Round, compose};
 use crate::suite::judged;
 use crate::suite::plan::{Case, What};
@@ -128,15 +128,17 @@ impl Worker {
         row.replay = connection.is_replay();
         let asked = connection.ask(ask, timeout(case));
         row.took = asked.as_ref().ok().map(|asked| asked.took);
-        let Asked {
-            mut envelope,
-            took,
-            headers,
-        } = match asked {
+        let asked = match asked {
             Ok(asked) => asked,
-            Err(why) => return failed(row, "answer", why),
+            Err(NoAnswer::Failed(why)) => return failed(row, "answer", why),
+            Err(NoAnswer::Unknown(why)) => return unknown(row, why),
         };
+        let mut envelope = asked.envelope;
         if let Some(command) = &test.response_transform {
+            if row.replay && envelope.hides() {
+                let why = "the recording hides a secret, and what the transform makes of it";
+                return unknown(row, why.to_owned());
+            }
             match world.transform(Phase::Response, command, &envelope) {
                 Ok(other) => envelope = other,
                 Err(why) => return failed(row, "transform", why),
@@ -144,10 +146,20 @@ impl Worker {
         }
         let answer = Answer {
             envelope: &envelope,
-            took_us: u64::try_from(took.as_micros()).ok(),
-            headers: headers.as_deref().map_or(Headers::NotHttp, Headers::Known),
+            took_us: asked
+                .judged
+                .and_then(|took| took.as_micros().try_into().ok()),
+            headers: match &asked.headers {
+                Fields::Known(fields) => Headers::Known(fields),
+                Fields::NotHttp => Headers::NotHttp,
+                Fields::NotKept => Headers::NotKept,
+            },
+            redacted: row.replay,
         };
-        let outcome = test.expectation.judge(&answer, &world);
+        let mut outcome = test.expectation.judge(&answer, &world);
+        if asked.judged.is_none() {
+            test.expectation.note_untimed(&mut outcome);
+        }
         judged::settle(&mut row, case, &outcome);
         row
     }
@@ -182,6 +194,13 @@ pub(super) fn failed(mut row: Row, matcher: &str, why: String) -> Row {
         place: row.place.clone(),
         exchange: None,
     });
+    row
+}
+
+/// A row that decides nothing, since a recording does not tell.
+fn unknown(mut row: Row, why: String) -> Row {
+    row.status = Status::Inconclusive;
+    row.reasons.push(why);
     row
 }
 

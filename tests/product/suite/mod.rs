@@ -6,6 +6,7 @@ mod control;
 mod failing;
 mod http;
 mod lasting;
+mod matrix;
 mod reach;
 mod recorded;
 mod reports;
