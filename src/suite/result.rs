@@ -27,6 +27,8 @@ pub(crate) struct Results {
     pub(crate) stopped: bool,
     /// No test at all is as good as passed.
     pub(crate) pass_with_no_tests: bool,
+    /// How many tests are known to fail, and passed.
+    pub(crate) stale: usize,
 }
 
 /// One test, once.
@@ -104,6 +106,8 @@ pub(crate) enum Status {
     Fail,
     /// The evidence has gaps.
     Inconclusive,
+    /// It failed, as is known of it.
+    Known,
     /// No exchange of the recording asked it.
     NotExercised,
     Pass,
@@ -111,9 +115,10 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Pass,
         Self::Fail,
+        Self::Known,
         Self::Error,
         Self::Inconclusive,
         Self::NotExercised,
@@ -126,6 +131,7 @@ impl Status {
             Self::Error => "error",
             Self::Fail => "fail",
             Self::Inconclusive => "inconclusive",
+            Self::Known => "known_failure",
             Self::NotExercised => "not_exercised",
             Self::Pass => "pass",
             Self::Skip => "skip",
@@ -138,6 +144,7 @@ impl Status {
             Self::Error => "could not be judged",
             Self::Fail => "failed",
             Self::Inconclusive => "inconclusive",
+            Self::Known => "known to fail",
             Self::NotExercised => "not exercised",
             Self::Pass => "passed",
             Self::Skip => "skipped",
@@ -160,10 +167,10 @@ impl Results {
         if has(Status::Error) {
             return Exit::Unusable;
         }
-        if has(Status::Fail) {
+        if has(Status::Fail) || self.stale > 0 {
             return Exit::Fail;
         }
-        let judged = self.count(Status::Pass);
+        let judged = self.count(Status::Pass) + self.count(Status::Known);
         let idle = has(Status::NotExercised) && !self.allow_unexercised;
         let nothing = judged == 0 && !has(Status::NotExercised);
         if has(Status::Inconclusive) || idle || nothing {

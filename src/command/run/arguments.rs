@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::baseline::BaselineArguments;
 use super::servers::{RunArguments, ServerArguments};
 use crate::command::reporters::ReporterFile;
 use crate::command::variables::Variables;
@@ -42,6 +43,8 @@ pub(crate) struct Arguments {
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) snapshots: SnapshotArguments,
+    #[command(flatten)]
+    pub(super) baseline: BaselineArguments,
 }
 
 /// Which tests run.
@@ -127,6 +130,7 @@ Examples:
   tapewright run suite.yaml --list --shard 1/2
   tapewright run suite.yaml --retry 2 --timeout 10s
   tapewright run suite.yaml --tag smoke --reporter pretty --reporter junit=report.xml
+  tapewright run suite.yaml --baseline known.json --update-baseline
   tapewright run suite.yaml --capture session.tape.jsonl
   tapewright run suite.yaml --record
   tapewright run suite.yaml --record=recordings/";

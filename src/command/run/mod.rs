@@ -1,6 +1,7 @@
 //! `tapewright run`: suites against servers, cassettes and recorded sessions.
 
 mod arguments;
+mod baseline;
 mod failed;
 mod overrides;
 mod progress;
@@ -95,11 +96,16 @@ impl Job<'_> {
         }
         let mut views = Vec::new();
         let mut exits = Vec::new();
+        let mut baseline = self.arguments.baseline.read()?;
         for (one, chosen) in loaded.iter_mut().zip(&chosen) {
-            let results = one.run(self, chosen)?;
+            let mut results = one.run(self, chosen)?;
+            if let Some(baseline) = &mut baseline {
+                baseline.apply(&one.0.path, &mut results);
+            }
             exits.push(results.exit());
             views.push(one.0.view(results));
         }
+        baseline.map_or(Ok(()), |baseline| baseline.finish())?;
         let on_stdout = self.arguments.output.is_none();
         self.print(&reporters::write(
             &self.arguments.reporter,

@@ -33,6 +33,7 @@ fn summary(views: &[View]) -> Json {
         ("total", total.into()),
         ("passed", count(Status::Pass).into()),
         ("failed", count(Status::Fail).into()),
+        ("known_failures", count(Status::Known).into()),
         ("errors", count(Status::Error).into()),
         ("inconclusive", count(Status::Inconclusive).into()),
         ("not_exercised", count(Status::NotExercised).into()),

@@ -64,7 +64,7 @@ fn row(view: &RowView) -> Row {
     let (status, level) = match view.status {
         Result::Pass if view.flaky => (Status::Flaky, Some(Level::Warning)),
         Result::Pass => (Status::Pass, None),
-        Result::Skip => (Status::Skipped, None),
+        Result::Skip | Result::Known => (Status::Skipped, None),
         Result::NotExercised => (Status::Inconclusive, Some(Level::Warning)),
         Result::Inconclusive => (Status::Error, Some(Level::Warning)),
         Result::Fail => (Status::Fail, Some(Level::Error)),

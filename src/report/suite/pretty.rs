@@ -38,11 +38,12 @@ pub(super) fn coloured(text: &str) -> String {
 }
 
 /// Words of verdicts, and their colours (ECMA-48, Select Graphic Rendition).
-const COLOURS: [(&str, u8); 6] = [
+const COLOURS: [(&str, u8); 7] = [
     ("PASS", 32),
     ("FAIL", 31),
     ("ERROR", 31),
     ("INCONCLUSIVE", 33),
+    ("KNOWN FAILURE", 33),
     ("NOT EXERCISED", 33),
     ("SKIP", 36),
 ];
@@ -80,15 +81,12 @@ fn one(view: &View, out: &mut String) {
 }
 
 fn is_good(row: &RowView) -> bool {
-    matches!(row.status, Status::Pass | Status::Skip)
+    matches!(row.status, Status::Pass | Status::Skip | Status::Known)
 }
 
 /// `  PASS  name  (3.1 ms)  [replay]`
 fn headline(row: &RowView, out: &mut String) {
-    let word = match row.status {
-        Status::NotExercised => "NOT EXERCISED".to_owned(),
-        other => other.name().to_uppercase(),
-    };
+    let word = row.status.name().replace('_', " ").to_uppercase();
     let mut text = format!("  {word}  {}", safe(&row.title));
     if row.kind != "tool" {
         let _never_fails = write!(text, "  [{}]", row.kind);

@@ -159,3 +159,45 @@ fn a_request_that_was_never_recorded_fails_loudly() {
     let said = stage.run(&["suite.yaml"]);
     assert!(said.out.contains("[replay]"), "{}", said.out);
 }
+
+#[test]
+fn known_failures_do_not_fail_a_run_until_they_pass() {
+    let stage = Stage::new();
+    let suite = |text: &str| {
+        format!(
+            "servers: {{ p: {{ command: [\"${{PEER}}\", suite] }} }}\ntools:\n  - name: good\n    server: p\n    tool: echo\n    args: {{ message: hello }}\n    expect: [{{ target: \"result.content[0].text\", matcher: {{ exact: hello }} }}]\n  - name: bad\n    server: p\n    tool: echo\n    args: {{ message: hello }}\n    expect: [{{ target: \"result.content[0].text\", matcher: {{ exact: {text} }} }}]\n"
+        )
+    };
+    stage.write("s.yaml", &suite("other"));
+    let known = ["s.yaml", "--baseline", "known.json"];
+    let missing = stage.run(&known);
+    assert_eq!(missing.status, 2, "{}", missing.err);
+    assert!(missing.err.contains("--update-baseline"), "{}", missing.err);
+
+    let updated = stage.run(&[&known[..], &["--update-baseline"]].concat());
+    assert_eq!(updated.status, 0, "{}{}", updated.out, updated.err);
+    let written: serde_json::Value = serde_json::from_str(&stage.read("known.json")).unwrap();
+    let expected = serde_json::json!({ "baseline": 1, "expected_failures": { "s.yaml": ["bad"] } });
+    assert_eq!(written, expected);
+
+    let (status, report) = stage.json(&known);
+    assert_eq!(status, 0, "{report:#}");
+    assert_eq!(report["summary"]["known_failures"], 1);
+    assert_eq!(report["summary"]["failed"], 0);
+    let junit = stage.run(&[&known[..], &["--reporter", "junit"]].concat());
+    assert!(junit.out.contains("skipped=\"1\""), "{}", junit.out);
+
+    // What is mended has to go; nothing else may fail.
+    stage.write("s.yaml", &suite("hello"));
+    let outdated = stage.run(&known);
+    assert_eq!(outdated.status, 1, "{}", outdated.out);
+    assert!(outdated.out.contains("passes now"), "{}", outdated.out);
+    let mended = stage.run(&[&known[..], &["--update-baseline"]].concat());
+    assert_eq!(mended.status, 0, "{}", mended.out);
+    assert_eq!(stage.run(&known).status, 0);
+
+    stage.write("known.json", "{\"baseline\": 2}");
+    let newer = stage.run(&known);
+    assert_eq!(newer.status, 2);
+    assert!(newer.err.contains("version 2"), "{}", newer.err);
+}
