@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::envelope::RequestId;
-use tapewright_schemas::event::Direction;
+use tapewright_schemas::event::{Direction, ResponseHead};
 use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::recording::FileKind;
 
@@ -51,6 +51,8 @@ pub(crate) struct Take {
     pub(crate) answered: Moment,
     /// From request to response in microseconds, where the recording says so.
     pub(crate) took_us: Option<u64>,
+    /// The head of the HTTP response, where only its lines were recorded.
+    pub(crate) head: Option<Span>,
     pub(crate) session: u32,
     pub(crate) place: TakePlace,
 }
@@ -62,6 +64,8 @@ pub struct Recorded {
     pub took: Option<Duration>,
     /// Why there was no response, when there was none.
     pub unanswered: Option<String>,
+    /// The head of the HTTP response that it came in, where that is known.
+    pub head: Option<ResponseHead>,
 }
 
 /// Where a take stands in its file.
@@ -220,6 +224,9 @@ impl Script {
                 TakePlace::Unanswered(_, why) => Some(why.clone()),
                 TakePlace::Exchange(_) | TakePlace::Probe(_) => None,
             },
+            head: take
+                .head
+                .and_then(|span| serde_json::from_slice(self.source(span)).ok()),
         })
     }
 

@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 use tapewright_schemas::near::did_you_mean;
+use tapewright_schemas::redact::hidden;
 
 use super::{Answer, Expectation, Headers, Outcome};
 use crate::assertion::kind;
@@ -91,6 +92,11 @@ impl HeaderRule {
         }
     }
 
+    /// Whether it only says that there is such a header.
+    fn is_there(&self) -> bool {
+        matches!(self.rule, Rule::Exists)
+    }
+
     fn shown(&self) -> Json {
         match &self.rule {
             Rule::Contains(part) => Json::object([("contains", Json::from(part.as_str()))]),
@@ -146,9 +152,16 @@ pub(super) fn judge(expectation: &Expectation, answer: &Answer<'_>, outcome: &mu
             return outcome.doubts.push(doubt.to_owned());
         }
     };
-    outcome
-        .failures
-        .extend(rules.iter().filter_map(|rule| rule.judge(headers)));
+    for rule in rules {
+        if answer.redacted && values(headers, &rule.name).any(is_hidden) && !rule.is_there() {
+            let name = &rule.name;
+            outcome
+                .doubts
+                .push(format!("the recording hides a part of the header `{name}`"));
+        } else {
+            outcome.failures.extend(rule.judge(headers));
+        }
+    }
     for name in absent {
         if let Some(value) = values(headers, name).next() {
             outcome.failures.push(Failure {
@@ -161,6 +174,10 @@ pub(super) fn judge(expectation: &Expectation, answer: &Answer<'_>, outcome: &mu
             });
         }
     }
+}
+
+fn is_hidden(value: &str) -> bool {
+    hidden::is_likely(value.as_bytes())
 }
 
 fn values<'h>(headers: &'h [(String, String)], name: &str) -> impl Iterator<Item = &'h str> {

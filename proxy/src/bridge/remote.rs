@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use rustix::process::Signal;
 use tapewright_schemas::event::{Exit, Peer};
 use tokio::sync::watch;
@@ -39,7 +39,7 @@ impl fmt::Debug for RemoteSettings {
 }
 
 /// Hears of the head of every response that may carry an answer.
-pub type HeadTap = Arc<dyn Fn(&HeaderMap) + Send + Sync>;
+pub type HeadTap = Arc<dyn Fn(StatusCode, &HeaderMap) + Send + Sync>;
 
 /// A server on HTTP, for a client on stdio.
 #[derive(Clone)]

@@ -73,7 +73,7 @@ impl Shared {
                 && ask.method == Method::POST
                 && answer.response.status() != StatusCode::ACCEPTED
             {
-                tap(answer.response.headers());
+                tap(answer.response.status(), answer.response.headers());
             }
             let follows = self.manners.redirects > 0;
             let Some(to) = redirect(&ask, &answer).filter(|_| follows) else {

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use tapewright_engine::policy::Transparent;
 use tapewright_engine::{Conduit, Forward, Lane, Settings};
-use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Event, EventBody, SessionKey};
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Head, ResponseHead, SessionKey,
+};
 use tapewright_schemas::slices::Part as _;
 
 use super::Recorder;
@@ -38,6 +40,18 @@ impl Tapped {
             clock,
             links: AtomicU32::new(0),
         }
+    }
+
+    /// Notes the head of the HTTP response that the next answer of the latest link comes
+    /// in, which its lines do not show.
+    pub fn note_head(&self, head: ResponseHead) {
+        let notes = Notes {
+            recorder: Arc::clone(&self.recorder),
+            clock: self.clock,
+            conduit: ConduitId(self.links.load(Ordering::Relaxed).saturating_sub(1)),
+        };
+        let head = Box::new(Head::Response(head));
+        notes.note(Direction::ToClient, EventBody::Head(head));
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) struct Draft {
     pub(super) response: Option<Response>,
     pub(super) sent_us: Option<u64>,
     pub(super) took_us: Option<u64>,
+    pub(super) head: Option<Span>,
     pub(super) stream: Vec<Entry>,
     pub(super) era: Option<Era>,
     pub(super) session: u32,
@@ -53,6 +54,7 @@ impl Default for Draft {
             response: None,
             sent_us: None,
             took_us: None,
+            head: None,
             stream: Vec::new(),
             era: None,
             session: 0,
@@ -202,6 +204,7 @@ impl Stage {
             asked,
             answered,
             took_us: draft.took_us,
+            head: draft.head,
             session: draft.session,
             place,
         });

@@ -224,6 +224,7 @@ impl<'t> Scan<'t> {
                         draft.era = Era::from_name(&self.string(text));
                     }
                 }
+                b"head" => draft.head = Some(self.scanner.skip_value()?),
                 b"session" => draft.session = self.number()?.unwrap_or_default(),
                 b"after" => draft.after = self.number()?,
                 b"marks" => {

@@ -256,6 +256,10 @@ impl<S: Read + Write + Seek> Projector<S> {
         push_millis(event.at.since(open.at), &mut self.tail);
         self.tail.push(b'}');
         self.push_via(event, &open);
+        if let Some(head) = self.heads.remove(&event.conduit) {
+            self.tail.extend_from_slice(b",\n      \"head\": ");
+            serde_json::to_writer(&mut self.tail, &head)?;
+        }
         let tail: [&[u8]; 3] = [b",\n      \"response\": ", text, &self.tail];
         self.ledger.tail(open.ordinal, &tail)?;
         if self.exchanges.get(open.conduit).is_some() {

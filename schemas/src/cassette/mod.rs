@@ -37,6 +37,8 @@
 //! - `unanswered` is every client request that never got its response.
 //! - `probes` are exchanges of `server/discover` that the client had with a process of
 //!   their own, before the session: it starts its server twice to learn its era.
+//! - `head` is the head of the HTTP response that an answer came in, where we were the
+//!   client and recorded its lines: `{"status": …, "version": …, "fields": [[name, value], …]}`.
 //! - `fault` is what a fault that was injected did to a request or its response. What stands
 //!   beside it is what the peer sent, and never what the fault made of it. It is an object:
 //!   `fault` and `kind` name the fault, `did` and the members beside it say what was done, as

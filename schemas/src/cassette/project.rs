@@ -12,7 +12,7 @@ use super::sides::{Context, Side, Told};
 use super::text::{push_string, shell_line};
 use crate::conversation::{Handle, Pairing};
 use crate::era::EraTracker;
-use crate::event::{ConduitId, Event, EventBody, Payload, Scope, SessionKey};
+use crate::event::{ConduitId, Event, EventBody, Payload, ResponseHead, Scope, SessionKey};
 use crate::exchange::Exchanges;
 use crate::tape::{Ending, GapTotal, Header};
 
@@ -44,6 +44,8 @@ pub struct Projector<S: Write> {
     pub(super) sides: HashMap<ConduitId, Side>,
     pub(super) sessions: BTreeMap<SessionKey, Told>,
     pub(super) fresh: Fresh,
+    // Heads of responses whose answers travel on as lines.
+    pub(super) heads: HashMap<ConduitId, ResponseHead>,
     pub(super) entry: Vec<u8>,
     pub(super) tail: Vec<u8>,
     pub(super) end: Vec<u8>,
@@ -97,6 +99,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             sides: HashMap::new(),
             sessions: BTreeMap::new(),
             fresh: Fresh::default(),
+            heads: HashMap::new(),
             entry: Vec::new(),
             tail: Vec::new(),
             end: Vec::new(),

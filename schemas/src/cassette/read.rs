@@ -9,8 +9,8 @@ use bytes::Bytes;
 use super::exchange::{Http, Via};
 use crate::era::Era;
 use crate::event::{
-    ConduitId, Direction, Effect, EventBody, Faulted, Offset, SessionEnd, SessionKey, SessionStart,
-    SseNote,
+    ConduitId, Direction, Effect, EventBody, Faulted, Offset, ResponseHead, SessionEnd, SessionKey,
+    SessionStart, SseNote,
 };
 use crate::json;
 use crate::recording::{DocumentError, Element, elements, object};
@@ -56,6 +56,8 @@ pub struct Exchange {
     pub sessionless: bool,
     /// The HTTP exchange that carried it.
     pub http: Option<Box<Http>>,
+    /// The head of the HTTP response, where the answer travelled on as a line.
+    pub head: Option<Box<ResponseHead>>,
     /// On which stream the response came, where that is said.
     pub via: Option<Via>,
     /// What a fault did to the request or its response; what stands here is the true one.
@@ -206,6 +208,9 @@ impl Exchange {
                 .member("http")
                 .and_then(|http| Http::read(&http))
                 .map(Box::new),
+            head: exchange
+                .member("head")
+                .and_then(|head| serde_json::from_slice(head.text).ok()),
             via: exchange.member("via").map(|via| Via::read(&via)),
             fault: exchange.member("fault").and_then(|fault| fault_of(&fault)),
         })

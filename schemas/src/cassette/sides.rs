@@ -9,8 +9,8 @@ use super::note::{self, Content, Remark};
 use super::record::{Aside, NO_CHAIN, Tag};
 use super::text::{push_millis, push_string};
 use crate::event::{
-    CloseReason, ConduitId, Event, EventBody, Offset, Scope, SessionEnd, SessionKey, SessionMark,
-    SessionStart, SseNote,
+    CloseReason, ConduitId, Event, EventBody, Head, Offset, Scope, SessionEnd, SessionKey,
+    SessionMark, SessionStart, SseNote,
 };
 use crate::exchange::{About, Exchange};
 use crate::json::push_number;
@@ -53,6 +53,9 @@ pub(super) struct Told {
     ended: Option<(Offset, SessionEnd)>,
 }
 
+/// How many heads wait for the answer that comes behind them.
+const HEADS: usize = 1_024;
+
 /// How much of one stream is held in memory.
 const STREAM_LIMIT_BYTES: usize = 16 << 10;
 /// How many sessions are told of.
@@ -62,6 +65,14 @@ impl<S: Read + Write + Seek> Projector<S> {
     /// Takes an event that is no message.
     pub(super) fn beside_messages(&mut self, event: &Event) -> io::Result<()> {
         match &event.body {
+            EventBody::Head(head) if self.exchanges.get(event.conduit).is_none() => {
+                if let Head::Response(head) = head.as_ref()
+                    && self.heads.len() < HEADS
+                {
+                    self.heads.insert(event.conduit, head.clone());
+                }
+                Ok(())
+            }
             EventBody::Head(_) | EventBody::Opened(_) => {
                 if self.exchanges.get(event.conduit).is_some() {
                     let after = self.ledger.count();

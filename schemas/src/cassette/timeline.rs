@@ -150,6 +150,11 @@ impl Timeline {
         if let Some(note) = sse {
             self.note(Direction::ToClient, at, there, note);
         }
+        if let Some(head) = &one.head {
+            let head = Head::Response(head.as_ref().clone());
+            let body = EventBody::Head(Box::new(head));
+            self.push(Direction::ToClient, at, there, body);
+        }
         self.message(Direction::ToClient, at, there, &one.response);
         if let Some(http) = http {
             self.close(place, http);

@@ -130,6 +130,9 @@ impl Connection {
                 Taped::start(folder, &server.name, version, &options.rules, inner)
             })
             .transpose()?;
+        if let Some(taped) = &taped {
+            reach.tell_heads(taped.heads());
+        }
         Ok(Self {
             name: server.name.clone(),
             reach,
@@ -251,6 +254,7 @@ impl Connection {
     fn asked(&self, reply: &Reply) -> Result<Asked, NoAnswer> {
         let took = reply.took();
         let mut judged = Some(took);
+        let mut headers = self.reach.headers();
         if self.is_replay() {
             let recorded = self.reach.recorded();
             if let Some(why) = recorded.as_ref().and_then(|one| one.unanswered.as_ref()) {
@@ -261,13 +265,17 @@ impl Connection {
                 let why = "the server gave no answer to it when it was recorded";
                 return Err(NoAnswer::Unknown(why.to_owned()));
             }
-            judged = recorded.and_then(|one| one.took);
+            judged = recorded.as_ref().and_then(|one| one.took);
+            if let Some(head) = recorded.and_then(|one| one.head) {
+                let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+                headers = Fields::Known(head.fields.iter().map(owned).collect());
+            }
         }
         Ok(Asked {
             envelope: envelope(&reply.message)?,
             took,
             judged,
-            headers: self.reach.headers(),
+            headers,
         })
     }
 

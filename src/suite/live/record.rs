@@ -10,14 +10,14 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
-use super::servers::Shape;
+use super::servers::{HeadSink, Shape};
 use crate::command::record::target;
 
 /// A recorder for one server.
 pub(super) struct Taped {
     file: PathBuf,
     recorder: Arc<Recorder>,
-    upstream: Tapped,
+    upstream: Arc<Tapped>,
 }
 
 /// The longest message that is recorded whole, in bytes.
@@ -72,7 +72,7 @@ impl Taped {
         let inner: Arc<dyn Upstream> = Arc::<Shape>::clone(inner);
         Ok(Self {
             file,
-            upstream: Tapped::new(inner, Arc::clone(&recorder), clock),
+            upstream: Arc::new(Tapped::new(inner, Arc::clone(&recorder), clock)),
             recorder,
         })
     }
@@ -80,6 +80,16 @@ impl Taped {
     /// The server, recorded.
     pub(super) fn upstream(&self) -> &Tapped {
         &self.upstream
+    }
+
+    /// Where heads of HTTP responses are recorded, while there is a recording.
+    pub(super) fn heads(&self) -> HeadSink {
+        let tapped = Arc::downgrade(&self.upstream);
+        Box::new(move |head| {
+            if let Some(tapped) = tapped.upgrade() {
+                tapped.note_head(head);
+            }
+        })
     }
 
     /// Finishes the cassette; what is to be said about it.

@@ -1,7 +1,7 @@
 //! How each shape of server is reached: a command, a URL, a cassette.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -21,6 +21,7 @@ use tapewright_replay::{
     CassetteUpstream, Exhausted, Ignore, Index, MatchMode, Miss, Options as Playing, Ordering,
     Pace, Recorded, Script, Tally, Unanswered,
 };
+use tapewright_schemas::event::ResponseHead;
 
 use super::Options;
 use super::connection::{Fields, Slot};
@@ -33,6 +34,8 @@ pub(super) struct Reach {
     /// The limit of one request over HTTP.
     timeout: Option<Duration>,
     headers: Option<Slot<Vec<(String, String)>>>,
+    /// Who else hears of heads of responses.
+    heads: Arc<OnceLock<HeadSink>>,
     /// What a recording says beside its messages.
     played: Option<Played>,
 }
@@ -43,6 +46,9 @@ struct Played {
     tally: Arc<Tally>,
     misses: Slot<String>,
 }
+
+/// Hears of the head of every response that may carry an answer.
+pub(super) type HeadSink = Box<dyn Fn(ResponseHead) + Send + Sync>;
 
 /// One of the three shapes.
 pub(super) enum Shape {
@@ -95,6 +101,12 @@ impl Reach {
         }
     }
 
+    /// Tells of heads of responses from here on.
+    pub(super) fn tell_heads(&self, sink: HeadSink) {
+        // A server is recorded once.
+        let _already = self.heads.set(sink);
+    }
+
     /// The headers of the last response.
     pub(super) fn headers(&self) -> Fields {
         match &self.headers {
@@ -142,6 +154,7 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 upstream: Arc::new(Shape::Process(process.with_env(command.env.clone()))),
                 timeout: None,
                 headers: None,
+                heads: Arc::default(),
                 played: None,
             })
         }
@@ -167,6 +180,7 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 upstream: Arc::new(Shape::Cassette(CassetteUpstream::new(index, played, clock))),
                 timeout: None,
                 headers: None,
+                heads: Arc::default(),
                 played: Some(Played {
                     script,
                     tally,
@@ -207,13 +221,25 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
     }
     let fields = fields(server, url, options)?;
     let headers = Slot::default();
+    let heads: Arc<OnceLock<HeadSink>> = Arc::default();
+    let sink = Arc::clone(&heads);
     let tapped: Slot<Vec<(String, String)>> = headers.clone();
     let remote = Remote::new(RemoteSettings {
         origin: Origin::new(place, settings),
         fields,
         limit_bytes: LONGEST_MESSAGE,
     })
-    .with_heads(Arc::new(move |head| tapped.put(listed(head))))
+    .with_heads(Arc::new(move |status, head| {
+        let fields = listed(head);
+        if let Some(sink) = sink.get() {
+            sink(ResponseHead {
+                status: status.as_u16(),
+                fields: fields.iter().map(|(name, value)| (name, value)).collect(),
+                ..ResponseHead::default()
+            });
+        }
+        tapped.put(fields);
+    }))
     .with_redirects(url.http.max_redirects);
     let remote = if url.http.user_agent_override {
         remote
@@ -224,6 +250,7 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         upstream: Arc::new(Shape::Remote(Box::new(remote))),
         timeout: Some(url.http.timeout),
         headers: Some(headers),
+        heads,
         played: None,
     })
 }
