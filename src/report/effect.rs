@@ -1,7 +1,8 @@
 //! What was done to a message, in words: the one place that makes them.
 
 use tapewright_schemas::event::{
-    Effect, FaultRef, Faulted, Offset, Release, Replacement, Unable, Unroutable, Until, What,
+    Effect, FaultRef, Faulted, MessageNumber, Offset, Release, Replacement, Unable, Unroutable,
+    Until, What,
 };
 
 use super::figures::plural;
@@ -22,77 +23,95 @@ pub(crate) fn line(faulted: &Faulted) -> String {
     }
 }
 
+/// Every effect has its words here: a new one does not compile until it has some.
 fn done(what: &What) -> String {
     match what {
         What::Answered { status } => format!("HTTP status {status} in its place"),
-        What::Behind { holder: None } => "waits behind a message that a fault holds".to_owned(),
-        What::Behind {
-            holder: Some(holder),
-        } => format!("waits behind message {}, which a fault holds", holder.get()),
+        What::Behind { holder } => behind(*holder),
         What::CancellationKept => {
             "the cancellation is kept from the server, so that it answers".to_owned()
         }
         What::Changed => "changed on its way".to_owned(),
         What::Cut => "the connection is cut".to_owned(),
-        What::Dropped { too_many: false } => "dropped".to_owned(),
-        What::Dropped { too_many: true } => {
-            "dropped: faults hold as many messages as they may".to_owned()
-        }
+        What::CutOff { after } => format!("the connection is cut after {}", ms(*after)),
+        What::Delayed { by } => format!("delayed {}", ms(*by)),
+        What::Dropped { too_many } => dropped(*too_many).to_owned(),
         What::Ended => "the server's process is ended in its place".to_owned(),
         What::EventsGone { count } => format!("{count} events of the stream are gone"),
         What::Followed => "a notification of ours after it".to_owned(),
         What::GivenUp { count } => {
             format!("{count} earlier messages were given up: nobody came for them")
         }
+        What::Held { until } => held(*until).to_owned(),
+        What::HeldAll { cut_after } => held_all(*cut_after),
+        What::HeldAmid => "passed on in part, then held with all that follows".to_owned(),
+        What::Left { after } => format!("the client left after {}", ms(*after)),
         What::Logged => "lines of ours on standard error before it".to_owned(),
         What::Lost { count } => format!("never passed on: {count} held when the stream ended"),
         What::NotDone { why } => format!("passed on: {}", unable(*why)),
         What::NotPassed { why } => format!("not passed on: {}", unroutable(*why)),
         What::Other { text } => safe(text),
         What::Preceded => "a line of ours before it".to_owned(),
-        What::Repeated { times } => format!("repeated {times} {}", plural(*times, "time")),
-        What::Replaced { by } => format!("{} in its place", replacement(*by)),
-        What::Sliced { pieces } => format!("passed on in {pieces} pieces"),
-        What::Unread { bytes } => {
-            format!("{bytes} bytes of standard error were not passed on: nobody read them")
-        }
-        timed => timed_words(timed),
-    }
-}
-
-/// What takes time.
-fn timed_words(what: &What) -> String {
-    match what {
-        What::CutOff { after } => format!("the connection is cut after {}", ms(*after)),
-        What::Delayed { by } => format!("delayed {}", ms(*by)),
-        What::Held { until } => match until {
-            Until::Cancelled => "held until it is cancelled".to_owned(),
-            Until::Next => "held until the next message has passed".to_owned(),
-            Until::Removed => "held".to_owned(),
-        },
-        What::HeldAll { cut_after: None } => "held, with all that follows".to_owned(),
-        What::HeldAll {
-            cut_after: Some(after),
-        } => format!("held, with all that follows, and cut after {}", ms(*after)),
-        What::HeldAmid => "passed on in part, then held with all that follows".to_owned(),
-        What::Left { after } => format!("the client left after {}", ms(*after)),
         What::RecorderEnded { after } => {
             format!("never passed on: the recorder ended after {}", ms(*after))
         }
-        What::Released { after, why, all } => {
-            let rest = if *all {
-                ", with all that waited behind it"
-            } else {
-                ""
-            };
-            format!("passed on after {}{}{rest}", ms(*after), release(*why))
+        What::Released { after, why, all } => released(*after, *why, *all),
+        What::Repeated { times } => format!("repeated {times} {}", plural(*times, "time")),
+        What::Replaced { by } => format!("{} in its place", replacement(*by)),
+        What::Sliced { pieces } => format!("passed on in {pieces} pieces"),
+        What::Stalled { time } => stalled(*time),
+        What::Unread { bytes } => {
+            format!("{bytes} bytes of standard error were not passed on: nobody read them")
         }
-        What::Stalled { time: None } => "held, and nothing more is read from its sender".to_owned(),
-        What::Stalled { time: Some(time) } => format!(
+    }
+}
+
+fn behind(holder: Option<MessageNumber>) -> String {
+    match holder {
+        None => "waits behind a message that a fault holds".to_owned(),
+        Some(holder) => format!("waits behind message {}, which a fault holds", holder.get()),
+    }
+}
+
+fn dropped(too_many: bool) -> &'static str {
+    if too_many {
+        "dropped: faults hold as many messages as they may"
+    } else {
+        "dropped"
+    }
+}
+
+fn held(until: Until) -> &'static str {
+    match until {
+        Until::Cancelled => "held until it is cancelled",
+        Until::Next => "held until the next message has passed",
+        Until::Removed => "held",
+    }
+}
+
+fn held_all(cut_after: Option<Offset>) -> String {
+    match cut_after {
+        None => "held, with all that follows".to_owned(),
+        Some(after) => format!("held, with all that follows, and cut after {}", ms(after)),
+    }
+}
+
+fn released(after: Offset, why: Release, all: bool) -> String {
+    let rest = if all {
+        ", with all that waited behind it"
+    } else {
+        ""
+    };
+    format!("passed on after {}{}{rest}", ms(after), release(why))
+}
+
+fn stalled(time: Option<Offset>) -> String {
+    match time {
+        None => "held, and nothing more is read from its sender".to_owned(),
+        Some(time) => format!(
             "held for {}, and nothing more is read from its sender",
-            ms(*time)
+            ms(time)
         ),
-        _ => String::new(),
     }
 }
 
