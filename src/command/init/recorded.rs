@@ -36,7 +36,10 @@ pub(crate) fn draft(
     }
     for (count, what) in [
         (calls.unanswered, "calls had no answer and are left out"),
-        (calls.left_out, "answers are left out: there were too many"),
+        (
+            calls.left_out,
+            "answers are left out: there were too many, or they were too long",
+        ),
     ] {
         if count > 0 {
             report::note(&format!("{count} {what}"));

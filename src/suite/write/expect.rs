@@ -195,7 +195,8 @@ fn messages(lists: &[&Value], held: &mut Vec<Held>) {
 /// A value of a structure.
 fn value(target: &str, values: &[&Value], depth: usize, held: &mut Vec<Held>) {
     let Some(first) = values.first() else { return };
-    if same(values) && text::is_stable_value(first) && first.to_string().len() <= WHOLE {
+    // Looking for what changes costs most: only in what may be held as a whole.
+    if same(values) && first.to_string().len() <= WHOLE && text::is_stable_value(first) {
         return held.push(Held::exact(target, first));
     }
     if let Some(texts) = texts(values) {
@@ -244,9 +245,9 @@ fn in_any_order(values: &[&Value]) -> Option<Value> {
         Some(all)
     };
     let first = key(values.first()?)?;
-    let stable = values.first().is_some_and(|one| text::is_stable_value(one));
     let short = first.iter().map(String::len).sum::<usize>() <= WHOLE;
     let alike = values.iter().all(|one| key(one).as_ref() == Some(&first));
-    let taken = values.len() > 1 && !first.is_empty() && stable && short && alike;
-    values.first().filter(|_| taken).map(|one| (*one).clone())
+    let taken = values.len() > 1 && !first.is_empty() && short && alike;
+    let stable = |one: &&&Value| taken && text::is_stable_value(one);
+    values.first().filter(stable).map(|one| (*one).clone())
 }
