@@ -106,16 +106,56 @@ fn a_schema_of_64_levels_is_the_deepest() {
     assert_eq!(judge(r#"{"v":1}"#, "result.v", &nested(63)), Load);
 }
 
-#[test]
-fn a_schema_that_would_take_forever_is_not_begun() {
+/// A schema whose validation doubles with each of 40 steps.
+fn doubling() -> Value {
     let mut defs = serde_json::Map::new();
     for step in 0..40 {
         let next = json!({"$ref": format!("#/$defs/a{}", step + 1)});
         defs.insert(format!("a{step}"), json!({"allOf": [next.clone(), next]}));
     }
     defs.insert("a40".to_owned(), json!({}));
-    let doubling = json!({"schema": {"$ref": "#/$defs/a0", "$defs": defs}});
-    assert_eq!(judge(r#"{"v":1}"#, "result.v", &doubling), Error);
+    json!({"schema": {"$ref": "#/$defs/a0", "$defs": defs}})
+}
+
+#[test]
+fn a_schema_that_would_take_forever_is_not_begun() {
+    assert_eq!(judge(r#"{"v":1}"#, "result.v", &doubling()), Error);
+}
+
+#[test]
+fn what_cannot_be_judged_is_no_pass_inside_of_not() {
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    let all = [
+        ("1".to_owned(), doubling()),
+        (format!("\"{deep}\""), json!({"is-json": null})),
+        (
+            format!("\"{deep}\""),
+            json!({"is-json": {"schema": {"type": "object"}}}),
+        ),
+    ];
+    for (value, matcher) in all {
+        let result = format!(r#"{{"v":{value}}}"#);
+        for around in [
+            json!({"not": matcher}),
+            json!({"not": {"not": matcher}}),
+            json!({"not": {"allOf": [matcher]}}),
+            json!({"not": {"anyOf": [matcher]}}),
+        ] {
+            assert_eq!(judge(&result, "result.v", &around), Error, "{around}");
+        }
+    }
+}
+
+#[test]
+fn xml_is_judged_however_deep_it_nests() {
+    let (open, close) = ("<a>".repeat(50_000), "</a>".repeat(50_000));
+    for (text, whole) in [(format!("{open}{close}"), true), (open, false)] {
+        let result = format!(r#"{{"v":"{text}"}}"#);
+        let (outcome, inverted) = if whole { (Pass, Fail) } else { (Fail, Pass) };
+        let xml = json!({"is-xml": null});
+        assert_eq!(judge(&result, "result.v", &xml), outcome);
+        assert_eq!(judge(&result, "result.v", &json!({"not": xml})), inverted);
+    }
 }
 
 #[test]
