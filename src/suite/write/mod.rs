@@ -149,4 +149,6 @@ fn comment(text: &str, depth: usize, out: &mut String) {
 }
 
 #[cfg(test)]
+mod holds;
+#[cfg(test)]
 mod tests;
