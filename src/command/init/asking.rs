@@ -12,7 +12,8 @@ use tapewright_proxy::clock::Clock;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::redact::Redactor;
 
-use super::{Arguments, arguments, recorded};
+use super::plan::{Plan, call};
+use super::{Arguments, recorded};
 use crate::command::record::config::label;
 use crate::command::redaction;
 use crate::command::upstream::seconds;
@@ -26,12 +27,6 @@ use crate::suite::write::{Draft, Stub};
 const PAGES: usize = 20;
 /// How many things of each kind are asked.
 const EACH: usize = 200;
-
-/// What is asked of a server.
-struct Plan {
-    asked: Vec<Call>,
-    stubs: Vec<Stub>,
-}
 
 /// One conversation with the server.
 struct Session {
@@ -240,59 +235,5 @@ impl Session {
             return Err("It refused these arguments, which were made from its schema.".to_owned());
         }
         Ok((envelope, text.len()))
-    }
-}
-
-impl Plan {
-    fn tool(&mut self, tool: &Value, all_tools: bool) {
-        let Some(name) = tool.get("name").and_then(Value::as_str) else {
-            return;
-        };
-        let hint = |name: &str| {
-            tool.pointer(&format!("/annotations/{name}"))
-                .and_then(Value::as_bool)
-        };
-        let safe = hint("readOnlyHint") == Some(true);
-        let made = arguments::of(tool.get("inputSchema"));
-        let why = match (&made, safe || all_tools) {
-            (Some(_), true) => None,
-            (None, _) => Some("Its schema does not say what its arguments may be: fill them in."),
-            (_, false) => Some(
-                "It does not say that it changes nothing (`readOnlyHint`), and was not called.",
-            ),
-        };
-        let call = call(Asks::Tool, name, made);
-        match why {
-            None => self.asked.push(call),
-            Some(why) => self.stubs.push(Stub {
-                call,
-                why: why.to_owned(),
-            }),
-        }
-    }
-
-    fn prompt(&mut self, prompt: &Value) {
-        let Some(name) = prompt.get("name").and_then(Value::as_str) else {
-            return;
-        };
-        let arguments = prompt.get("arguments").and_then(Value::as_array);
-        let required = |one: &&Value| one.get("required").and_then(Value::as_bool) == Some(true);
-        let needed: serde_json::Map<String, Value> = arguments
-            .into_iter()
-            .flatten()
-            .filter(required)
-            .filter_map(|one| Some((one.get("name")?.as_str()?.to_owned(), json!("hello"))))
-            .collect();
-        let arguments = (!needed.is_empty()).then_some(Value::Object(needed));
-        self.asked.push(call(Asks::Prompt, name, arguments));
-    }
-}
-
-fn call(asks: Asks, name: &str, arguments: Option<Value>) -> Call {
-    Call {
-        asks,
-        name: name.to_owned(),
-        arguments,
-        answers: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod asking;
+mod plan;
 pub(super) mod recorded;
 
 use std::ffi::OsString;
@@ -18,8 +19,9 @@ use crate::report::{self, Mistake};
 /// Write a suite that passes: from a server that is asked, or from a recording
 ///
 /// A server is asked twice, each time anew, and the suite holds what was the same both times.
-/// Only tools that say that they change nothing are called (`readOnlyHint`), with arguments
-/// made from their schemas; the others stand in the suite as comments, ready to be completed.
+/// Only tools that say that they change nothing are called (`readOnlyHint`), and those that
+/// ask for no argument and say that they destroy nothing, with arguments made from their
+/// schemas; the others stand in the suite as comments, ready to be completed.
 /// From a recording one test is made for each call, and nothing is sent.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
