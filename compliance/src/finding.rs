@@ -2,31 +2,10 @@
 
 use std::fmt;
 
-use tapewright_schemas::event::{Direction, Offset, SessionKey};
+use tapewright_schemas::event::{Offset, SessionKey};
+pub use tapewright_schemas::event::{Severity, Side};
 
 use crate::code::Code;
-
-/// How binding the broken rule is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Follows from a schema or from two rules together.
-    Derived,
-    /// SHOULD or SHOULD NOT.
-    Should,
-    /// MUST or MUST NOT.
-    Must,
-}
-
-/// Who did it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// The client.
-    Client,
-    /// We did: a fault was injected that leads to it.
-    Recorder,
-    /// The server.
-    Server,
-}
 
 /// What became of one invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,49 +76,6 @@ pub struct Finding {
     pub detail: String,
     /// The messages that prove it, the decisive one first.
     pub evidence: Vec<Place>,
-}
-
-impl Severity {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Derived => "derived",
-            Self::Must => "must",
-            Self::Should => "should",
-        }
-    }
-}
-
-impl Side {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Recorder => "recorder",
-            Self::Server => "server",
-        }
-    }
-
-    /// Who sends what travels this way.
-    #[must_use]
-    pub fn sender(dir: Direction) -> Self {
-        match dir {
-            Direction::ToServer => Self::Client,
-            Direction::ToClient => Self::Server,
-        }
-    }
-
-    /// Which way what it receives travels.
-    #[must_use]
-    pub fn towards(self) -> Direction {
-        match self {
-            // What the client receives travels to the client.
-            Self::Client => Direction::ToClient,
-            Self::Recorder | Self::Server => Direction::ToServer,
-        }
-    }
 }
 
 impl Status {

@@ -27,7 +27,7 @@ use tapewright_compliance::live::{Live, Watch};
 use tapewright_compliance::table::{TABLE, find};
 use tapewright_compliance::{Carriers, Checker, Facts, Outcome, Selection, capture, script};
 use tapewright_schemas::cassette;
-use tapewright_schemas::event::{Direction, Event, EventBody, Offset, Sink as _};
+use tapewright_schemas::event::{Direction, Event, EventBody, FindingStatus, Offset, Sink as _};
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Header, Reader, VERSION};
@@ -241,8 +241,8 @@ fn agree(events: &[Event], transport: &str) -> Result<usize, TestCaseError> {
             one.detail.clone(),
             places.collect(),
         );
-        match one.status.as_str() {
-            "race" => live.raced.push(found),
+        match one.status {
+            FindingStatus::Race => live.raced.push(found),
             _ => live.failed.push(found),
         }
     }

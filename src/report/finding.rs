@@ -2,22 +2,21 @@
 
 use std::fmt::Write as _;
 
-use tapewright_schemas::event::{Finding, Process};
+use tapewright_schemas::event::{Finding, Process, Side};
 
 use super::safe;
 
 /// One line about a finding, and one for each process that it shows.
 pub(crate) fn line(finding: &Finding) -> String {
-    let who = if finding.side == "recorder" {
-        "our own fault"
-    } else {
-        &finding.side
+    let who = match finding.side {
+        Side::Recorder => "our own fault",
+        other => other.name(),
     };
     let mut text = format!(
         "{} {} ({}): {}",
         safe(&finding.code),
-        safe(&finding.status),
-        safe(who),
+        finding.status.name(),
+        who,
         safe(&finding.detail)
     );
     let places: Vec<String> = finding

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use tapewright_schemas::conversation::{Handle, Pairing};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Finding, Offset, Payload, Place, SessionKey,
-    SessionMark,
+    ConduitId, Direction, Event, EventBody, Finding, FindingStatus, Offset, Payload, Place,
+    SessionKey, SessionMark,
 };
 
 use crate::finding::Side;
@@ -100,7 +100,7 @@ impl Hangs {
                     seconds(self.now.since(one.at)),
                     seconds(one.at),
                 );
-                let finding = finding(one.dir, "open", what, &[one.seq]);
+                let finding = finding(one.dir, FindingStatus::Open, what, &[one.seq]);
                 told.push_back(tell(one.session, self.now, finding));
             }
             self.order.pop_front();
@@ -173,25 +173,22 @@ impl Hangs {
                 one.what,
                 seconds(event.at.since(one.at))
             );
-            let finding = finding(one.dir, "closed", what, &[event.seq, one.seq]);
+            let finding = finding(one.dir, FindingStatus::Closed, what, &[event.seq, one.seq]);
             told.push_back(tell(one.session, event.at, finding));
         }
     }
 }
 
-fn finding(dir: Direction, status: &str, detail: String, evidence: &[u64]) -> Finding {
+fn finding(dir: Direction, status: FindingStatus, detail: String, evidence: &[u64]) -> Finding {
     let place = |seq: &u64| Place {
         seq: *seq,
         pointer: String::new(),
     };
+    // Who owes the answer.
+    let side = Side::sender(dir.opposite());
     Finding {
-        code: Finding::HANG.to_owned(),
-        status: status.to_owned(),
-        // Who owes the answer.
-        side: Side::sender(dir.opposite()).name().to_owned(),
-        detail,
         evidence: evidence.iter().map(place).collect(),
-        ..Finding::default()
+        ..Finding::new(Finding::HANG, status, side, detail)
     }
 }
 

@@ -15,13 +15,14 @@ use std::collections::VecDeque;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Direction, Event, EventBody, Finding as Told, Judge, Offset, Payload, Place as ToldPlace, Seen,
+    Direction, Event, EventBody, Finding as Told, FindingStatus, Judge, Offset, Payload,
+    Place as ToldPlace, Seen,
 };
 
 use self::hangs::Hangs;
 use crate::checker::{Checker, Selection};
 use crate::facts::Facts;
-use crate::finding::Finding;
+use crate::finding::{Finding, Status};
 
 /// What is judged while a recording is written.
 #[derive(Clone, Debug, Default)]
@@ -127,14 +128,19 @@ fn event(finding: &Finding) -> Event {
         seq: one.seq,
         pointer: one.pointer.clone(),
     };
+    let status = match finding.status {
+        Status::Race => FindingStatus::Race,
+        _ => FindingStatus::Fail,
+    };
     let told = Told {
-        code: finding.code.to_string(),
-        status: finding.status.name().to_owned(),
-        side: finding.side.name().to_owned(),
-        severity: finding.severity.name().to_owned(),
-        detail: finding.detail.clone(),
+        severity: Some(finding.severity),
         evidence: finding.evidence.iter().map(place).collect(),
-        processes: Vec::new(),
+        ..Told::new(
+            finding.code.to_string(),
+            status,
+            finding.side,
+            finding.detail.clone(),
+        )
     };
     let mut event = Event::new(
         finding.at,

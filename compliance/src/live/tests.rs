@@ -24,7 +24,11 @@ fn told(live: &mut Live) -> Vec<(String, String, String)> {
         let EventBody::Finding(finding) = event.body else {
             panic!("a judge tells findings");
         };
-        all.push((finding.code, finding.status, finding.detail));
+        all.push((
+            finding.code,
+            finding.status.name().to_owned(),
+            finding.detail,
+        ));
     }
     all
 }

@@ -126,7 +126,9 @@ impl Drop for Aside {
 
 #[cfg(test)]
 mod tests {
-    use tapewright_schemas::event::{Direction, EventBody, Finding, LineEnd, Payload};
+    use tapewright_schemas::event::{
+        Direction, EventBody, Finding, FindingStatus, LineEnd, Payload, Side,
+    };
 
     use super::*;
 
@@ -142,10 +144,7 @@ mod tests {
                 EventBody::Gap(gap) => format!("gap {}", gap.events),
                 _ => format!("event {}", event.seq),
             };
-            let finding = Finding {
-                detail,
-                ..Finding::default()
-            };
+            let finding = Finding::new("", FindingStatus::Fail, Side::Server, detail);
             let body = EventBody::Finding(Box::new(finding));
             self.found
                 .push_back(Event::new(event.at, Direction::ToClient, body));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Event, EventBody, Finding, Judge, Offset, Peer, Process, Seen, SessionKey,
+    Event, EventBody, Finding, FindingStatus, Judge, Offset, Peer, Process, Seen, SessionKey, Side,
 };
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::Header;
@@ -59,12 +59,12 @@ impl Findings {
     }
 
     fn count(&mut self, finding: &Finding) {
-        match finding.status.as_str() {
-            "open" => self.hanging += 1,
-            "closed" => self.hanging = self.hanging.saturating_sub(1),
+        match finding.status {
+            FindingStatus::Open => self.hanging += 1,
+            FindingStatus::Closed => self.hanging = self.hanging.saturating_sub(1),
             // What we did ourselves is nobody else's fault.
-            "fail" if finding.side != "recorder" => self.failed += 1,
-            _ => {}
+            FindingStatus::Fail if finding.side != Side::Recorder => self.failed += 1,
+            FindingStatus::Fail | FindingStatus::Race => {}
         }
     }
 }
@@ -166,7 +166,7 @@ impl Bench {
             return;
         };
         self.found.count(finding);
-        let hangs = finding.code == Finding::HANG && finding.status == "open";
+        let hangs = finding.code == Finding::HANG && finding.status == FindingStatus::Open;
         if let Some(pid) = self.servers.get(&event.session).filter(|_| hangs) {
             finding.processes = processes::of_group(*pid);
             for process in &mut finding.processes {

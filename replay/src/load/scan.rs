@@ -210,15 +210,7 @@ impl<'t> Scan<'t> {
                 b"response" if answered => response = self.envelope(false)?,
                 b"timing" => self.timing(&mut draft)?,
                 b"sent_ms" => draft.sent_us = self.millis()?,
-                b"stream" => {
-                    draft.stream.clear();
-                    self.optional_array(|scan| {
-                        if let Some(entry) = scan.entry()? {
-                            draft.stream.push(entry);
-                        }
-                        Ok(())
-                    })?;
-                }
+                b"stream" => self.stream(&mut draft)?,
                 b"era" => {
                     if let Value::String(text) = self.value_whole()? {
                         draft.era = Era::from_name(&self.string(text));
@@ -257,6 +249,16 @@ impl<'t> Scan<'t> {
             return Err(Stop::Shape("has no `response`"));
         }
         Ok(draft)
+    }
+
+    fn stream(&mut self, draft: &mut Draft) -> Result<(), Stop> {
+        draft.stream.clear();
+        self.optional_array(|scan| {
+            if let Some(entry) = scan.entry()? {
+                draft.stream.push(entry);
+            }
+            Ok(())
+        })
     }
 
     fn timing(&mut self, draft: &mut Draft) -> Result<(), Stop> {

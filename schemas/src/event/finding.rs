@@ -4,22 +4,82 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Offset};
+use super::tokens::tokens;
+use super::{Direction, Event, Offset};
 use crate::envelope::Envelope;
 use crate::era::Era;
 
+tokens! {
+    /// What became of what a judge found.
+    pub enum FindingStatus {
+        /// Of a hang: it is over.
+        Closed = "closed",
+        /// A rule does not hold.
+        Fail = "fail",
+        /// A request hangs.
+        Open = "open",
+        /// A rule would not hold, had the sender known.
+        Race = "race",
+    }
+}
+
+tokens! {
+    /// Who is at fault.
+    pub enum Side {
+        /// The client.
+        Client = "client",
+        /// We are: a fault was injected that leads to it.
+        Recorder = "recorder",
+        /// The server.
+        Server = "server",
+    }
+}
+
+tokens! {
+    /// How binding a rule is; a later one binds more.
+    pub enum Severity {
+        /// It follows from a schema or from two rules together.
+        Derived = "derived",
+        /// SHOULD or SHOULD NOT.
+        Should = "should",
+        /// MUST or MUST NOT.
+        Must = "must",
+    }
+}
+
+impl Side {
+    /// Who sends what travels this way.
+    #[must_use]
+    pub fn sender(dir: Direction) -> Self {
+        match dir {
+            Direction::ToServer => Self::Client,
+            Direction::ToClient => Self::Server,
+        }
+    }
+
+    /// Which way what it receives travels.
+    #[must_use]
+    pub fn towards(self) -> Direction {
+        match self {
+            // What the client receives travels to the client.
+            Self::Client => Direction::ToClient,
+            Self::Recorder | Self::Server => Direction::ToServer,
+        }
+    }
+}
+
 /// Something that a judge found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Which rule: `INV-012`, or `HANG`.
     pub code: String,
-    /// `fail`, `race`, and of a hang `open` or `closed`.
-    pub status: String,
-    /// Who is at fault: `client`, `server` or `recorder`.
-    pub side: String,
-    /// `must`, `should` or `derived`; empty for a hang.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub severity: String,
+    /// What became of it.
+    pub status: FindingStatus,
+    /// Who is at fault.
+    pub side: Side,
+    /// How binding the rule is; nothing for a hang.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// What is wrong, in words.
     pub detail: String,
     /// The events that prove it, the decisive one first.
@@ -33,6 +93,20 @@ pub struct Finding {
 impl Finding {
     /// The code of a request that has had no answer for too long.
     pub const HANG: &str = "HANG";
+
+    /// A finding that is told in words, without a proof yet.
+    #[must_use]
+    pub fn new(code: impl Into<String>, status: FindingStatus, side: Side, detail: String) -> Self {
+        Self {
+            code: code.into(),
+            status,
+            side,
+            severity: None,
+            detail,
+            evidence: Vec::new(),
+            processes: Vec::new(),
+        }
+    }
 }
 
 /// What a process was doing.

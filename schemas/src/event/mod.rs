@@ -30,7 +30,7 @@ pub use self::effect::{
 };
 pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;
-pub use self::finding::{Finding, Judge, Place, Process, Seen};
+pub use self::finding::{Finding, FindingStatus, Judge, Place, Process, Seen, Severity, Side};
 pub use self::http::{
     Added, Edit, Head, RequestHead, ResponseHead, SessionEnd, SessionMark, SessionStart, SseNote,
 };

@@ -220,10 +220,9 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         wait_for_ready(&name, look, settings.clone())?;
     }
     let fields = fields(server, url, options)?;
-    let headers = Slot::default();
+    let headers: Slot<Vec<(String, String)>> = Slot::default();
     let heads: Arc<OnceLock<HeadSink>> = Arc::default();
-    let sink = Arc::clone(&heads);
-    let tapped: Slot<Vec<(String, String)>> = headers.clone();
+    let (sink, tapped) = (Arc::clone(&heads), headers.clone());
     let remote = Remote::new(RemoteSettings {
         origin: Origin::new(place, settings),
         fields,

@@ -43,10 +43,7 @@ fn findings_stand_on_the_tape_where_they_were_found_and_nowhere_else() {
         assert!(tape.is_complete());
         let found = findings(&tape);
         let stray = found.iter().find(|one| one.code == "INV-012").unwrap();
-        assert_eq!(
-            (stray.status.as_str(), stray.side.as_str()),
-            ("fail", "server")
-        );
+        assert_eq!((stray.status.name(), stray.side.name()), ("fail", "server"));
         let place = &stray.evidence[0];
         let proof = tape
             .events

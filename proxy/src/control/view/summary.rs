@@ -149,9 +149,13 @@ pub(super) fn exchange(over: &Over<Told>) -> Value {
 pub(super) fn finding(event: &Event, finding: &Finding) -> Value {
     let mut told = base(event, "finding");
     put(&mut told, "code", shown(&finding.code));
-    put(&mut told, "status", shown(&finding.status));
-    put(&mut told, "side", shown(&finding.side));
-    put(&mut told, "severity", shown(&finding.severity));
+    put(&mut told, "status", finding.status.name());
+    put(&mut told, "side", finding.side.name());
+    let severity = finding
+        .severity
+        .map(tapewright_schemas::event::Severity::name)
+        .unwrap_or_default();
+    put(&mut told, "severity", severity);
     put(&mut told, "detail", shown(&finding.detail));
     let evidence: Vec<u64> = finding.evidence.iter().map(|place| place.seq).collect();
     put(&mut told, "evidence", evidence);

@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    ConduitId, Direction, Finding, Judge, LineEnd, Payload, SessionEnd, SessionStart,
+    ConduitId, Direction, Finding, FindingStatus, Judge, LineEnd, Payload, SessionEnd,
+    SessionStart, Side,
 };
 use tapewright_schemas::redact;
 use tapewright_schemas::tape::{Ending, Reader};
@@ -365,11 +366,8 @@ struct Picky(Vec<Event>);
 impl Judge for Picky {
     fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
         if let EventBody::Message { .. } = event.body {
-            let finding = Finding {
-                status: "fail".to_owned(),
-                detail: format!("session {}, event {}", event.session.0, event.seq),
-                ..Finding::default()
-            };
+            let detail = format!("session {}, event {}", event.session.0, event.seq);
+            let finding = Finding::new("", FindingStatus::Fail, Side::Server, detail);
             let body = EventBody::Finding(Box::new(finding));
             let mut found = Event::new(event.at, Direction::ToClient, body);
             found.session = event.session;

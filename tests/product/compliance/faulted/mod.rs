@@ -194,7 +194,7 @@ impl Cell {
         }
         let mut live = Vec::new();
         for one in findings(&tape) {
-            if one.status == "fail" && one.side != "recorder" {
+            if one.status.name() == "fail" && one.side.name() != "recorder" {
                 return Some(format!("{self:?}: {one:?}"));
             }
             let places = one.evidence.iter().map(|place| place.seq).collect();
