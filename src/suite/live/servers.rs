@@ -219,13 +219,12 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         };
         wait_for_ready(&name, look, settings.clone())?;
     }
-    let fields = fields(server, url, options)?;
     let headers: Slot<Vec<(String, String)>> = Slot::default();
     let heads: Arc<OnceLock<HeadSink>> = Arc::default();
     let (sink, tapped) = (Arc::clone(&heads), headers.clone());
     let remote = Remote::new(RemoteSettings {
         origin: Origin::new(place, settings),
-        fields,
+        fields: fields(server, url, options)?,
         limit_bytes: LONGEST_MESSAGE,
     })
     .with_heads(Arc::new(move |status, head| {
