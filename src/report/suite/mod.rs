@@ -1,5 +1,6 @@
 //! What `run` says: one view of the results, and what each format makes of it.
 
+mod cut;
 mod json;
 pub(crate) mod list;
 mod pretty;

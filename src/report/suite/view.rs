@@ -6,6 +6,7 @@ use tapewright_assertions::{Failure, Json};
 use tapewright_config::{Place, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
+use super::cut;
 use crate::report::model;
 use crate::suite::result::{Exchange, Results, Row, Status, Told, Tool};
 
@@ -228,7 +229,16 @@ fn failure(
         let clean = redaction.json(value);
         Some((value.kind().to_owned(), clean.to_string()))
     };
-    let (expected, actual) = (shown(&failure.expected), shown(&failure.actual));
+    let (mut expected, mut actual) = (shown(&failure.expected), shown(&failure.actual));
+    match (&mut expected, &mut actual) {
+        (Some((_, one)), Some((_, other))) => cut::pair(one, other),
+        (Some((_, one)), None) | (None, Some((_, one))) => cut::alone(one),
+        (None, None) => {}
+    }
+    let mut object = redaction.json(&failure.to_json(name));
+    let text = |value: &Option<(String, String)>| value.as_ref().map(|(_, text)| text.clone());
+    let texts = [text(&expected), text(&actual)];
+    cut::object(&mut object, &texts);
     let note = match (&failure.note, &failure.missing) {
         (_, Some(stop)) => format!("nothing is there: {stop}"),
         (Some(note), None) => match failure.path.as_deref() {
@@ -242,11 +252,14 @@ fn failure(
         target: failure.target.clone(),
         matcher: failure.matcher.clone(),
         message: failure.message.as_deref().map(|text| redaction.text(text)),
-        note: redaction.text(&note),
+        note: cut::short(redaction.text(&note)),
         expected,
         actual,
-        diff: failure.diff.as_deref().map(|text| redaction.text(text)),
-        object: redaction.json(&failure.to_json(name)),
+        diff: failure
+            .diff
+            .as_deref()
+            .map(|text| cut::short(redaction.text(text))),
+        object,
         spot: spot(&told.place, sources, redaction),
         exchange: told.exchange,
     }

@@ -169,3 +169,30 @@ fn a_report_that_cannot_be_is_refused_before_anything_runs() {
         assert!(said.out.is_empty());
     }
 }
+
+#[test]
+fn values_of_any_length_are_cut_around_what_differs_in_every_format() {
+    let stage = Stage::new();
+    let long = "x".repeat(300_000);
+    stage.write(
+        "suite.yaml",
+        &with_peer(&format!(
+            "tools:\n  - name: long\n    server: peer\n    tool: echo\n    args: {{ message: \"{long}THIS{long}\" }}\n    expect:\n      - target: result.content[0].text\n        matcher: {{ exact: \"{long}THAT{long}\" }}\n"
+        )),
+    );
+    for format in ["pretty", "json", "junit", "tap", "github", "markdown"] {
+        let said = stage.run(&["suite.yaml", "--reporter", format]);
+        assert_eq!(said.status, 1, "{format}: {}", said.err);
+        assert!(
+            said.out.len() < 400_000,
+            "{format}: {} bytes",
+            said.out.len()
+        );
+        // For people a report is shorter still.
+        if !matches!(format, "pretty" | "markdown") {
+            let has = |text: &str| said.out.contains(text);
+            assert!(has("THIS") && has("THAT"), "{format}");
+            assert!(has("bytes left out"), "{format}");
+        }
+    }
+}
