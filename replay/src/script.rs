@@ -66,6 +66,8 @@ pub struct Recorded {
     pub unanswered: Option<String>,
     /// The head of the HTTP response that it came in, where that is known.
     pub head: Option<ResponseHead>,
+    /// Its parameters, as they were recorded.
+    pub params: Option<Bytes>,
 }
 
 /// Where a take stands in its file.
@@ -227,6 +229,7 @@ impl Script {
             head: take
                 .head
                 .and_then(|span| serde_json::from_slice(self.source(span)).ok()),
+            params: take.params.map(|span| self.share(span)),
         })
     }
 

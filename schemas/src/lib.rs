@@ -22,4 +22,5 @@ pub mod scrub;
 pub mod slices;
 pub mod summary;
 pub mod tape;
+pub mod volatile;
 pub mod waits;

@@ -203,6 +203,14 @@ impl Outcome {
     pub fn holds(&self) -> bool {
         self.failures.is_empty() && self.errors.is_empty() && self.doubts.is_empty()
     }
+
+    /// What does not hold decides nothing, for this reason.
+    pub fn doubt_failures(&mut self, why: &str) {
+        if !self.failures.is_empty() {
+            self.failures.clear();
+            self.doubts.push(why.to_owned());
+        }
+    }
 }
 
 impl fmt::Display for Unjudged {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tapewright_schemas::redact::hidden;
 
-use super::{Question, shown};
+use super::{Question, near, shown};
 use crate::json::Json;
 use crate::test::Ask;
 
@@ -14,6 +14,8 @@ pub(super) struct Index {
     asked: HashMap<Key, Bucket>,
     /// The same for questions that a recording shows in part, as it shows them.
     shown: HashMap<Key, Bucket>,
+    /// The same for questions with UUIDs or times, as [`near`] masks them.
+    near: HashMap<Key, Bucket>,
 }
 
 /// Server, method, and what is named.
@@ -73,6 +75,9 @@ impl Index {
             if let Some(ask) = question.shown.as_ref().map(shown::unnumbered_ask) {
                 index.shown.entry(key(&ask)).or_default().push(number, &ask);
             }
+            if let Some(ask) = near::masked_ask(question.ask()) {
+                index.near.entry(key(&ask)).or_default().push(number, &ask);
+            }
         }
         index
     }
@@ -81,6 +86,18 @@ impl Index {
     pub(super) fn candidates(&self, server: &str, method: &str, params: &Json) -> Vec<usize> {
         let bucket = self.asked.get(&key(server, method, params));
         let mut numbers = bucket.map(|bucket| bucket.find(params)).unwrap_or_default();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Those that differ from a request only in UUIDs and times.
+    pub(super) fn near(&self, server: &str, method: &str, params: &Json) -> Vec<usize> {
+        if self.near.is_empty() {
+            return Vec::new();
+        }
+        let masked = near::masked(params);
+        let bucket = self.near.get(&key(server, method, &masked));
+        let mut numbers = bucket.map(|one| one.find(&masked)).unwrap_or_default();
         numbers.sort_unstable();
         numbers
     }

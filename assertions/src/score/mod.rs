@@ -8,15 +8,20 @@
 mod calls;
 mod coverage;
 mod index;
+mod near;
+mod scored;
 mod shown;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use tapewright_schemas::event::{Event, EventBody, SessionKey, Sink};
+use tapewright_schemas::event::{Event, EventBody, Sink};
 
 use self::calls::{Calls, Exchange, Reply};
 pub use self::coverage::{Coverage, ToolUse};
 use self::index::Index;
+use self::scored::Evidence;
+pub use self::scored::{Instance, Scored};
 use crate::expectation::{Answer, Headers, Outcome};
 use crate::failure::Failure;
 use crate::json::Json;
@@ -28,6 +33,11 @@ use crate::world::{Phase, World};
 pub struct Scorer<W> {
     questions: Vec<Question<W>>,
     scored: Vec<Scored>,
+    // By exchanges that count only where a test has no others: they ask with other UUIDs or
+    // times, or with arguments where the test has none.
+    asides: Vec<Scored>,
+    // Tests that others ask the same as.
+    shared: Vec<bool>,
     index: Index,
     calls: Calls,
     coverage: Coverage,
@@ -35,8 +45,7 @@ pub struct Scorer<W> {
     // Everything that may hide an exchange.
     gaps: u64,
     timed: bool,
-    // The bytes of the answers whose values are kept for the report.
-    evidence_bytes: usize,
+    evidence: Evidence,
 }
 
 /// A test, and the question that it is judged for.
@@ -53,47 +62,10 @@ pub struct Question<W> {
     pub world: W,
 }
 
-/// How a test came out over all exchanges that asked what it asks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scored {
-    /// How many exchanges there were.
-    pub exercised: usize,
-    /// Of those, how many held.
-    pub passed: usize,
-    /// How many did not hold.
-    pub failed: usize,
-    /// How many could not be judged: a mistake of the suite.
-    pub unjudged: usize,
-    /// How many decide nothing, because the evidence has gaps.
-    pub doubtful: usize,
-    /// Those that did not hold, could not be judged or decide nothing, in order, as many
-    /// of each as are told.
-    pub others: Vec<Instance>,
-    /// How many more there were.
-    pub more: usize,
-    /// The longest time from request to answer, in microseconds, where times are known.
-    pub took_us: Option<u64>,
-}
-
-/// One exchange that a test was judged by.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Instance {
-    /// The session in which it was; 0 where there is but one, or none.
-    pub session: SessionKey,
-    /// Its request, by its number in the recording.
-    pub request: u64,
-    /// Its response, likewise.
-    pub response: Option<u64>,
-    /// How it came out.
-    pub outcome: Outcome,
-}
-
-/// How many exchanges of one test are told: as many that did not hold or could not be
-/// judged, and as many that decide nothing.
-const INSTANCES: usize = 16;
-/// Of how many bytes of answers the values are kept for the report; of later ones only the
-/// words are.
-const EVIDENCE_BYTES: usize = 64 << 20;
+/// What a replay and a scored recording say of a failure, where the recording has the question
+/// only with other values that are new in every session.
+pub const ASKED_OTHERWISE: &str = "the recording asks it with other UUIDs or times, and with what it answered to them it does not hold";
+const SHARED: &str = "other tests ask the same, and not every answer holds: a recording does not say which answer is whose";
 
 impl<W> Question<W> {
     /// The question; that of the test, unless a transform rewrites it.
@@ -109,6 +81,8 @@ impl<W: World> Scorer<W> {
     pub fn new(questions: Vec<Question<W>>) -> Self {
         Self {
             scored: vec![Scored::default(); questions.len()],
+            asides: vec![Scored::default(); questions.len()],
+            shared: shared(&questions),
             index: Index::new(&questions),
             questions,
             calls: Calls::default(),
@@ -116,7 +90,7 @@ impl<W: World> Scorer<W> {
             label: None,
             gaps: 0,
             timed: true,
-            evidence_bytes: 0,
+            evidence: Evidence::default(),
         }
     }
 
@@ -145,6 +119,15 @@ impl<W: World> Scorer<W> {
     pub fn finish(mut self) -> (Vec<Scored>, Coverage) {
         self.leave();
         self.coverage.gaps = self.gaps;
+        let asides = self.asides.into_iter().zip(&self.shared);
+        for (scored, (aside, shared)) in self.scored.iter_mut().zip(asides) {
+            if scored.exercised == 0 {
+                *scored = aside;
+            }
+            if *shared && scored.passed > 0 {
+                scored.doubt_failures(SHARED);
+            }
+        }
         (self.scored, self.coverage)
     }
 
@@ -164,23 +147,44 @@ impl<W: World> Scorer<W> {
             Some(Ok(params)) => params,
             Some(Err(_)) => return,
         };
-        let mut met = Vec::new();
-        for number in self.index.candidates(&label, &exchange.method, &params) {
-            let Some(question) = self.questions.get(number) else {
-                continue;
-            };
-            let ask = question.ask();
-            let is_handshake = matches!(ask, Ask::Check { method } if method == "initialize");
-            if is_handshake || ask.is_asked_by(&params) {
-                met.push(number);
-                let outcome = judge(&question.test, exchange, self.timed, &question.world);
-                self.note(number, exchange, outcome);
-            }
+        let mut met = self.index.candidates(&label, &exchange.method, &params);
+        met.retain(|number| self.ask(*number).is_some_and(|ask| asks(ask, &params)));
+        for number in met.clone() {
+            let has_own = self.ask(number).is_none_or(|ask| is_own(ask, &params));
+            self.decide(number, exchange, has_own);
         }
         if params.hides() {
             self.hidden(&label, exchange, &params, &mut met);
         }
+        if met.is_empty() {
+            met = self.index.near(&label, &exchange.method, &params);
+            for number in met.clone() {
+                self.near(number, exchange);
+            }
+        }
         self.coverage.note(&label, exchange, &params, &met);
+    }
+
+    /// The question of a test.
+    fn ask(&self, number: usize) -> Option<&Ask> {
+        self.questions.get(number).map(Question::ask)
+    }
+
+    /// Judges a test by an exchange; one that is not its own counts where it has no other.
+    fn decide(&mut self, number: usize, exchange: &Exchange, is_own: bool) {
+        if let Some(question) = self.questions.get(number) {
+            let outcome = judge(&question.test, exchange, self.timed, &question.world);
+            self.note(number, exchange, outcome, is_own);
+        }
+    }
+
+    /// Judges a test by an exchange with other UUIDs and times, which fails none.
+    fn near(&mut self, number: usize, exchange: &Exchange) {
+        if let Some(question) = self.questions.get(number) {
+            let mut outcome = judge(&question.test, exchange, self.timed, &question.world);
+            outcome.doubt_failures(ASKED_OTHERWISE);
+            self.note(number, exchange, outcome, false);
+        }
     }
 
     /// Judges by an exchange whose question holds something hidden: it counts for the one
@@ -205,49 +209,21 @@ impl<W: World> Scorer<W> {
                 judge(&question.test, exchange, self.timed, &question.world)
             };
             met.push(number);
-            self.note(number, exchange, outcome);
+            self.note(number, exchange, outcome, true);
         }
         met.sort_unstable();
     }
 
-    fn note(&mut self, number: usize, exchange: &Exchange, mut outcome: Outcome) {
-        let Some(scored) = self.scored.get_mut(number) else {
-            return;
-        };
-        scored.exercised += 1;
-        if self.timed {
-            scored.took_us = scored.took_us.max(exchange.took_us);
-        }
-        if outcome.holds() {
-            scored.passed += 1;
-            return;
-        }
-        let told = if !outcome.errors.is_empty() {
-            scored.unjudged += 1;
-            scored.unjudged + scored.failed
-        } else if !outcome.failures.is_empty() {
-            scored.failed += 1;
-            scored.unjudged + scored.failed
+    fn note(&mut self, number: usize, exchange: &Exchange, outcome: Outcome, is_own: bool) {
+        let all = if is_own {
+            &mut self.scored
         } else {
-            scored.doubtful += 1;
-            scored.doubtful
+            &mut self.asides
         };
-        if told > INSTANCES {
-            scored.more += 1;
-            return;
+        if let Some(scored) = all.get_mut(number) {
+            scored.time(exchange, self.timed);
+            scored.note(exchange, outcome, &mut self.evidence);
         }
-        let values = exchange.reply.len() * outcome.failures.len();
-        if self.evidence_bytes.saturating_add(values) > EVIDENCE_BYTES {
-            outcome.failures.iter_mut().for_each(Failure::drop_values);
-        } else {
-            self.evidence_bytes += values;
-        }
-        scored.others.push(Instance {
-            session: exchange.session,
-            request: exchange.request,
-            response: exchange.response,
-            outcome,
-        });
     }
 }
 
@@ -259,6 +235,43 @@ impl<W: World> Sink for Scorer<W> {
         self.calls.observe(event);
         self.judge_all();
     }
+}
+
+/// Whether a recorded request asks this.
+fn asks(ask: &Ask, params: &Json) -> bool {
+    let is_handshake = matches!(ask, Ask::Check { method } if method == "initialize");
+    is_handshake || ask.is_asked_by(params)
+}
+
+/// Whether a request that asks this asks it as a suite does, which sends no arguments where
+/// a test has none.
+fn is_own(ask: &Ask, params: &Json) -> bool {
+    let given = params.get("arguments").and_then(Json::as_object);
+    let open = matches!(
+        ask,
+        Ask::Tool {
+            arguments: None,
+            ..
+        } | Ask::Prompt {
+            arguments: None,
+            ..
+        }
+    );
+    !open || given.is_none_or(indexmap::IndexMap::is_empty)
+}
+
+/// For each question, whether another one is the same.
+fn shared<W>(questions: &[Question<W>]) -> Vec<bool> {
+    let key = |one: &Question<W>| {
+        let (server, ask) = (one.test.server.clone(), one.ask());
+        (server, ask.method().to_owned(), ask.params().canonical())
+    };
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    for question in questions {
+        *counts.entry(key(question)).or_default() += 1;
+    }
+    let count = |one| counts.get(&key(one)).copied().unwrap_or_default();
+    questions.iter().map(|one| count(one) > 1).collect()
 }
 
 fn doubt(why: impl Into<String>) -> Outcome {

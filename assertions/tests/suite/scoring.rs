@@ -127,6 +127,70 @@ fn a_test_is_scored_on_every_exchange_that_asks_the_same() {
 }
 
 #[test]
+fn a_test_without_arguments_goes_by_its_own_exchanges_first() {
+    let mut session = Session::new();
+    session.call(1, &json!({"m": 1}), "one");
+    session.call(2, &json!({}), "none");
+    let tests = [echo(Some(json!({"m": 1})), "one"), echo(None, "none")];
+    let scored = score(&session, tests);
+    assert_eq!((scored[1].exercised, scored[1].passed), (1, 1));
+}
+
+#[test]
+fn other_uuids_and_times_count_where_the_recording_has_no_others() {
+    const ONE: &str = "3f0c1a52-9d4e-4b7c-8a11-5d2e6f7a8b90";
+    const OTHER: &str = "7b1e9c44-2f3a-4d5b-9e66-0c1d2e3f4a5b";
+    let at = |id: &str, at: u64, text: &str| {
+        echo(
+            Some(json!({"id": id, "at": at, "path": format!("/tmp/{id}/x")})),
+            text,
+        )
+    };
+    let mut session = Session::new();
+    let recorded = json!({"id": ONE, "at": 1_763_697_600, "path": format!("/tmp/{ONE}/x")});
+    session.call(1, &recorded, "in");
+    for (test, counts) in [
+        (at(OTHER, 1_763_697_999, "in"), (1, 0, 0)),
+        (at(OTHER, 1_763_697_999, "out"), (0, 0, 1)),
+        (at(ONE, 1_763_697_600, "out"), (0, 1, 0)),
+        (at(OTHER, 7, "in"), (0, 0, 0)),
+        (echo(Some(json!({"id": OTHER})), "in"), (0, 0, 0)),
+    ] {
+        let [one] = score(&session, [test]).try_into().unwrap();
+        assert_eq!((one.passed, one.failed, one.doubtful), counts, "{one:?}");
+    }
+    // One that is asked with its own values does not go by others.
+    session.call(
+        2,
+        &json!({"id": OTHER, "at": 1_763_697_600, "path": format!("/tmp/{OTHER}/x")}),
+        "out",
+    );
+    let tests = [
+        at(OTHER, 1_763_697_600, "out"),
+        at(ONE, 1_763_697_600, "in"),
+    ];
+    assert!(
+        score(&session, tests)
+            .iter()
+            .all(|one| (one.exercised, one.passed) == (1, 1))
+    );
+}
+
+#[test]
+fn tests_that_ask_the_same_fail_only_if_no_answer_holds() {
+    let mut session = Session::new();
+    session.call(1, &json!({"n": 1}), "first");
+    session.call(2, &json!({"n": 1}), "second");
+    let ask = |text: &str| echo(Some(json!({"n": 1})), text);
+    let scored = score(&session, [ask("first"), ask("second"), ask("third")]);
+    let counts = |one: &Scored| (one.passed, one.failed, one.doubtful);
+    let counted: Vec<_> = scored.iter().map(counts).collect();
+    assert_eq!(counted, [(1, 0, 1), (1, 0, 1), (0, 2, 0)]);
+    // A test that nobody else asks for fails by each answer.
+    assert_eq!(counts(&score(&session, [ask("first")])[0]), (1, 1, 0));
+}
+
+#[test]
 fn arguments_that_say_nothing_are_the_same_as_none() {
     let mut session = Session::new();
     session.ask(

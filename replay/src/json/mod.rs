@@ -5,10 +5,10 @@ mod compact;
 mod compare;
 mod ignore;
 pub(crate) mod tree;
-pub(crate) mod volatile;
 
 use tapewright_schemas::json::number;
 pub(crate) use tapewright_schemas::redact::hidden as placeholder;
+pub(crate) use tapewright_schemas::volatile;
 
 pub(crate) use canon::{Aliases, Canon, Detail, pattern_places, write_canon};
 pub(crate) use compact::compact;

@@ -41,6 +41,8 @@ pub(super) struct Asked {
     /// How long it took the server, where that is known: of a recording, when it was made.
     pub(super) judged: Option<Duration>,
     pub(super) headers: Fields,
+    /// A recording answered it for other UUIDs or times.
+    pub(super) otherwise: bool,
 }
 
 /// The headers of a response.
@@ -190,7 +192,7 @@ impl Connection {
         self.greeting = greeting
             .reply
             .as_ref()
-            .and_then(|reply| self.asked(reply).ok());
+            .and_then(|reply| self.asked(reply, None).ok());
         self.reach.forget();
         self.client = Some(client);
         Ok(())
@@ -247,13 +249,13 @@ impl Connection {
         if let Some(miss) = self.reach.miss() {
             return Err(format!("replay: {miss}").into());
         }
-        self.asked(&reply)
+        self.asked(&reply, Some(ask))
     }
 
-    /// An answer, with what is known of how it came.
-    fn asked(&self, reply: &Reply) -> Result<Asked, NoAnswer> {
+    /// An answer, with what is known of how it came; that to the opening has no question.
+    fn asked(&self, reply: &Reply, ask: Option<&Ask>) -> Result<Asked, NoAnswer> {
         let took = reply.took();
-        let mut judged = Some(took);
+        let (mut judged, mut otherwise) = (Some(took), false);
         let mut headers = self.reach.headers();
         if self.is_replay() {
             let recorded = self.reach.recorded();
@@ -266,6 +268,10 @@ impl Connection {
                 return Err(NoAnswer::Unknown(why.to_owned()));
             }
             judged = recorded.as_ref().and_then(|one| one.took);
+            let params = recorded.as_ref().and_then(|one| one.params.as_deref());
+            otherwise = ask
+                .zip(params)
+                .is_some_and(|(ask, params)| !is_asked_by(ask, params));
             if let Some(head) = recorded.and_then(|one| one.head) {
                 let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
                 headers = Fields::Known(head.fields.iter().map(owned).collect());
@@ -276,6 +282,7 @@ impl Connection {
             took,
             judged,
             headers,
+            otherwise,
         })
     }
 
@@ -345,6 +352,11 @@ fn strays(between: &[Passed]) -> String {
         all.push_str(&one);
         all
     })
+}
+
+/// Whether recorded parameters are those of a question, as far as the recording shows them.
+fn is_asked_by(ask: &Ask, params: &[u8]) -> bool {
+    Json::read(params).is_ok_and(|params| params.hides() || ask.is_asked_by(&params))
 }
 
 /// How many strays are told, and how much of each.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tapewright_assertions::score::ASKED_OTHERWISE;
 use tapewright_assertions::{Answer, Failure, Headers, Json, Phase, Test, World as _};
 
 use super::connection::{Connection, Fields, NoAnswer};
@@ -159,6 +160,9 @@ impl Worker {
         let mut outcome = test.expectation.judge(&answer, &world);
         if asked.judged.is_none() {
             test.expectation.note_untimed(&mut outcome);
+        }
+        if asked.otherwise {
+            outcome.doubt_failures(ASKED_OTHERWISE);
         }
         judged::settle(&mut row, case, &outcome);
         row

@@ -77,8 +77,35 @@ fn rows(http: bool) -> Vec<Row> {
         Live::Fail,
     ));
     rows.extend(special(http, rows.len()));
+    rows.extend(greetings(http));
     rows
 }
+
+/// What the answer to the opening is judged by.
+fn greetings(http: bool) -> Vec<Row> {
+    let named = "[{ target: result.serverInfo.name, matcher: { regex: \".\" } }]";
+    let unnamed = "[{ target: result.serverInfo.name, matcher: { exact: \"\" } }]";
+    let kind = if http { Live::Pass } else { Live::Fail };
+    let check = |name: &str, expect: &str, live| Row::new(name, GREETING, expect, live);
+    let header = check(
+        "its header",
+        "{ response_headers: { x-kind: plain } }",
+        kind,
+    );
+    vec![
+        check("its name", named, Live::Pass),
+        check("not its name", unnamed, Live::Fail),
+        check("its time", "{ max_duration_ms: 60000 }", Live::Pass),
+        if http {
+            header
+        } else {
+            header.or_inconclusive()
+        },
+    ]
+}
+
+/// In place of a tool.
+const GREETING: &str = "the opening";
 
 /// What a recording is easily wrong about.
 fn special(http: bool, first: usize) -> Vec<Row> {
@@ -102,7 +129,8 @@ fn special(http: bool, first: usize) -> Vec<Row> {
             &stamped.replace("a: 1", "a: 2"),
             assertion("a", "exact: 1"),
             Live::Fail,
-        ),
+        )
+        .or_inconclusive(),
         Row::new(
             "a secret",
             &answer(first, secret),
@@ -167,10 +195,16 @@ fn suite(server: &str, rows: &[Row], asks: &Asks) -> String {
     let written = |row: &Row| {
         let name = serde_json::to_string(&row.name).expect("text");
         let Row { tool, expect, .. } = row;
-        format!("  - {{ name: {name}, server: s, tool: {tool}, expect: {expect} }}\n")
+        let ask = match tool.as_str() {
+            GREETING => "check: initialize".to_owned(),
+            tool => format!("tool: {tool}"),
+        };
+        format!("  - {{ name: {name}, server: s, {ask}, expect: {expect} }}\n")
     };
-    let tests: String = rows.iter().map(written).collect();
-    let text = format!("servers:\n  s: {{ {server} }}\ntools:\n{tests}");
+    let (checks, tools): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.tool == GREETING);
+    let tools: String = tools.into_iter().map(written).collect();
+    let checks: String = checks.into_iter().map(written).collect();
+    let text = format!("servers:\n  s: {{ {server} }}\ntools:\n{tools}compliance:\n{checks}");
     text.replace("${ID}", asks.id)
         .replace("${AT}", asks.at)
         .replace("${ONE}", asks.one)
@@ -208,6 +242,7 @@ fn matrix(server: &str, http: bool) {
         one: "1.0",
     };
     stage.write("live.yaml", &suite(server, &rows, &first));
+    stage.write("later.yaml", &suite(server, &rows, &later));
     stage.write(
         "replayed.yaml",
         &suite("cassette: rec/s.json", &rows, &later),
@@ -223,10 +258,11 @@ fn matrix(server: &str, http: bool) {
             ));
         }
     }
-    let ways: [&[&str]; 3] = [
+    let ways: [&[&str]; 4] = [
         &["replayed.yaml"],
         &["live.yaml", "--capture", "rec/s.tape.jsonl"],
         &["live.yaml", "--capture", "rec/s.json"],
+        &["later.yaml", "--capture", "rec/s.tape.jsonl"],
     ];
     for way in ways {
         let (_, report) = stage.json(way);

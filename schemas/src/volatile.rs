@@ -3,15 +3,20 @@
 //! Two values of one kind count as equal when exactness has been tried. The placeholders
 //! are those of other tools of the cassette format, which write them into recordings.
 
-use tapewright_schemas::slices::Part as _;
+use crate::slices::Part as _;
 
 /// A kind of value that differs from session to session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Volatile {
+pub enum Volatile {
+    /// Seconds, milliseconds, microseconds or nanoseconds since 1970.
     Epoch,
+    /// An HTTP entity tag.
     Etag,
+    /// An ISO 8601 date with a time.
     Timestamp,
+    /// Whatever stands under the name of a trace or request id.
     Trace,
+    /// A UUID of any version.
     Uuid,
 }
 
@@ -25,7 +30,8 @@ impl Volatile {
     ];
 
     /// What stands for a value of this kind.
-    pub(crate) fn placeholder(self) -> &'static str {
+    #[must_use]
+    pub fn placeholder(self) -> &'static str {
         match self {
             Self::Epoch => "<EPOCH>",
             Self::Etag => "<ETAG>",
@@ -36,7 +42,8 @@ impl Volatile {
     }
 
     /// The kind whose placeholder this is.
-    pub(crate) fn of_placeholder(text: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn of_placeholder(text: &[u8]) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|kind| kind.placeholder().as_bytes() == text)
@@ -44,7 +51,8 @@ impl Volatile {
 
     /// The kind of a whole string, which may be a placeholder; `key` is the name of its
     /// member.
-    pub(crate) fn of_string(key: &[u8], text: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn of_string(key: &[u8], text: &[u8]) -> Option<Self> {
         if text.first() == Some(&b'<')
             && let Some(kind) = Self::of_placeholder(text)
         {
@@ -72,7 +80,8 @@ impl Volatile {
     }
 
     /// The kind of a number.
-    pub(crate) fn of_number(source: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn of_number(source: &[u8]) -> Option<Self> {
         let whole = source.split(|byte| *byte == b'.').next()?;
         let digits = source
             .iter()
@@ -83,7 +92,7 @@ impl Volatile {
 
 /// Appends `text` with the UUIDs and timestamps inside it replaced; whether there were
 /// any.
-pub(crate) fn mask(text: &[u8], out: &mut Vec<u8>) -> bool {
+pub fn mask(text: &[u8], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let mut done = 0;
     let mut found = false;
