@@ -48,8 +48,9 @@ impl Suite {
             &mut self.default_test.transform,
             over.default_test.transform,
         );
-        if !over.default_test.expect.assertions.is_empty() {
+        if over.default_test.expect_place.is_some() {
             self.default_test.expect = over.default_test.expect;
+            self.default_test.expect_place = over.default_test.expect_place;
         }
         if !over.model_compatibility.is_empty() {
             self.model_compatibility = over.model_compatibility;

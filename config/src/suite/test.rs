@@ -85,6 +85,8 @@ pub struct DefaultTest {
     pub transform: Option<Transform>,
     /// Assertions that follow a test's own.
     pub expect: Expect,
+    /// Where these stand.
+    pub expect_place: Option<Place>,
 }
 
 impl ToolTest {
@@ -158,9 +160,12 @@ impl PromptTest {
 impl DefaultTest {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
+        let transform = fields.optional("transform");
+        let expect = fields.optional("expect");
         let test = Self {
-            transform: fields.optional("transform").map(|at| Transform::read(&at)),
-            expect: Expect::optional(fields.optional("expect")),
+            transform: transform.map(|at| Transform::read(&at)),
+            expect_place: expect.as_ref().map(Cursor::place),
+            expect: Expect::optional(expect),
         };
         fields.finish();
         test

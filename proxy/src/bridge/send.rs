@@ -28,7 +28,7 @@ const ERROR_TIME: std::time::Duration = std::time::Duration::from_secs(5);
 pub(crate) enum RequestError {
     #[error(transparent)]
     Send(#[from] SendError),
-    #[error("the server redirects to another origin, {0}: give that URL with --upstream")]
+    #[error("the server redirects to another origin, {0}: give that URL in its place")]
     OtherOrigin(String),
     #[error("the server redirects more than {0} times")]
     Redirects(u8),

@@ -85,3 +85,58 @@ fn lines(lines: &[String]) -> String {
     let safe: Vec<String> = lines.iter().map(|line| safe(line)).collect();
     safe.join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::report::model::{Level, Problem, Spot};
+
+    fn of(said: &str, status: Status) -> Report {
+        let mut row = Row::new(status, said, said);
+        row.class = said.to_owned();
+        row.why = Some(said.to_owned());
+        row.spot = Some(Spot {
+            file: said.to_owned(),
+            line: Some(1),
+            columns: None,
+        });
+        row.problems.push(Problem {
+            level: Some(Level::Error),
+            headline: said.to_owned(),
+            lines: vec![said.to_owned(), said.to_owned()],
+            spot: None,
+        });
+        let group = Group {
+            title: said.to_owned(),
+            rows: vec![row],
+            notes: vec![said.to_owned()],
+            ..Group::default()
+        };
+        Report {
+            title: "tests",
+            groups: vec![group],
+            result: None,
+        }
+    }
+
+    /// `Char` of XML 1.0.
+    fn may_be(char: char) -> bool {
+        matches!(char, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_the_document_is_well_formed(
+            said in "(\\PC|[\\x00-\\x1f\\x7f-\\x9f\\u{fffe}\\u{ffff}\\u{202e}]|\\]\\]>|<!--|&#0;|</failure>){0,24}",
+        ) {
+            for status in [Status::Error, Status::Fail, Status::Flaky, Status::Inconclusive, Status::Pass, Status::Skipped] {
+                let text = text(&of(&said, status)).unwrap();
+                prop_assert!(text.chars().all(may_be), "{text}");
+                let read = Document::deserialize_from_str(&text);
+                prop_assert!(read.is_ok(), "{read:?}: {text}");
+            }
+        }
+    }
+}

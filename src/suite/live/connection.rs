@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tapewright_assertions::{Answer, Ask, Json};
+use tapewright_assertions::{Answer, Ask, Headers, Json};
 use tapewright_config::suite::server::Server;
 use tapewright_proxy::client::{Client, ClientError, Opening, Passed, Reply, Revision, Settings};
 use tapewright_proxy::clock::Clock;
@@ -52,6 +52,17 @@ pub(super) enum Fields {
     NotHttp,
     /// A recording does not say.
     NotKept,
+}
+
+impl Fields {
+    /// As a test is judged by them.
+    pub(super) fn known(&self) -> Headers<'_> {
+        match self {
+            Self::Known(fields) => Headers::Known(fields),
+            Self::NotHttp => Headers::NotHttp,
+            Self::NotKept => Headers::NotKept,
+        }
+    }
 }
 
 /// Why there is no answer that can be judged, in words for the report of the test.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tapewright_assertions::score::ASKED_OTHERWISE;
-use tapewright_assertions::{Answer, Failure, Headers, Json, Phase, Test, World as _};
+use tapewright_assertions::{Answer, Failure, Json, Phase, Test, World as _};
 
-use super::connection::{Connection, Fields, NoAnswer};
+use super::connection::{Connection, NoAnswer};
 use super::{Round, compose};
 use crate::suite::judged;
 use crate::suite::plan::{Case, What};
@@ -98,6 +98,7 @@ impl Worker {
                 judged::injected(number, case, test, error, round.snapshots)
             }
             What::Compose(graph) => compose::run(number, case, graph, &mut self.connections, round),
+            What::Model { .. } => judged::skipped(number, case, "`run` asks no model"),
             What::Ask {
                 test,
                 request_transform,
@@ -145,16 +146,11 @@ impl Worker {
                 Err(why) => return failed(row, "transform", why),
             }
         }
+        let took = asked.judged.map(|took| took.as_micros());
         let answer = Answer {
             envelope: &envelope,
-            took_us: asked
-                .judged
-                .and_then(|took| took.as_micros().try_into().ok()),
-            headers: match &asked.headers {
-                Fields::Known(fields) => Headers::Known(fields),
-                Fields::NotHttp => Headers::NotHttp,
-                Fields::NotKept => Headers::NotKept,
-            },
+            took_us: took.and_then(|took| took.try_into().ok()),
+            headers: asked.headers.known(),
             redacted: row.replay,
         };
         let mut outcome = test.expectation.judge(&answer, &world);

@@ -47,10 +47,26 @@ impl<'s> Compiler<'s> {
 
     /// Where what stands beside the assertions of a test stands.
     pub(super) fn fields(&self, test: &Place) -> Vec<(&'static str, Place)> {
-        let expect = self.suite.place(test, "/expect");
+        self.fields_of(&self.suite.place(test, "/expect"))
+    }
+
+    /// The same for a test of a tool, with the default test for what it does not have.
+    pub(super) fn fields_with_default(&self, test: &Place) -> Vec<(&'static str, Place)> {
+        let mut fields = self.fields(test);
+        let default = self.suite.default_test.expect_place.as_ref();
+        fields.extend(
+            default
+                .map(|expect| self.fields_of(expect))
+                .into_iter()
+                .flatten(),
+        );
+        fields
+    }
+
+    fn fields_of(&self, expect: &Place) -> Vec<(&'static str, Place)> {
         let place = |field: &'static str| {
-            let place = self.suite.key_place(&expect, &format!("/{field}"));
-            // Where it is not, it is that of the default test, which stands elsewhere.
+            let place = self.suite.key_place(expect, &format!("/{field}"));
+            // The place of what is not there is that of what it would stand in.
             (place.span != expect.span).then_some((field, place))
         };
         FIELDS.into_iter().filter_map(place).collect()

@@ -18,7 +18,7 @@ use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
 
 /// What a suite asks, in the order of the reports: tools, resources, prompts,
-/// compositions, compliance.
+/// compositions, compliance, and what needs a model.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) cases: Vec<Case>,
@@ -57,13 +57,17 @@ pub(crate) enum What {
     Compose(Graph),
     /// Judge an error that no server sent.
     Inject { test: Arc<Test>, error: Json },
+    /// Nothing: it needs a model, and is skipped with its reason.
+    Model { servers: Vec<String> },
 }
 
 /// What kind of test it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    Agent,
     Compliance,
     Composition,
+    Eval,
     Prompt,
     Resource,
     Tool,
@@ -71,9 +75,11 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Agent,
         Self::Compliance,
         Self::Composition,
+        Self::Eval,
         Self::Prompt,
         Self::Resource,
         Self::Tool,
@@ -82,8 +88,10 @@ impl Kind {
     /// The word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Agent => "agent",
             Self::Compliance => "compliance",
             Self::Composition => "composition",
+            Self::Eval => "eval",
             Self::Prompt => "prompt",
             Self::Resource => "resource",
             Self::Tool => "tool",
@@ -96,7 +104,7 @@ impl Case {
     pub(crate) fn test(&self) -> Option<&Test> {
         match &self.what {
             What::Ask { test, .. } | What::Inject { test, .. } => Some(test),
-            What::Compose(_) => None,
+            What::Compose(_) | What::Model { .. } => None,
         }
     }
 
@@ -105,7 +113,7 @@ impl Case {
         match &self.what {
             What::Ask { test, .. } => vec![test.server.as_str()],
             What::Compose(graph) => graph.servers(),
-            What::Inject { .. } => Vec::new(),
+            What::Inject { .. } | What::Model { .. } => Vec::new(),
         }
     }
 
@@ -113,7 +121,8 @@ impl Case {
     pub(crate) fn named_servers(&self) -> Vec<&str> {
         match &self.what {
             What::Inject { test, .. } => vec![test.server.as_str()],
-            _ => self.servers(),
+            What::Model { servers } => servers.iter().map(String::as_str).collect(),
+            What::Ask { .. } | What::Compose(_) => self.servers(),
         }
     }
 
@@ -125,6 +134,7 @@ impl Case {
                 _ => Vec::new(),
             },
             What::Compose(graph) => graph.nodes.iter().map(|node| node.tool.as_str()).collect(),
+            What::Model { .. } => Vec::new(),
         }
     }
 
@@ -148,6 +158,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     questions(suite, &mut compiler, &mut cases);
     compositions(suite, &mut compiler, &mut cases);
     checks(suite, &mut compiler, &mut cases);
+    models(suite, &mut compiler, &mut cases);
     // Nothing runs them, and their assertions are to be sound all the same.
     for agent in &suite.agents {
         compiler.assertions(&agent.expect);
@@ -231,6 +242,37 @@ fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     }
 }
 
+/// What only a model can do: rows with the reason why it is not done.
+fn models(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
+    let mut skip = |kind: Kind, name: &str, servers: &[String], place: &Place, why: &str| {
+        cases.push(Case {
+            kind,
+            name: name.to_owned(),
+            tags: Vec::new(),
+            timeout: None,
+            what: What::Model {
+                servers: servers.to_vec(),
+            },
+            place: place.clone(),
+            assertions: Vec::new(),
+            fields: compiler.fields(place),
+            options: TestOptions {
+                skip: Some(why.to_owned()),
+                ..TestOptions::default()
+            },
+        });
+    };
+    for one in &suite.agents {
+        let why = "`run` asks no model";
+        skip(Kind::Agent, &one.name, &one.servers, &one.place, why);
+    }
+    for one in &suite.evals {
+        let why = "it is graded by a model, and `run` asks none";
+        let server = std::slice::from_ref(&one.server);
+        skip(Kind::Eval, &one.name, server, &one.place, why);
+    }
+}
+
 fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.tools {
         let (expectation, assertions) = compiler.with_default(&one.expect);
@@ -270,7 +312,7 @@ fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
             what,
             place: one.place.clone(),
             assertions,
-            fields: compiler.fields(&one.place),
+            fields: compiler.fields_with_default(&one.place),
             options: one.options.clone(),
         });
     }
@@ -314,13 +356,6 @@ fn skipped(suite: &Suite) -> Vec<String> {
         }
     };
     let model = "`run` asks no model";
-    say(suite.agents.len(), "agent test", "agent tests", model);
-    say(
-        suite.evals.len(),
-        "evaluation",
-        "evaluations",
-        "they are graded by a model, which `run` does not ask",
-    );
     let graded = "only evaluations and agent tests are graded by them";
     say(suite.rubrics.len(), "rubric", "rubrics", graded);
     say(suite.scorers.len(), "scorer", "scorers", graded);

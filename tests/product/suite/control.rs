@@ -297,11 +297,25 @@ fn what_needs_a_model_is_skipped_and_said() {
     let rest = "tools:\n  - { name: a, server: peer, tool: echo }\nevals:\n  - { name: e, server: peer, prompt: p, rubric: r }\nagents:\n  - { name: g, model: claude-x, servers: [peer], prompt: p }\n";
     stage.write("suite.yaml", &with_peer(rest));
     let (status, report) = stage.json(&["suite.yaml"]);
-    assert_eq!((status, verdicts(&report).len()), (0, 1), "{report:#}");
+    assert_eq!(status, 0, "{report:#}");
+    let tests = report["suites"][0]["tests"].as_array().expect("tests");
+    let rows: Vec<_> = tests
+        .iter()
+        .map(|test| [&test["name"], &test["kind"], &test["status"]].map(|one| one.as_str()))
+        .collect();
+    let row = |words: [&'static str; 3]| words.map(Some);
     assert_eq!(
-        report["suites"][0]["skipped"].as_array().map(Vec::len),
-        Some(2)
+        rows,
+        [
+            row(["a", "tool", "pass"]),
+            row(["g", "agent", "skip"]),
+            row(["e", "eval", "skip"]),
+        ]
     );
+    assert_eq!(tests[1]["reasons"][0], "`run` asks no model");
+    assert_eq!(report["summary"]["skipped"], 2, "{report:#}");
+    let (_, report) = stage.json(&["suite.yaml", "--filter", "kind:agent"]);
+    assert_eq!(verdicts(&report).len(), 1);
     let declared = "tools:\n  - { name: a, server: peer, tool: echo }\nrubrics: { r: { criteria: [{ name: n, description: d }] } }\nscorers:\n  - { name: s, type: exec, command: [x] }\nfaults:\n  - { name: f, target: { tool: t }, kind: hang }\nproviders: { p: { type: openai, base_url: \"http://localhost\" } }\nbudget: { per_test_usd_cents: 1 }\n";
     stage.write("declared.yaml", &with_peer(declared));
     let (status, report) = stage.json(&["declared.yaml"]);

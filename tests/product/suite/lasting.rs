@@ -94,6 +94,12 @@ fn a_suite_that_cannot_run_has_a_report_in_every_format() {
 
 #[test]
 fn an_interrupted_run_reports_what_was_done() {
+    for name in ["INT", "TERM"] {
+        interrupted(name);
+    }
+}
+
+fn interrupted(name: &str) {
     let stage = Stage::new();
     stage.write("server.sh", &server("2025-11-25", "echo x >> called"));
     let tests = "compliance:\n  - { name: done, server: s, check: initialize }\ntools:\n  - { name: hangs, server: s, tool: t }\n  - { name: later, server: s, tool: t }\n";
@@ -106,8 +112,7 @@ fn an_interrupted_run_reports_what_was_done() {
         .spawn()
         .expect("a run");
     assert!(eventually(PATIENCE, || stage.path("called").exists()));
-    // Not SIGINT: a shell in the background has it ignored, and so have we.
-    signal(child.id(), "TERM");
+    signal(child.id(), name);
     assert_eq!(wait(&mut child, PATIENCE).code(), Some(130));
     let report = stage.read("report.json");
     assert!(report.contains("the run was interrupted"), "{report}");
@@ -204,6 +209,25 @@ fn a_budget_that_is_exceeded_points_at_its_line() {
         (&10.into(), &7.into()),
         "{report:#}"
     );
+}
+
+#[test]
+fn a_budget_of_the_default_test_points_at_its_own_line() {
+    let stage = Stage::new();
+    let rest = "defaultTest:\n  expect:\n    max_duration_ms: 1\n    response_headers:\n      x-a: b\ntools:\n  - name: a\n    server: peer\n    tool: wait\n    args: { ms: 30 }\n    expect:\n      max_response_tokens: 100\n";
+    stage.write("suite.yaml", &with_peer(rest));
+    let (_, report) = stage.json(&["suite.yaml"]);
+    let failures = report["suites"][0]["tests"][0]["failures"].as_array();
+    let places: Vec<_> = failures
+        .expect("failures")
+        .iter()
+        .map(|one| (one["matcher"].as_str(), one["place"]["line"].as_u64()))
+        .collect();
+    let expected = [
+        (Some("max_duration_ms"), Some(6)),
+        (Some("response_headers"), Some(7)),
+    ];
+    assert_eq!(places, expected, "{report:#}");
 }
 
 #[test]

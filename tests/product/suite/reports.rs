@@ -63,17 +63,20 @@ fn junit_and_tap_are_what_their_readers_expect() {
     ];
     let said = stage.run(&words);
     let xml = Report::deserialize_from_str(&stage.read("out.xml")).expect("JUnit");
-    assert_eq!((xml.tests, xml.failures, xml.errors), (3, 1, 1));
+    assert_eq!((xml.tests, xml.failures, xml.errors), (4, 1, 1));
     let cases = &xml.test_suites[0].test_cases;
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    assert_eq!(names, ["passes | well", "fails # here", "cannot be judged"]);
+    assert_eq!(
+        names,
+        ["passes | well", "fails # here", "cannot be judged", "e"]
+    );
     let kind = |case: &TestCase| match &case.status {
         TestCaseStatus::NonSuccess { kind, .. } => Some(*kind),
         _ => None,
     };
     let kinds: Vec<_> = cases.iter().map(kind).collect();
     let (failure, error) = (NonSuccessKind::Failure, NonSuccessKind::Error);
-    assert_eq!(kinds, [None, Some(failure), Some(error)]);
+    assert_eq!(kinds, [None, Some(failure), Some(error), None]);
     tap(&said.out);
 }
 
@@ -122,14 +125,14 @@ fn several_reports_come_from_one_run() {
     assert_eq!(said.status, 2);
     assert!(
         said.out
-            .starts_with("TAP version 14\n1..3\nok 1 - passes | well\nnot ok 2 - fails \\# here\n"),
+            .starts_with("TAP version 14\n1..4\nok 1 - passes | well\nnot ok 2 - fails \\# here\n"),
         "{}",
         said.out
     );
     assert!(said.out.contains("  severity: fail"), "{}", said.out);
     let junit = stage.read("out.xml");
     assert!(
-        junit.contains("tests=\"3\"")
+        junit.contains("tests=\"4\"")
             && junit.contains("failures=\"1\"")
             && junit.contains("errors=\"1\""),
         "{junit}"
@@ -145,7 +148,7 @@ fn several_reports_come_from_one_run() {
         "{github}"
     );
     let json: Value = serde_json::from_str(&stage.read("out.json")).expect("JSON");
-    assert_eq!(json["summary"]["total"], 3);
+    assert_eq!(json["summary"]["total"], 4);
     for text in [&said.out, &junit, &markdown, &github] {
         assert!(
             !text.contains('\u{1b}'),
