@@ -1,8 +1,12 @@
 //! The walk over a JSON text: its grammar and its secrets in one pass.
 
+mod pairs;
+mod words;
+
+use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
 use super::lexer::Lexer;
-use super::names::{Class, Name, Role};
+use super::names::{Area, Class, Name, Role};
 use super::rules::Rules;
 use super::value::is_opaque;
 use crate::json::{Invalid, MAX_DEPTH, Span, Text, unescape};
@@ -25,6 +29,7 @@ pub(super) struct Frame {
     pair_value: Option<Value>,
     /// It is such a value itself, and starts here.
     pair_start: Option<usize>,
+    area: Area,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -235,6 +240,7 @@ impl Walk<'_, '_, '_> {
         };
         let (mut schema, mut all, mut secret, mut pair) = (None, None, None, false);
         if let Some(parent) = parent {
+            frame.area = name.area.within(parent.area, object);
             schema = parent.schema;
             all = parent.all;
             secret = parent.pair_name.filter(|_| name.role == Role::PairValue);
@@ -323,8 +329,8 @@ impl Walk<'_, '_, '_> {
         let name = self.with_meaning(key, |finder, meaning| {
             let from = finder.edits.len();
             finder.tokens(rules, meaning);
-            let plain = finder.edits.len() == from;
-            if plain {
+            let tokens = finder.edits.since(from);
+            if tokens.iter().all(|edit| edit.rank == Rank::Env) {
                 finder.names.classify(meaning, &rules.custom)
             } else {
                 Name::NONE
@@ -355,8 +361,11 @@ impl Walk<'_, '_, '_> {
         }
         if source.len() >= self.rules.shortest {
             let (rules, depth) = (self.rules, self.depth + 1);
+            let place = self.place(name);
             self.with_meaning(text, |finder, meaning| {
+                let around = std::mem::replace(&mut finder.place, place);
                 finder.free_text(rules, meaning, depth);
+                finder.place = around;
             });
         }
     }
@@ -387,43 +396,6 @@ impl Walk<'_, '_, '_> {
             finder.tokens(rules, meaning);
             finder.edits.settle(meaning, from);
         });
-    }
-
-    /// `"--name"` in an array: the string after it is its value.
-    fn flag(&mut self, source: &[u8]) {
-        let Some(parent) = self
-            .finder
-            .frames
-            .get_mut(self.base..)
-            .and_then(<[Frame]>::last_mut)
-        else {
-            return;
-        };
-        let name = self.finder.names.classify(source, &self.rules.custom);
-        if !parent.object && name.class == Class::Secret && !source.contains(&b'=') {
-            parent.flag = Some(name.kind);
-        }
-    }
-
-    /// `"name": "Authorization"`: the member `value` beside it is secret.
-    fn pair_name(&mut self, text: Text) {
-        let source = text.span.of(self.lexer.text);
-        if source.len() > LONGEST_PAIR_NAME {
-            return;
-        }
-        let name = self.finder.names.classify(source, &self.rules.custom);
-        if name.class != Class::Secret {
-            return;
-        }
-        let Some(parent) = self.parent_mut() else {
-            return;
-        };
-        parent.pair_name = Some(name.kind);
-        match parent.pair_value.take() {
-            Some(Value::Text(value)) => self.secret_string(value, name.kind),
-            Some(Value::Other { start, end }) => self.finder.edits.value(start..end, name.kind, 0),
-            None => {}
-        }
     }
 
     #[inline]
@@ -459,8 +431,7 @@ impl Walk<'_, '_, '_> {
         } else {
             paired
         };
-        let configured = || self.rules.is_number(source).then_some("env");
-        if let Some(kind) = kind.or_else(configured) {
+        if let Some(kind) = kind.or_else(|| self.configured(source, name)) {
             self.finder.edits.value(start..end, kind, 0);
         }
     }
@@ -495,6 +466,3 @@ impl Walk<'_, '_, '_> {
         self.finder.frames.get_mut(self.base..)?.last_mut()
     }
 }
-
-/// Names of headers and variables are short.
-const LONGEST_PAIR_NAME: usize = 96;

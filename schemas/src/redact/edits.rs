@@ -46,6 +46,11 @@ impl Edits {
         self.list.len()
     }
 
+    /// What was noted after the first `from`.
+    pub(super) fn since(&self, from: usize) -> &[Edit] {
+        self.list.get(from..).unwrap_or_default()
+    }
+
     pub(super) fn truncate(&mut self, len: usize) {
         self.list.truncate(len);
     }

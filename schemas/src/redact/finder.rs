@@ -3,6 +3,7 @@
 use super::body::Frame;
 use super::cache::NameCache;
 use super::edits::Edits;
+use super::literals::Place;
 use super::outline::Outline;
 
 /// The searching half of a [`Redactor`](super::Redactor).
@@ -17,6 +18,8 @@ pub(super) struct Finder {
     pub(super) frames: Vec<Frame>,
     /// Of the last text that was walked.
     pub(super) outline: Outline,
+    /// What the text at hand is to the secret values of the environment.
+    pub(super) place: Place,
     /// Decoded strings, one per level of JSON in JSON.
     scratch: [Vec<u8>; MAX_NESTING + 1],
 }

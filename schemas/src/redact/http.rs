@@ -12,7 +12,7 @@ use super::names::{Class, classify};
 use super::query::{self, Place, Search};
 use super::rules::Rules;
 use super::value::{is_opaque, quoted};
-use super::{Reading, Redactor, placeholders};
+use super::{Reading, Redactor, literals, placeholders};
 use crate::event::Fields;
 use crate::json::Invalid;
 
@@ -229,7 +229,10 @@ impl Redactor {
         if word.len() < self.rules.shortest_token {
             return Cow::Borrowed(word);
         }
-        match self.text(word.as_bytes()) {
+        self.finder.place = literals::Place::Word;
+        let redacted = self.text(word.as_bytes());
+        self.finder.place = literals::Place::Value;
+        match redacted {
             Cow::Borrowed(_) => Cow::Borrowed(word),
             owned @ Cow::Owned(_) => Cow::Owned(lossy(owned)),
         }

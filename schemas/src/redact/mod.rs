@@ -11,7 +11,8 @@
 //! - What has the *shape* of a token, wherever it stands: `shapes`.
 //! - The value under a secret *name*: a member, a header, a variable, an option, also
 //!   inside free text and in JSON inside strings: `names`.
-//! - The *values* and *patterns* of the [`Settings`].
+//! - The *values* and *patterns* of the [`Settings`]. A value is no word of the protocol:
+//!   how far it reaches depends on how well it can be told from one (`common`).
 //!
 //! Shapes need a word's edge on both sides and names are compared word by word: a
 //! recording that lost a cursor, a hash or a `tokenizer` is as useless as one that
@@ -32,6 +33,7 @@ mod argv;
 mod body;
 mod cache;
 mod clean;
+mod common;
 mod edits;
 mod finder;
 mod head;
@@ -40,6 +42,7 @@ pub mod hidden;
 mod http;
 mod lexer;
 mod lines;
+mod literals;
 mod named;
 mod names;
 mod origins;

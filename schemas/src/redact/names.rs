@@ -36,6 +36,20 @@ pub(super) enum Role {
     PairValue,
 }
 
+/// What stands under a name, for the secret values of the environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Area {
+    /// What stands around it.
+    #[default]
+    Same,
+    /// A word of the protocol.
+    Word,
+    /// The schema of a value: words, all through.
+    Schema,
+    /// What peers tell each other: values, whatever the names in it.
+    Data,
+}
+
 /// All that is known about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
@@ -44,6 +58,7 @@ pub(super) struct Name {
     pub(super) kind: &'static str,
     /// A number under this name is a quantity.
     pub(super) numbers_are_data: bool,
+    pub(super) area: Area,
 }
 
 impl Name {
@@ -52,6 +67,7 @@ impl Name {
         role: Role::Other,
         kind: "",
         numbers_are_data: false,
+        area: Area::Same,
     };
 
     fn of(class: Class, kind: &'static str) -> Self {
@@ -90,6 +106,7 @@ pub(super) fn classify(name: &[u8], custom: &[Vec<Vec<u8>>]) -> Name {
         return Name::NONE;
     }
     found.role = role(name);
+    found.area = area(name);
     found
 }
 
@@ -228,6 +245,19 @@ fn role(name: &[u8]) -> Role {
     match found {
         None if lower.starts_with(b"x-") => Role::SchemaWord,
         found => found.unwrap_or(Role::Other),
+    }
+}
+
+/// Names of the protocol are written in one way only.
+fn area(name: &[u8]) -> Area {
+    if has(words::PROTOCOL_WORDS, name) {
+        Area::Word
+    } else if has(words::SCHEMAS, name) {
+        Area::Schema
+    } else if has(words::DATA, name) {
+        Area::Data
+    } else {
+        Area::Same
     }
 }
 

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::literals::{Literals, Place};
 use super::names::custom_words;
 use super::shapes::ShapeFinder;
-use crate::json::escape;
 
 /// What the user asked for.
 #[derive(Clone, Default)]
@@ -74,8 +73,10 @@ pub struct Rules {
     pub(super) shortest_token: usize,
     /// Some secret value is a number.
     pub(super) has_numbers: bool,
+    /// There are secret values.
+    pub(super) has_values: bool,
     patterns: Vec<Regex>,
-    values: Option<Values>,
+    values: Option<Literals>,
 }
 
 impl fmt::Debug for Rules {
@@ -84,15 +85,6 @@ impl fmt::Debug for Rules {
             .field("off", &self.off)
             .finish_non_exhaustive()
     }
-}
-
-/// Literal values to search for.
-struct Values {
-    search: AhoCorasick,
-    /// For each literal, whether it counts only as a whole word.
-    words: Vec<bool>,
-    numbers: Vec<Vec<u8>>,
-    shortest: usize,
 }
 
 impl Rules {
@@ -107,12 +99,17 @@ impl Rules {
                 source,
             })?);
         }
-        let values = Values::new(&settings.values)?;
-        let least = if patterns.is_empty() {
-            values.as_ref().map_or(usize::MAX, |values| values.shortest)
-        } else {
-            1
+        let values = Literals::new(settings.values.iter().map(|(_, value)| value.as_str()))
+            .map_err(|_| RuleError::Values {
+                count: settings.values.len(),
+            })?;
+        let least = |of: fn(&Literals) -> usize| match &values {
+            _ if !patterns.is_empty() => 1,
+            Some(values) => of(values),
+            None => usize::MAX,
         };
+        let shortest = least(|values| values.shortest).min(SHORTEST_TEXT);
+        let shortest_token = least(|values| values.shortest_in_names).min(SHORTEST_TOKEN);
         Ok(Self {
             off: settings.off,
             custom: settings
@@ -122,28 +119,19 @@ impl Rules {
                 .map(|key| custom_words(key))
                 .collect(),
             shapes: ShapeFinder::shared(),
-            shortest: least.min(SHORTEST_TEXT),
-            shortest_token: least.min(SHORTEST_TOKEN),
-            has_numbers: values
-                .as_ref()
-                .is_some_and(|values| !values.numbers.is_empty()),
+            shortest,
+            shortest_token,
+            has_numbers: values.as_ref().is_some_and(Literals::has_numbers),
+            has_values: values.is_some(),
             patterns,
             values,
         })
     }
 
     /// Calls `found` for every secret value of the environment in `text`.
-    pub(super) fn find_values(&self, text: &[u8], mut found: impl FnMut(Range<usize>)) {
-        let Some(values) = &self.values else { return };
-        for hit in values.search.find_iter(text) {
-            let word = values.words.get(hit.pattern().as_usize()) == Some(&true);
-            let letter = |at: Option<usize>| {
-                at.and_then(|at| text.get(at))
-                    .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-            };
-            if !word || !letter(hit.start().checked_sub(1)) && !letter(Some(hit.end())) {
-                found(hit.range());
-            }
+    pub(super) fn find_values(&self, text: &[u8], place: Place, found: impl FnMut(Range<usize>)) {
+        if let Some(values) = &self.values {
+            values.find(text, place, found);
         }
     }
 
@@ -172,46 +160,7 @@ impl Rules {
     pub(super) fn is_number(&self, number: &[u8]) -> bool {
         self.values
             .as_ref()
-            .is_some_and(|values| values.numbers.iter().any(|known| known == number))
-    }
-}
-
-impl Values {
-    fn new(values: &[(String, String)]) -> Result<Option<Self>, RuleError> {
-        let mut literals: Vec<(Vec<u8>, bool)> = Vec::new();
-        let mut numbers = Vec::new();
-        for (_, value) in values {
-            let value = value.trim();
-            if is_ordinary(value) {
-                continue;
-            }
-            let word = value.len() < SHORTEST_ANYWHERE;
-            let mut escaped = Vec::new();
-            escape(value, &mut escaped);
-            if escaped != value.as_bytes() {
-                literals.push((escaped, word));
-            }
-            if value.bytes().all(|byte| byte.is_ascii_digit()) {
-                numbers.push(value.as_bytes().to_vec());
-            }
-            literals.push((value.as_bytes().to_vec(), word));
-        }
-        let Some(shortest) = literals.iter().map(|(literal, _)| literal.len()).min() else {
-            return Ok(None);
-        };
-        let search = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(literals.iter().map(|(literal, _)| literal))
-            .map_err(|_| RuleError::Values {
-                count: values.len(),
-            })?;
-        let words = literals.iter().map(|(_, word)| *word).collect();
-        Ok(Some(Self {
-            search,
-            words,
-            numbers,
-            shortest,
-        }))
+            .is_some_and(|values| values.is_number(number))
     }
 }
 
@@ -223,33 +172,6 @@ fn compile(pattern: &str) -> Result<Regex, regex::Error> {
         .or_else(|_| Regex::new(pattern))
 }
 
-/// Values that would be found everywhere, and are no secrets.
-fn is_ordinary(value: &str) -> bool {
-    let words = [
-        "true",
-        "false",
-        "none",
-        "null",
-        "undefined",
-        "default",
-        "disabled",
-        "enabled",
-    ];
-    let number = value.len() < 6
-        && value
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    value.len() < SHORTEST_VALUE
-        || number
-        || words.iter().any(|word| value.eq_ignore_ascii_case(word))
-}
-
-/// Shorter values of the environment are ignored.
-const SHORTEST_VALUE: usize = 4;
-
-/// Shorter values count only as whole words.
-const SHORTEST_ANYWHERE: usize = 8;
-
 /// `pwd=x`
 const SHORTEST_TEXT: usize = 5;
 
@@ -259,46 +181,12 @@ const SHORTEST_TOKEN: usize = 14;
 mod tests {
     use super::*;
 
-    fn values(list: &[&str]) -> Rules {
-        let values = list
-            .iter()
-            .enumerate()
-            .map(|(at, value)| (format!("V{at}"), (*value).to_owned()))
-            .collect();
-        Rules::new(&Settings {
-            values,
-            ..Settings::default()
-        })
-        .unwrap()
-    }
-
     fn hits(rules: &Rules, text: &str) -> Vec<String> {
         let mut hits = Vec::new();
-        rules.find_values(text.as_bytes(), |span| {
-            hits.push(text.get(span).unwrap().to_owned());
-        });
         rules.find_patterns(text.as_bytes(), |span| {
             hits.push(text.get(span).unwrap().to_owned());
         });
         hits
-    }
-
-    #[test]
-    fn short_values_are_words_and_ordinary_ones_nothing() {
-        let rules = values(&[
-            "abc",
-            "true",
-            "12345",
-            "blue",
-            "hunter2hunter2",
-            "a\"b\nc-long",
-        ]);
-        assert_eq!(
-            hits(&rules, "abc true 12345 blue bluebell xhunter2hunter2x"),
-            ["blue", "hunter2hunter2"]
-        );
-        assert_eq!(hits(&rules, r#"a\"b\nc-long"#), [r#"a\"b\nc-long"#]);
-        assert_eq!(hits(&rules, "a\"b\nc-long"), ["a\"b\nc-long"]);
     }
 
     #[test]

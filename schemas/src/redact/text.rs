@@ -10,6 +10,7 @@ use memchr::{memchr2, memchr3_iter};
 use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
 use super::header;
+use super::literals::Place;
 use super::names::{Class, Name};
 use super::regions::Regions;
 use super::rules::Rules;
@@ -63,14 +64,14 @@ impl Finder {
             self.shapes(rules, text, region.clone());
             decided = self.separators(rules, text, region, decided);
         }
-        self.values(rules, text);
+        self.values(rules, text, self.place);
     }
 
     /// Tokens and configured values only: what may hide in a member name.
     pub(super) fn tokens(&mut self, rules: &Rules, text: &[u8]) {
         let from = self.edits.len();
         self.shapes(rules, text, 0..text.len());
-        self.values(rules, text);
+        self.values(rules, text, Place::Word);
         self.edits.settle(text, from);
     }
 
@@ -80,8 +81,8 @@ impl Finder {
         });
     }
 
-    fn values(&mut self, rules: &Rules, text: &[u8]) {
-        rules.find_values(text, |span| self.edits.text(span, "env", Rank::Env));
+    fn values(&mut self, rules: &Rules, text: &[u8], place: Place) {
+        rules.find_values(text, place, |span| self.edits.text(span, "env", Rank::Env));
         rules.find_patterns(text, |span| self.edits.text(span, "pattern", Rank::Pattern));
     }
 

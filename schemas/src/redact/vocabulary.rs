@@ -212,6 +212,21 @@ pub(super) const SCHEMA_MAPS: &[&str] = &[
 pub(super) const SCHEMA_VALUES: &[&str] =
     &["const", "default", "example", "examples", "value", "values"];
 
+/// Members whose values are words of the protocol, or names and numbers by which its parts are
+/// known (2024-11-05 to 2026-07-28, schema): no secret of the environment is meant there.
+#[rustfmt::skip]
+pub(super) const PROTOCOL_WORDS: &[&str] = &[
+    "action", "audience", "id", "jsonrpc", "level", "listChanged", "logger", "method", "mimeType", "mode", "name",
+    "progressToken", "protocolVersion", "requestId", "resultType", "role", "status", "stopReason", "supported",
+    "supportedVersions", "taskId", "taskSupport", "toolUseId", "type",
+];
+
+/// Members that hold the schema of a value.
+pub(super) const SCHEMAS: &[&str] = &["inputSchema", "outputSchema", "requestedSchema"];
+
+/// Members whose objects are no part of the protocol.
+pub(super) const DATA: &[&str] = &["arguments", "data", "structuredContent"];
+
 /// Members by which an object is known to be a schema, and which hold no secret.
 #[rustfmt::skip]
 pub(super) const SCHEMA_WORDS: &[&str] = &[

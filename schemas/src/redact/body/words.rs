@@ -1,0 +1,44 @@
+//! Where the secret values of the environment mean nothing: in the words of the protocol.
+
+use super::{Frame, Walk};
+use crate::redact::literals::Place;
+use crate::redact::names::{Area, Name};
+
+impl Area {
+    /// What a container is to what stands in it.
+    pub(super) fn within(self, around: Self, object: bool) -> Self {
+        match (around, self) {
+            // The `arguments` of a prompt are a list of what it takes.
+            (Self::Same, Self::Data) if !object => Self::Same,
+            (Self::Same, own) => own,
+            (around, _) => around,
+        }
+    }
+}
+
+impl Walk<'_, '_, '_> {
+    /// What a value under `name` is to the secret values of the environment. What stands in a
+    /// string is no message, whatever its names are.
+    #[inline]
+    pub(super) fn place(&self, name: Name) -> Place {
+        if !self.rules.has_values {
+            return self.finder.place;
+        }
+        let parent = self
+            .finder
+            .frames
+            .get(self.base..)
+            .and_then(<[Frame]>::last);
+        match (parent.map_or(Area::Same, |parent| parent.area), name.area) {
+            (Area::Schema | Area::Word, _) => Place::Word,
+            (Area::Same, Area::Word) if self.depth == 0 => Place::Word,
+            _ => self.finder.place,
+        }
+    }
+
+    /// The kind of a number that is a secret value of the environment.
+    pub(super) fn configured(&self, number: &[u8], name: Name) -> Option<&'static str> {
+        let known = self.rules.is_number(number) && self.place(name) == Place::Value;
+        known.then_some("env")
+    }
+}
