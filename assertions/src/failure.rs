@@ -1,5 +1,6 @@
 //! What a failed assertion tells: the documented object of every matcher.
 
+use crate::diff::diff;
 use crate::json::Json;
 use crate::target::Stop;
 
@@ -57,6 +58,31 @@ impl Failure {
         self.actual = None;
         self.diff = None;
         self.errors = Vec::new();
+    }
+
+    /// The failure with other values in place of its own, and with what differs between those.
+    #[must_use]
+    pub fn with_values(&self, expected: Option<Json>, actual: Option<Json>) -> Self {
+        let same = (&expected, &actual) == (&self.expected, &self.actual);
+        let compared = expected.as_ref().zip(actual.as_ref());
+        let other = || compared.and_then(|(one, other)| diff(one, other));
+        let diff = match &self.diff {
+            Some(_) if !same => other(),
+            diff => diff.clone(),
+        };
+        Self {
+            expected,
+            actual,
+            diff,
+            ..self.clone()
+        }
+    }
+
+    /// Everything that is told in words.
+    pub fn words_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let errors = self.errors.iter_mut().map(|one| &mut one.message);
+        let words = [&mut self.message, &mut self.note, &mut self.diff];
+        words.into_iter().flatten().chain(errors)
     }
 
     /// The documented object. Values are as long as they were; whoever prints them for

@@ -1,6 +1,7 @@
 //! What `run` says: one view of the results, and what each format makes of it.
 
 mod cut;
+mod hide;
 mod json;
 pub(crate) mod list;
 mod pretty;

@@ -6,7 +6,7 @@ use tapewright_assertions::{Failure, Json};
 use tapewright_config::{Place, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
-use super::cut;
+use super::{cut, hide};
 use crate::report::model;
 use crate::suite::result::{Exchange, Results, Row, Status, Told, Tool};
 
@@ -94,11 +94,11 @@ impl Redaction {
         Self(Redactor::new(Arc::clone(rules)))
     }
 
-    fn text(&mut self, text: &str) -> String {
+    pub(super) fn text(&mut self, text: &str) -> String {
         String::from_utf8_lossy(&self.0.text(text.as_bytes())).into_owned()
     }
 
-    fn json(&mut self, value: &Json) -> Json {
+    pub(super) fn json(&mut self, value: &Json) -> Json {
         let text = value.to_string();
         let clean = self.0.json(text.as_bytes()).ok();
         clean
@@ -223,11 +223,10 @@ fn failure(
     sources: &Sources,
     redaction: &mut Redaction,
 ) -> Problem {
-    let failure = &told.what;
-    let mut shown = |value: &Option<Json>| {
+    let failure = &hide::failure(&told.what, redaction);
+    let shown = |value: &Option<Json>| {
         let value = value.as_ref()?;
-        let clean = redaction.json(value);
-        Some((value.kind().to_owned(), clean.to_string()))
+        Some((value.kind().to_owned(), value.to_string()))
     };
     let (mut expected, mut actual) = (shown(&failure.expected), shown(&failure.actual));
     match (&mut expected, &mut actual) {
@@ -251,14 +250,11 @@ fn failure(
         judged: true,
         target: failure.target.clone(),
         matcher: failure.matcher.clone(),
-        message: failure.message.as_deref().map(|text| redaction.text(text)),
-        note: cut::short(redaction.text(&note)),
+        message: failure.message.clone(),
+        note: cut::short(note),
         expected,
         actual,
-        diff: failure
-            .diff
-            .as_deref()
-            .map(|text| cut::short(redaction.text(text))),
+        diff: failure.diff.clone().map(cut::short),
         object,
         spot: spot(&told.place, sources, redaction),
         exchange: told.exchange,

@@ -199,3 +199,36 @@ fn values_of_any_length_are_cut_around_what_differs_in_every_format() {
         }
     }
 }
+
+#[test]
+fn a_short_secret_that_is_all_of_a_value_is_in_no_report() {
+    let stage = Stage::new();
+    let at = "target: \"result.content[0].text\"";
+    let matchers = [
+        "exact: zzz",
+        "contains: y",
+        "starts-with: zz",
+        "levenshtein: { value: qqqqqq, max: 1 }",
+        "schema: { type: integer }",
+        "schema: { enum: [a] }",
+        "is-json: ~",
+        "cel: \"value == 'u'\"",
+        "allOf: [{ exact: zzz }, { contains: y }]",
+        "not: { exact: \"${SHORT_PASSWORD}\" }",
+    ];
+    let line = |matcher: &&str| format!("      - {{ {at}, matcher: {{ {matcher} }} }}\n");
+    let assertions: String = matchers.iter().map(line).collect();
+    let rest = format!(
+        "tools:\n  - name: a\n    server: peer\n    tool: echo\n    args: {{ message: \"${{SHORT_PASSWORD}}\" }}\n    expect:\n{assertions}"
+    );
+    stage.write("suite.yaml", &with_peer(&rest));
+    for format in ["pretty", "json", "junit", "tap", "github", "markdown"] {
+        let mut command = stage.command();
+        command.args(["run", "suite.yaml", "--reporter", format]);
+        command.env("SHORT_PASSWORD", "k9q");
+        let said = crate::suite::stage::said(&mut command);
+        assert_eq!(said.status, 1, "{format}: {}", said.err);
+        assert!(said.out.contains("REDACTED"), "{format}: {}", said.out);
+        assert!(!said.out.contains("k9q"), "{format}: {}", said.out);
+    }
+}
