@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tapewright_schemas::era::own_version;
 use tapewright_schemas::json as text;
 
+use crate::index::is_by_method;
 use crate::script::{Script, Take};
 
 /// What a client of the other era gets.
@@ -114,6 +115,9 @@ impl Eras {
     pub(crate) fn of(script: &Script) -> Self {
         let mut eras = Self::default();
         for take in &script.takes {
+            if is_refused_probe(script, take) {
+                continue;
+            }
             let params = take.params.map(|span| script.source(span));
             if let Some(version) = params.and_then(own_version) {
                 eras.stateless = true;
@@ -129,6 +133,17 @@ impl Eras {
         }
         eras
     }
+}
+
+/// Whether a client only asked for an era here, and the server did not speak it: its answer
+/// is an error, or never came. What followed tells the era of the recording.
+fn is_refused_probe(script: &Script, take: &Take) -> bool {
+    let probe = is_by_method(script.method_name(take.method));
+    let result = take.response.and_then(|response| {
+        let text = script.source(response.span);
+        text::find(text, &["result"])
+    });
+    probe && result.is_none()
 }
 
 /// The revision that the answer to a handshake names.

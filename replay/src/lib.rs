@@ -38,5 +38,5 @@ pub use matcher::{MISS_CODE, Miss, Near, Reason};
 pub use options::{Exhausted, MatchMode, Options, Ordering, Pace, Unanswered};
 pub use player::{Lane, Output, OutputKind, Player};
 pub use script::{Recorded, Script};
-pub use tally::{Report, Served, Tally, Tell};
+pub use tally::{OtherReply, Report, Served, Tally, Tell};
 pub use upstream::{CassetteUpstream, Received, Session};

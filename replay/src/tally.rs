@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
+use crate::json::Difference;
 use crate::matcher::Miss;
 use crate::script::Script;
 
@@ -29,6 +30,9 @@ struct Inner {
     served: Vec<u32>,
     missed: u64,
     misses: Vec<Miss>,
+    own_pings: u64,
+    replied_otherwise: u64,
+    other_replies: Vec<OtherReply>,
     last: Option<u32>,
 }
 
@@ -47,6 +51,27 @@ pub struct Report {
     pub requests: Vec<Served>,
     /// The first requests that were not answered, in order.
     pub misses: Vec<Miss>,
+    /// How many pings were answered of which there was no recording. They are neither
+    /// served nor missed: whoever is there answers a ping (2025-11-25, basic/utilities/ping).
+    pub own_pings: u64,
+    /// How often the client replied to the recorded server as it had not when it was
+    /// recorded, to sampling, elicitation or roots. What followed was played all the same.
+    pub replied_otherwise: u64,
+    /// The first of these replies, in order.
+    pub other_replies: Vec<OtherReply>,
+}
+
+/// A reply of the client to the recorded server that is not the recorded one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OtherReply {
+    /// What the server had asked for.
+    pub method: String,
+    /// In the course of which recorded request, as a JSON pointer; none when of its own
+    /// accord.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// What differs, redacted.
+    pub differences: Vec<Difference>,
 }
 
 /// One recorded request.
@@ -60,8 +85,8 @@ pub struct Served {
     pub times: u32,
 }
 
-/// How many misses are kept whole.
-const MISSES_KEPT: usize = 1_000;
+/// How many misses, and how many other replies, are kept whole.
+const KEPT: usize = 1_000;
 
 impl Tally {
     /// A tally that tells of each miss as it happens.
@@ -95,8 +120,21 @@ impl Tally {
         }
         let mut inner = self.lock();
         inner.missed += 1;
-        if inner.misses.len() < MISSES_KEPT {
+        if inner.misses.len() < KEPT {
             inner.misses.push(miss);
+        }
+    }
+
+    /// A ping was answered that nobody recorded.
+    pub(crate) fn pinged(&self) {
+        self.lock().own_pings += 1;
+    }
+
+    pub(crate) fn replied_otherwise(&self, reply: OtherReply) {
+        let mut inner = self.lock();
+        inner.replied_otherwise += 1;
+        if inner.other_replies.len() < KEPT {
+            inner.other_replies.push(reply);
         }
     }
 
@@ -127,6 +165,9 @@ impl Tally {
             unused: requests.iter().filter(|one| one.times == 0).count() as u64,
             requests,
             misses: inner.misses.clone(),
+            own_pings: inner.own_pings,
+            replied_otherwise: inner.replied_otherwise,
+            other_replies: inner.other_replies.clone(),
         }
     }
 

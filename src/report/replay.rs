@@ -1,6 +1,6 @@
 //! What is said of a replay.
 
-use tapewright_replay::{Miss, Report};
+use tapewright_replay::{Difference, Miss, Report};
 
 use super::{note, safe};
 
@@ -12,17 +12,7 @@ pub(crate) fn miss(miss: &Miss) {
     note(&safe(&miss.message()));
     for near in &miss.nearest {
         for one in &near.differences {
-            let text = |value: Option<&String>| match value {
-                Some(value) => safe(value),
-                None => "nothing".to_owned(),
-            };
-            note(&format!(
-                "  {} {}: recorded {}, asked {}",
-                safe(&near.place),
-                safe(&one.path),
-                text(one.recorded.as_ref()),
-                text(one.live.as_ref())
-            ));
+            difference(&safe(&near.place), one, "asked");
         }
     }
 }
@@ -51,4 +41,36 @@ pub(crate) fn end(report: &Report) {
     if unused.len() > NAMED {
         note(&format!("  and {} more", unused.len() - NAMED));
     }
+    if report.own_pings > 0 {
+        let pings = report.own_pings;
+        note(&format!("{pings} pings answered that nobody recorded"));
+    }
+    replies(report);
+}
+
+/// Tells of replies to the recorded server that are not the recorded ones.
+fn replies(report: &Report) {
+    if report.replied_otherwise == 0 {
+        return;
+    }
+    note(&format!(
+        "{} replies to the recorded server were not the recorded ones; what followed was played all the same",
+        report.replied_otherwise
+    ));
+    for reply in report.other_replies.iter().take(NAMED) {
+        for one in &reply.differences {
+            difference(&safe(&reply.method), one, "replied");
+        }
+    }
+}
+
+/// Tells of one difference, and what it is that differs.
+fn difference(what: &str, one: &Difference, verb: &str) {
+    let text = |value: Option<&String>| value.map_or_else(|| "nothing".to_owned(), |one| safe(one));
+    note(&format!(
+        "  {what} {}: recorded {}, {verb} {}",
+        safe(&one.path),
+        text(one.recorded.as_ref()),
+        text(one.live.as_ref())
+    ));
 }

@@ -128,6 +128,12 @@ pub(crate) fn is_incidental(name: &[u8]) -> bool {
         })
 }
 
+/// Members of `params` that mean the same when they are absent as when they are empty:
+/// clients write either.
+pub(crate) fn is_optional(name: &[u8]) -> bool {
+    matches!(name, b"_meta" | b"arguments")
+}
+
 struct Walk<'w, 't> {
     tree: &'w Tree<'t>,
     canon: &'w Canon<'w>,
@@ -206,7 +212,7 @@ impl Walk<'_, '_> {
             let path = self.path(path, step);
             let value = out.len();
             self.value(child, &name, &below, path, depth + 1, out);
-            if depth == 0 && name.as_ref() == b"_meta" && out.get(value..) == Some(EMPTY_OBJECT) {
+            if depth == 0 && is_optional(&name) && out.get(value..) == Some(EMPTY_OBJECT) {
                 out.truncate(start);
             }
         }
@@ -308,6 +314,7 @@ mod tests {
             ),
             (r"{}", "null"),
             (r#"{"_meta":{"progressToken":7}}"#, "{}"),
+            (r#"{"name":"x","arguments":{}}"#, r#"{"name":"x"}"#),
             (
                 r#"{"a":1,"_meta":{"traceparent":"x","io.modelcontextprotocol/clientInfo":{}}}"#,
                 r#"{"a":1}"#,
@@ -329,6 +336,11 @@ mod tests {
             (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#),
             (r#"{"a":"b"}"#, r#"{"ab":""}"#),
             (r#"{"_meta":{"mine":1}}"#, "{}"),
+            (r#"{"name":"x","arguments":[]}"#, r#"{"name":"x"}"#),
+            (
+                r#"{"a":{"name":"x","arguments":{}}}"#,
+                r#"{"a":{"name":"x"}}"#,
+            ),
             (r#"{"a":"\ud800"}"#, r#"{"a":"\ud801"}"#),
             (
                 r#"{"a":{"_meta":{"progressToken":1}}}"#,

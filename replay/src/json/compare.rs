@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::canon::{Aliases, is_incidental};
+use super::canon::{Aliases, is_incidental, is_optional};
 use super::ignore::{Ignore, Step, Trail};
 use super::placeholder::generic;
 use super::tree::{Kind, Place, Tree};
@@ -128,9 +128,11 @@ impl Walk<'_, '_> {
                 }
                 (one, other) => {
                     let (one, other) = (one.map(|(_, one)| one), other.map(|(_, one)| one));
-                    let meta = depth == 0 && first.as_ref() == b"_meta";
-                    if !(meta && self.comparison.skip_incidental && self.is_incidental(one, other))
-                    {
+                    let optional = depth == 0
+                        && self.comparison.skip_incidental
+                        && is_optional(&first)
+                        && self.is_nothing(&first, one, other);
+                    if !optional {
                         self.note(one, other, &below);
                     }
                 }
@@ -213,15 +215,14 @@ impl Walk<'_, '_> {
         masked(recorded) == masked(live)
     }
 
-    /// Whether a `_meta` that only one side has holds nothing that counts.
-    fn is_incidental(&self, recorded: Option<Place>, live: Option<Place>) -> bool {
+    /// Whether a member that only one side has, and may lack, holds nothing that counts.
+    fn is_nothing(&self, name: &[u8], recorded: Option<Place>, live: Option<Place>) -> bool {
+        let in_meta = name == b"_meta";
         let only = |tree: &Tree<'_>, place: Option<Place>| {
             place.is_none_or(|place| {
+                let mut members = tree.members(place).into_iter();
                 tree.kind(place) == Kind::Object
-                    && tree
-                        .members(place)
-                        .iter()
-                        .all(|(name, _)| is_incidental(name))
+                    && members.all(|(name, _)| in_meta && is_incidental(&name))
             })
         };
         only(self.recorded, recorded) && only(self.live, live)
@@ -314,7 +315,7 @@ mod tests {
         let found = differences(
             MatchMode::Semantic,
             r#"{"a":{"b c":[1,2]},"d":"x","e":1,"skip":1}"#,
-            r#"{"a":{"b c":[1,3,4]},"d":"y","f":null,"_meta":{"progressToken":1}}"#,
+            r#"{"a":{"b c":[1,3,4]},"d":"y","f":null,"_meta":{"progressToken":1},"arguments":{}}"#,
         );
         assert_eq!(
             found,

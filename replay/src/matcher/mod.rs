@@ -77,6 +77,11 @@ impl Matcher {
         self.home = home;
     }
 
+    /// What hides the secrets of this session.
+    pub(crate) fn redactor(&mut self) -> &mut Redactor {
+        &mut self.redactor
+    }
+
     /// The recorded session that is played, once that is known.
     pub(crate) fn home(&self) -> Option<u32> {
         self.home
@@ -88,7 +93,8 @@ impl Matcher {
         let Some(method) = index.script.methods.find(live.method) else {
             return Err(self.miss(live, None, &search::Seen::default(), aliases));
         };
-        if self.home.is_none() {
+        // A probe is no session: the one that follows it chooses.
+        if self.home.is_none() && live.method != "server/discover" {
             let initialize = (live.method == "initialize").then_some(method);
             self.home = index.claim(initialize, live.params);
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json;
 
@@ -22,12 +23,15 @@ pub(super) struct Asides {
     awaited: HashMap<Vec<u8>, Awaited>,
 }
 
+/// A request of the server whose reply is awaited.
 #[derive(Debug)]
-struct Awaited {
-    // Key of the recorded id.
-    recorded: Vec<u8>,
-    // The scene that waits; none for an aside.
-    scene: Option<u64>,
+pub(super) struct Awaited {
+    /// Key of the recorded id.
+    pub(super) recorded: Vec<u8>,
+    /// What the server asked for.
+    pub(super) method: String,
+    /// The scene that waits, and its take; none for an aside.
+    pub(super) scene: Option<(u64, usize)>,
 }
 
 /// How many requests of the server may await their reply; beyond, the reply finds nobody.
@@ -41,9 +45,9 @@ impl Asides {
     }
 
     /// A request of the server was asked.
-    pub(super) fn await_reply(&mut self, live: Vec<u8>, recorded: Vec<u8>, scene: Option<u64>) {
+    pub(super) fn await_reply(&mut self, live: Vec<u8>, awaited: Awaited) {
         if self.awaited.len() < AWAITED_LIMIT {
-            self.awaited.insert(live, Awaited { recorded, scene });
+            self.awaited.insert(live, awaited);
         }
     }
 }
@@ -104,7 +108,15 @@ impl Player {
             AsideKind::Notification(_) => (OutputKind::Notification, None),
             AsideKind::Request(key) => {
                 let live = self.names.ask(json::find(&message, &["id"])?);
-                self.asides.await_reply(key_of(&live), key, None);
+                let awaited = Awaited {
+                    recorded: key,
+                    method: Envelope::parse(&message)
+                        .method()
+                        .unwrap_or_default()
+                        .to_owned(),
+                    scene: None,
+                };
+                self.asides.await_reply(key_of(&live), awaited);
                 (OutputKind::Request, Some(live))
             }
             AsideKind::Response(_) => {
@@ -143,8 +155,15 @@ impl Player {
             // A reply to nobody is nobody's business: a response is never answered.
             return;
         };
-        if let Some(scene) = awaited.scene {
-            self.replied(now, scene, &awaited.recorded, message);
+        let take = awaited.scene.map(|(_, take)| take);
+        let mut recorded = take.and_then(|take| self.recorded_reply(take, &awaited.recorded));
+        if let Some((scene, _)) = awaited.scene {
+            self.replied(
+                now,
+                scene,
+                &awaited.recorded,
+                (recorded.as_deref(), message),
+            );
         }
         let said = self.find_said(
             0,
@@ -153,8 +172,10 @@ impl Player {
         if let Some(aside) = said.and_then(|place| self.index.script.asides.get(place)) {
             let (when, words) = (aside.when, self.index.script.words(&aside.words));
             self.names.learn(&words, message);
+            recorded = recorded.or(Some(words));
             self.reach(now, when);
         }
+        self.weigh_reply(&awaited.method, take, recorded.as_deref(), message);
     }
 
     /// The first aside of the recorded client, from a place on, of a kind.

@@ -23,6 +23,7 @@
 mod asides;
 mod names;
 mod output;
+mod replies;
 mod requests;
 mod scene;
 

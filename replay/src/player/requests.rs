@@ -9,6 +9,7 @@ use super::names::key_of;
 use super::scene::Scene;
 use super::{Output, Player};
 use crate::era;
+use crate::index::is_by_method;
 use crate::matcher::{Found, Live, MISS_CODE, Miss, Reason};
 use crate::options::Unanswered;
 
@@ -22,23 +23,25 @@ impl Player {
         method: &str,
         params: Option<&[u8]>,
     ) {
+        let asked = Live {
+            line,
+            method,
+            params,
+        };
         if let Some(refusal) = era::refusal(self.index.eras(), method, params) {
+            // A probe that was refused when it was recorded is refused in the same words.
+            if is_by_method(method.as_bytes())
+                && let Ok(found) = self.find(asked)
+            {
+                return self.start(now, found, id, method, params);
+            }
             if self.falls_through {
                 self.fell = true;
                 return;
             }
             return self.refuse_era(now, id, method, refusal);
         }
-        let asked = Live {
-            line,
-            method,
-            params,
-        };
-        let mut found = if era::is_stateless(method, params) {
-            self.lane.lock().find(asked, &self.names.aliases)
-        } else {
-            self.matcher.find(asked, &self.names.aliases)
-        };
+        let mut found = self.find(asked);
         if found.is_err() && method == "initialize" && self.reached.is_some() {
             // A second handshake begins a second session.
             self.begin_again();
@@ -48,11 +51,22 @@ impl Player {
             Ok(found) => self.start(now, found, id, method, params),
             // A ping is answered by whoever is there (2025-11-25, basic/utilities/ping).
             Err(_) if method == "ping" && !era::is_stateless(method, params) => {
+                self.tally.pinged();
                 self.ready
                     .push_back(Output::response(id, "result", "{}", None));
             }
             Err(_) if self.falls_through => self.fell = true,
             Err(miss) => self.miss(now, id, *miss),
+        }
+    }
+
+    /// The recording of a request, which counts as played from now on.
+    fn find(&mut self, asked: Live<'_>) -> Result<Found, Box<Miss>> {
+        let aliases = &self.names.aliases;
+        if era::is_stateless(asked.method, asked.params) {
+            self.lane.lock().find(asked, aliases)
+        } else {
+            self.matcher.find(asked, aliases)
         }
     }
 

@@ -9,6 +9,7 @@ use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::{self, Span};
 
+use super::asides::Awaited;
 use super::names::{key_of, splice};
 use super::{Due, Output, OutputKind, Player};
 use crate::json::compact;
@@ -162,13 +163,18 @@ impl Player {
         let scene = self.scenes.get_mut(&number)?;
         let request = scene.id.clone();
         let (kind, id) = match Envelope::parse(&message).kind {
-            Kind::Request { .. } => {
+            Kind::Request { method, .. } => {
                 let recorded = json::find(&message, &["id"])?;
                 let key = key_of(recorded);
                 scene.asked.insert(key.clone());
                 scene.replied.remove(&key);
                 let live = self.names.ask(recorded);
-                self.asides.await_reply(key_of(&live), key, Some(number));
+                let awaited = Awaited {
+                    recorded: key,
+                    method: method.into_owned(),
+                    scene: Some((number, scene.take)),
+                };
+                self.asides.await_reply(key_of(&live), awaited);
                 (OutputKind::Request, Some(live))
             }
             Kind::Response { .. } => {
@@ -239,22 +245,30 @@ impl Player {
             || !self.names.aliases.is_empty() && memchr::memmem::find(message, b"taskId").is_some()
     }
 
-    /// The client replied to a request of a scene.
-    pub(super) fn replied(&mut self, now: Duration, number: u64, key: &[u8], live: &[u8]) {
-        let script = std::sync::Arc::clone(&self.index.script);
+    /// What the recorded client replied, in the course of a take, to the request of the
+    /// server whose id has this key.
+    pub(super) fn recorded_reply(&self, take: usize, key: &[u8]) -> Option<Bytes> {
+        let script = &self.index.script;
+        let cues = script.cues(script.take(take)?).iter();
+        cues.filter(|cue| cue.dir == Direction::ToServer)
+            .map(|cue| script.words(&cue.words))
+            .find(|words| json::find(words, &["id"]).is_some_and(|id| key_of(id) == key))
+    }
+
+    /// The client replied to a request of a scene: what it replied when it was recorded, if
+    /// it did, and what it replies now.
+    pub(super) fn replied(
+        &mut self,
+        now: Duration,
+        number: u64,
+        key: &[u8],
+        (recorded, live): (Option<&[u8]>, &[u8]),
+    ) {
         let Some(scene) = self.scenes.get_mut(&number) else {
             return;
         };
-        if let Some(take) = script.take(scene.take) {
-            let recorded = script
-                .cues(take)
-                .iter()
-                .filter(|cue| cue.dir == Direction::ToServer)
-                .map(|cue| script.words(&cue.words))
-                .find(|words| json::find(words, &["id"]).is_some_and(|id| key_of(id) == key));
-            if let Some(recorded) = recorded {
-                self.names.learn(&recorded, live);
-            }
+        if let Some(recorded) = recorded {
+            self.names.learn(recorded, live);
         }
         scene.replied.insert(key.to_vec());
         if matches!(&scene.wait, Wait::Reply(awaited) if awaited == key) {

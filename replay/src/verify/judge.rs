@@ -4,25 +4,25 @@ use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::redact::Redactor;
 
-use super::VerifyOptions;
-use crate::json::{Comparison, Difference, Tree, compare, shown};
+use crate::json::{Comparison, Difference, Ignore, Tree, compare, shown};
+use crate::options::MatchMode;
 
 /// How many differences of one answer are told.
 const DIFFERENCES: usize = 100;
 
 /// What differs between a recorded answer and a live one. Both are redacted first: what is
 /// told holds no secret.
-pub(super) fn differences(
+pub(crate) fn differences(
     recorded: &[u8],
     live: &[u8],
-    options: &VerifyOptions,
+    (mode, ignore): (MatchMode, &Ignore),
     redactor: &mut Redactor,
 ) -> Vec<Difference> {
     let recorded = redacted(recorded, redactor);
     let live = redacted(live, redactor);
     let comparison = Comparison {
-        mode: options.mode,
-        ignore: &options.ignore,
+        mode,
+        ignore,
         aliases: None,
         skip_incidental: true,
         limit: DIFFERENCES,
@@ -52,7 +52,7 @@ pub(super) fn differences(
 }
 
 /// A message without its secrets.
-pub(super) fn redacted(message: &[u8], redactor: &mut Redactor) -> Bytes {
+pub(crate) fn redacted(message: &[u8], redactor: &mut Redactor) -> Bytes {
     match redactor.json(message) {
         Ok(text) => Bytes::copy_from_slice(&text),
         Err(_) => Bytes::copy_from_slice(&redactor.text(message)),

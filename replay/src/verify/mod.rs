@@ -10,7 +10,7 @@
 //! is not sent, and that is said.
 
 mod answers;
-mod judge;
+pub(crate) mod judge;
 mod names;
 mod request;
 mod update;
@@ -272,8 +272,8 @@ impl Session<'_> {
         }
         check.took_ms = Some(reply.took().as_secs_f64() * 1_000.0);
         self.names.learn(&recorded, &reply.message);
-        let differences =
-            judge::differences(&recorded, &reply.message, self.options, self.redactor);
+        let settings = (self.options.mode, &self.options.ignore);
+        let differences = judge::differences(&recorded, &reply.message, settings, self.redactor);
         if !differences.is_empty() {
             fresh.push((ordinal, judge::redacted(&reply.message, self.redactor)));
             check.verdict = Verdict::Drift { differences };

@@ -87,3 +87,69 @@ fn a_recording_that_tells_of_no_era_serves_any() {
     let stateless = format!(r#"{{"name":"t",{META}}}"#);
     assert_eq!(stage.result("tools/call", &stateless), "1");
 }
+
+#[test]
+fn a_refused_probe_tells_nothing_of_the_era() {
+    let refused = format!(
+        r#"{{"request":{{"id":1,"method":"server/discover","params":{{{META}}}}},"response":{{"id":1,"error":{{"code":-32601,"message":"as it was recorded"}}}}}}"#
+    );
+    let opening = exchange("initialize", "{}", r#"{"protocolVersion":"2025-06-18"}"#);
+    let list = exchange("tools/list", "", "1");
+    let mut stage = Stage::new(&cassette(&[&refused, &opening, &list]));
+    let probe = || format!("{{{META}}}");
+    let answer = stage.ask("1", "server/discover", &probe());
+    assert_eq!(answer["error"]["message"], "as it was recorded", "{answer}");
+    // Once more, which was not recorded: refused all the same, and no miss.
+    let answer = stage.ask("2", "server/discover", &probe());
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    assert_eq!(stage.report().missed, 0);
+    let answer = stage.ask("3", "tools/list", &probe());
+    assert_eq!(answer["error"]["code"], -32022, "{answer}");
+    stage.result("initialize", "{}");
+    assert_eq!(stage.result("tools/list", ""), "1");
+}
+
+#[test]
+fn a_refused_handshake_tells_nothing_of_the_era_either() {
+    let refused = r#"{"request":{"id":1,"method":"initialize","params":{}},"response":{"id":1,"error":{"code":-32022,"message":"as it was recorded"}}}"#;
+    let list = exchange("tools/list", &format!("{{{META}}}"), "1");
+    let mut stage = Stage::new(&cassette(&[refused, &list]));
+    for expected in ["as it was recorded", "has no initialize"] {
+        let answer = stage.ask("1", "initialize", "{}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{answer}");
+    }
+    assert_eq!(stage.result("tools/list", &format!("{{{META}}}")), "1");
+    // As ever, a handshake that was not recorded is one.
+    assert_eq!(stage.report().missed, 1);
+}
+
+#[test]
+fn a_probe_takes_no_session_away() {
+    let session = |session: u32, method: &str, params: &str, response: &str| {
+        format!(
+            r#"{{"request":{{"id":1,"method":"{method}","params":{params}}},"response":{{"id":1,{response}}},"session":{session}}}"#
+        )
+    };
+    let error = r#""error":{"code":-32601,"message":"no"}"#;
+    let mut exchanges = Vec::new();
+    for number in [1, 2] {
+        let count = format!(r#""result":{number}"#);
+        exchanges.push(session(
+            number,
+            "server/discover",
+            &format!("{{{META}}}"),
+            error,
+        ));
+        exchanges.push(session(number, "initialize", "{}", r#""result":{}"#));
+        exchanges.push(session(number, "count", "{}", &count));
+    }
+    let exchanges: Vec<&str> = exchanges.iter().map(String::as_str).collect();
+    let mut one = Stage::new(&cassette(&exchanges));
+    let mut other = one.another();
+    for (stage, count) in [(&mut one, "1"), (&mut other, "2")] {
+        stage.ask("1", "server/discover", &format!("{{{META}}}"));
+        stage.result("initialize", "{}");
+        assert_eq!(stage.result("count", ""), count);
+    }
+}

@@ -73,10 +73,14 @@ fn only_that_request_is_answered_and_the_rest_goes_on() {
 
 #[test]
 fn a_ping_is_answered_though_nobody_recorded_one() {
-    assert_eq!(stage().result("ping", ""), "{}");
+    let mut stage = stage();
+    assert_eq!(stage.result("ping", ""), "{}");
+    let report = stage.report();
+    assert_eq!((report.own_pings, report.served, report.missed), (1, 0, 0));
     let stateless = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
-    let refused = stage().ask("1", "ping", stateless);
+    let refused = stage.ask("1", "ping", stateless);
     assert_eq!(refused["error"]["code"], -32022, "{refused}");
+    assert_eq!(stage.report().own_pings, 1);
 }
 
 #[test]

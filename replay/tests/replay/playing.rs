@@ -52,6 +52,90 @@ fn a_request_of_the_server_is_asked_again_and_its_answer_awaited() {
 }
 
 #[test]
+fn a_reply_that_is_not_the_recorded_one_is_on_the_report() {
+    let key = format!("sk-{}-api03-{}", "ant", "0123456789abcdefXYZ");
+    let cases = [
+        (r#""result":{"role":"assistant"}"#.to_owned(), None),
+        (
+            r#""result":{"role":"user"}"#.to_owned(),
+            Some(("$.result.role", Some("\"assistant\""), "\"user\"")),
+        ),
+        (
+            r#""error":{"code":-32601,"message":"no"}"#.to_owned(),
+            Some((
+                "$",
+                Some(r#"{"role":"assistant"}"#),
+                r#"{"code":-32601,"message":"no"}"#,
+            )),
+        ),
+        (
+            format!(r#""result":{{"role":"assistant","said":"{key}"}}"#),
+            Some(("$.result.said", None, "\"<ANTHROPIC_API_KEY>\"")),
+        ),
+    ];
+    for (reply, expected) in cases {
+        let mut stage = Stage::new(&cassette(&[SAMPLING]));
+        said(&mut stage, CALL);
+        let last = said(
+            &mut stage,
+            &format!(r#"{{"jsonrpc":"2.0","id":0,{reply}}}"#),
+        );
+        assert!(last.last().unwrap().contains("done"), "{last:?}");
+        let report = stage.report();
+        assert_eq!(report.replied_otherwise, u64::from(expected.is_some()));
+        let told = report.other_replies.first();
+        assert_eq!(told.is_some(), expected.is_some(), "{reply}");
+        let (Some(told), Some((path, recorded, live))) = (told, expected) else {
+            continue;
+        };
+        assert_eq!(told.method, "sampling/createMessage");
+        assert_eq!(told.place.as_deref(), Some("/exchanges/0"));
+        let one = &told.differences[0];
+        assert_eq!(
+            (one.path.as_str(), one.recorded.as_deref()),
+            (path, recorded)
+        );
+        assert_eq!(one.live.as_deref(), Some(live));
+        assert!(report.is_exact(), "it is told, and no miss: {report:?}");
+    }
+}
+
+#[test]
+fn a_reply_to_what_the_server_asked_of_its_own_accord_is_weighed_too() {
+    let recording = r#"{"version":"1","exchanges":[
+      {"request":{"id":1,"method":"initialize"},"response":{"id":1,"result":{}}}],
+      "messages":[
+        {"from":"client","after":1,"message":{"method":"notifications/initialized"}},
+        {"from":"server","after":1,"message":{"id":9,"method":"roots/list"}},
+        {"from":"client","after":1,"message":{"id":9,"result":{"roots":[]}}},
+        {"from":"server","after":1,"message":{"id":10,"method":"ping"}}]}"#;
+    let mut stage = Stage::new(recording);
+    stage.result("initialize", "");
+    let asked = said(&mut stage, r#"{"method":"notifications/initialized"}"#);
+    assert!(asked[0].contains("roots/list"), "{asked:?}");
+    said(
+        &mut stage,
+        r#"{"id":9,"result":{"roots":[{"uri":"file:///x"}]}}"#,
+    );
+    // The recorded client never replied to this one.
+    said(&mut stage, r#"{"id":10,"result":{}}"#);
+    let report = stage.report();
+    let told: Vec<_> = report
+        .other_replies
+        .iter()
+        .map(|one| {
+            let first = &one.differences[0];
+            (
+                one.method.as_str(),
+                one.place.as_deref(),
+                first.recorded.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(told, [("roots/list", None, None), ("ping", None, None)]);
+}
+
+#[test]
 fn nobody_who_did_not_ask_for_progress_gets_any() {
     let mut stage = Stage::new(&cassette(&[SAMPLING]));
     let first = said(&mut stage, CALL);

@@ -92,6 +92,44 @@ fn the_report_lists_what_was_served_missed_and_never_asked_for() {
 }
 
 #[test]
+fn pings_and_other_replies_are_told() {
+    let tape = r#"{"version":"1","exchanges":[{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}},"response":{"jsonrpc":"2.0","id":1,"result":{"content":[]}},"stream":[{"from":"server","message":{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{}}},{"from":"client","message":{"jsonrpc":"2.0","id":0,"result":{"action":"accept"}}}]}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["-v", "--report", "report.json", "--strict"];
+    let mut session = session(folder.path(), tape, &options);
+    ask(&mut session, 1, "ping", "{}");
+    // No arguments, and none at all, are the same.
+    session.send(
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}"#,
+    );
+    assert!(session.line().contains("elicitation/create"));
+    session.send(r#"{"jsonrpc":"2.0","id":0,"result":{"action":"decline"}}"#);
+    assert!(session.line().contains("content"));
+    session.close_input();
+    let mut said = String::new();
+    let mut stderr = session.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    for part in [
+        "1 served, 0 missed, 0 of 1 recorded requests never asked for",
+        "1 pings answered that nobody recorded",
+        "1 replies to the recorded server were not the recorded ones",
+        "elicitation/create $.result.action: recorded \"accept\", replied \"decline\"",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(session.finish(LIMIT).code(), Some(0));
+    let report = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        (&report["own_pings"], &report["replied_otherwise"]),
+        (&1.into(), &1.into())
+    );
+    let reply = &report["other_replies"][0];
+    assert_eq!(reply["method"], "elicitation/create");
+    assert_eq!(reply["differences"][0]["live"], "\"decline\"");
+}
+
+#[test]
 fn a_signal_ends_it_with_its_report() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(
