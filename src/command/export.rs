@@ -11,6 +11,7 @@ use tapewright_schemas::tape::{Encoder, Ending};
 use tapewright_schemas::{capture, cassette};
 
 use crate::exit::Exit;
+use crate::files::output::{self, Over};
 use crate::files::{Contents, Frame, NewFile, Recording, same_file, spool};
 use crate::report::{self, Mistake};
 
@@ -57,6 +58,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             "write to another file: `-o FILE`",
         )
         .into());
+    }
+    let over = match arguments.format {
+        Format::Suite => Over::Nothing,
+        Format::Cassette | Format::Capture | Format::Tape => Over::Recording,
+    };
+    if let Some(output) = &arguments.output {
+        output::check(output, over)?;
     }
     if let Format::Suite = arguments.format {
         let draft = recorded::draft(recording, &arguments.tape, arguments.output.as_deref())?;

@@ -29,6 +29,7 @@ use tapewright_schemas::tape::{Header, VERSION};
 use crate::command::faults::{self, FaultArguments};
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
+use crate::files::output::{self, Over};
 use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
@@ -202,7 +203,11 @@ impl Arguments {
         let mut target = target::of(self.output.as_deref(), label, clock.created)?;
         target = target.finish_after(self.http.session_idle()?);
         if let Some(capture) = &self.capture {
-            target::check(capture)?;
+            output::check_ahead(capture, Over::Recording)?;
+            if self.output.as_deref() == Some(capture.as_path()) {
+                let what = "the cassette and the capture cannot both be one file";
+                return Err(Mistake::new(what, "name another one for `--capture`").into());
+            }
             target = target.with_capture(capture);
         }
         Ok(target)

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use clap::ValueEnum as _;
 
-use super::record::target;
 use crate::files::NewFile;
+use crate::files::output::{self, Over};
 use crate::report::Mistake;
 use crate::report::formats::Format;
 use crate::report::suite::{self, View};
@@ -64,7 +64,7 @@ pub(crate) fn check(reporters: &[ReporterFile], output: Option<&Path>) -> anyhow
             );
             return Err(Mistake::new(what, "give each a file of its own").into());
         }
-        target::check(file)?;
+        output::check_ahead(file, Over::Any)?;
     }
     if printed > 1 {
         return Err(Mistake::new(

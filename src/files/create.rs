@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::find::final_target;
+use super::output;
 use crate::report::{self, Mistake};
 
 /// A file under way: written beside its goal under another name, and renamed when it is
@@ -21,6 +22,7 @@ impl NewFile {
     /// Begins a file that only its owner can read. A link is followed, so that its target
     /// is replaced and not the link.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
+        output::links(path)?;
         let goal = final_target(path);
         let fail = |error: io::Error| unwritable(path, &error);
         if let Ok(there) = fs::metadata(&goal)

@@ -99,9 +99,63 @@ fn a_second_recording_replaces_the_cassette_and_keeps_the_first_tape() {
 fn an_empty_recording_never_replaces_a_cassette() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
-    std::fs::write(&cassette, "precious").unwrap();
+    let precious = r#"{"version":"1","exchanges":[]}"#;
+    std::fs::write(&cassette, precious).unwrap();
     assert!(pings(&cassette, 0).success());
-    assert_eq!(std::fs::read_to_string(&cassette).unwrap(), "precious");
+    assert_eq!(std::fs::read_to_string(&cassette).unwrap(), precious);
+}
+
+/// Runs a command that is refused before it does anything; what it says.
+fn refused(arguments: &[&str]) -> String {
+    let output = tapewright().args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn what_is_no_recording_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mine = [
+        ("server.py", "import sys\n"),
+        (
+            "package.json",
+            r#"{"name":"x","version":"1","exchanges":[]}"#,
+        ),
+        ("notes.yaml", "servers: {}\n"),
+    ];
+    for (name, text) in mine {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    assert!(pings(&folder.path().join("fs.json"), 1).success());
+    for (name, text) in mine {
+        let (file, other, fs) = (path(name), path("other.json"), path("fs.json"));
+        let server = ["--", "sh", "-c", ANSWER];
+        let commands: [&[&str]; 6] = [
+            &[&["record", "-o", &file][..], &server].concat(),
+            &[&["record", "-o", &other, "--capture", &file][..], &server].concat(),
+            &["replay", &fs, "-o", &file],
+            &["export", &fs, "--as", "capture", "-o", &file],
+            &["export", &fs, "--as", "tape", "-o", &file],
+            &["export", &fs, "--as", "suite", "-o", &file],
+        ];
+        for command in commands {
+            let said = refused(command);
+            assert!(said.contains("is there already"), "{said}");
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+    // One file cannot be two.
+    let both = path("both.json");
+    let said = refused(&["record", "-o", &both, "--capture", &both, "--", "true"]);
+    assert!(said.contains("cannot both be one file"), "{said}");
+    // An empty file, as `mktemp` makes them, and a recording are replaced.
+    for text in ["", r#"{"server_label":"x","exchanges":[]}"#] {
+        std::fs::write(folder.path().join("any.json"), text).unwrap();
+        assert!(pings(&folder.path().join("any.json"), 1).success());
+        assert_eq!(exchanges(&folder.path().join("any.json")), 1);
+    }
 }
 
 #[test]
@@ -194,17 +248,40 @@ fn a_symbolic_link_is_followed() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_stops_no_traffic_and_is_told() {
+fn a_folder_that_cannot_be_written_is_refused_before_anything_is_started() {
     let folder = tempfile::tempdir().unwrap();
     // A file stands where the folder would have to be: nobody can write there.
     std::fs::write(folder.path().join("file"), "").unwrap();
+    let started = folder.path().join("started");
+    let touch = started.to_str().unwrap();
+    for (option, name) in [
+        ("-o", "file/fs.json"),
+        ("-o", "file/fs.tape.jsonl"),
+        ("-o", "file/folder/"),
+        ("--capture", "file/fs.capture.json"),
+    ] {
+        let output = folder.path().join(name);
+        let output = output.to_str().unwrap();
+        let said = refused(&["record", option, output, "--", "touch", touch]);
+        assert!(said.contains("nothing can be written in"), "{said}");
+        assert!(!started.exists());
+    }
+}
+
+#[test]
+fn a_folder_that_goes_away_stops_no_traffic_and_is_told() {
     for durability in ["queue", "written", "synced"] {
-        let output = folder.path().join("file/fs.json");
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("deep");
+        let output = deep.join("fs.json");
         let options = ["--durability", durability, "-o", output.to_str().unwrap()];
         let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
-        for _ in 0..50 {
+        for number in 0..50 {
             session.send(PING);
             assert_eq!(session.line(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+            if number == 0 {
+                std::fs::remove_dir_all(&deep).unwrap();
+            }
         }
         assert_eq!(session.finish(LIMIT).code(), Some(3), "{durability}");
     }

@@ -1,11 +1,11 @@
 //! Where a recording goes.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tapewright_proxy::record::Target;
 
+use crate::files::output::{self, Over};
 use crate::report::Mistake;
 
 /// The target of `-o`, or the state folder without it.
@@ -25,29 +25,14 @@ pub(crate) fn of(
             let what = format!("`{}` is not a folder", output.display());
             return Err(Mistake::new(what, "name a folder, such as `recordings/`").into());
         }
+        output::folder(output, Over::Recording)?;
         return Ok(Target::folder(output));
     }
-    check(output)?;
+    output::check_ahead(output, Over::Recording)?;
     if output.to_string_lossy().ends_with(".tape.jsonl") {
         return Ok(Target::tape_only(output));
     }
     Ok(Target::cassette(output))
-}
-
-/// Refuses what can never become a file.
-pub(crate) fn check(path: &Path) -> anyhow::Result<()> {
-    let mistake = |what: &str| {
-        let what = format!("`{}` {what}", path.display());
-        Err(Mistake::new(what, "name a file, such as `recording.json`").into())
-    };
-    if path.file_name().is_none() || path.to_string_lossy().ends_with('/') {
-        return mistake("is not the name of a file");
-    }
-    match fs::metadata(path) {
-        Ok(data) if data.is_dir() => mistake("is a folder"),
-        Ok(data) if !data.is_file() => mistake("is not a regular file"),
-        _ => Ok(()),
-    }
 }
 
 /// Wall time in RFC 3339, to the millisecond.

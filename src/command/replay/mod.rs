@@ -21,6 +21,7 @@ use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
+use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
 use crate::report::{self, Mistake, formats};
 
@@ -69,7 +70,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     if let Some(file) = arguments.report.as_deref() {
-        target::check(file)?;
+        output::check_ahead(file, Over::Any)?;
     }
     let rules = arguments.playing.rules()?;
     let script = Arc::new(load(&arguments.tape)?);

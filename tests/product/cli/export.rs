@@ -88,7 +88,10 @@ fn one_format_leads_to_the_other() {
 #[test]
 fn a_link_is_written_through() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let folder = folder(&[("fs.tape.jsonl", TAPE), ("real.json", "old")]);
+    let folder = folder(&[
+        ("fs.tape.jsonl", TAPE),
+        ("real.json", "{\"version\":\"1\",\"exchanges\":[]}"),
+    ]);
     symlink("real.json", folder.path().join("link.json")).unwrap();
     symlink("new.json", folder.path().join("dangling.json")).unwrap();
     for (link, goal) in [("link.json", "real.json"), ("dangling.json", "new.json")] {

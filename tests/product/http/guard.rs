@@ -87,6 +87,7 @@ fn further_names_and_origins_can_be_allowed() {
 
 #[test]
 fn only_this_machine_can_connect_unless_it_is_said() {
+    let folder = tempfile::tempdir().unwrap();
     let listen = |options: &[&str]| {
         let output = tapewright()
             .args([
@@ -94,7 +95,7 @@ fn only_this_machine_can_connect_unless_it_is_said() {
                 "--upstream",
                 "http://127.0.0.1:9/mcp",
                 "-o",
-                "/dev/null/x.json",
+                folder.path().join("x.json").to_str().unwrap(),
             ])
             .args(options)
             .output()

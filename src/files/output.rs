@@ -1,0 +1,249 @@
+//! Whether a file may be written where the user said, asked before anything is done.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use super::find::final_target;
+use crate::report::{self, Mistake};
+
+/// What a new file may take the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Any file: reports are made anew by every run.
+    Any,
+    /// Nothing that holds something.
+    Nothing,
+    /// A tape, a cassette or a capture.
+    Recording,
+}
+
+/// How much of a file is looked at, in bytes.
+const START: u64 = 64 << 10;
+/// As many links as the system itself would follow.
+const LINKS: usize = 40;
+
+/// Refuses what can never become a file, and what is none of ours to replace.
+pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
+    let mistake = |what: &str| {
+        let what = format!("`{}` {what}", shown(path));
+        Err(Mistake::new(what, "name a file, such as `recording.json`").into())
+    };
+    if path.file_name().is_none() || path.to_string_lossy().ends_with('/') {
+        return mistake("is not the name of a file");
+    }
+    links(path)?;
+    match fs::metadata(path) {
+        Ok(data) if data.is_dir() => return mistake("is a folder"),
+        Ok(data) if !data.is_file() => return mistake("is not a regular file"),
+        Ok(data) if data.len() > 0 && !may_replace(path, over) => {
+            let what = match over {
+                Over::Nothing => "is there already",
+                Over::Any | Over::Recording => "is there already, and is no recording",
+            };
+            let what = format!("`{}` {what}", shown(path));
+            let hint = "name another file, or move this one away: it would be lost";
+            return Err(Mistake::new(what, hint).into());
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// As [`check`], for what is written only when everything is over: refuses what cannot be
+/// written as well.
+pub(crate) fn check_ahead(path: &Path, over: Over) -> anyhow::Result<()> {
+    check(path, over)?;
+    let goal = final_target(path);
+    folder(goal.parent().unwrap_or(Path::new("")), over)
+}
+
+/// Refuses a folder in which no file can be made. For recordings it is made where it is
+/// missing.
+pub(crate) fn folder(folder: &Path, over: Over) -> anyhow::Result<()> {
+    let folder = or_here(folder);
+    links(folder)?;
+    let try_it = || {
+        if over == Over::Recording {
+            fs::create_dir_all(folder)?;
+        }
+        let name = folder.join(format!(".tapewright.{}.probe", std::process::id()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        match options.open(&name) {
+            Ok(_) => fs::remove_file(name),
+            // Somebody of the same number was here, and could write.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
+    };
+    try_it().map_err(|error| {
+        let what = format!("nothing can be written in `{}`: {error}", shown(folder));
+        Mistake::new(what, "name a folder that this user may write").into()
+    })
+}
+
+/// Refuses a path through a link that somebody else laid where everybody may write: it may
+/// lead to any file of ours.
+pub(crate) fn links(path: &Path) -> anyhow::Result<()> {
+    let Some(link) = foreign_link(path) else {
+        return Ok(());
+    };
+    let what = format!(
+        "`{}` leads through the link `{}` of another user",
+        shown(path),
+        shown(&link)
+    );
+    Err(Mistake::new(what, "name the file that is meant, without the link").into())
+}
+
+/// The rule is the one of Linux' `protected_symlinks`: in a folder that everybody may write
+/// a link is followed for its owner, and for those whom the folder belongs to.
+fn foreign_link(path: &Path) -> Option<PathBuf> {
+    let us = rustix::process::geteuid().as_raw();
+    let mut left: Vec<PathBuf> = pieces(path);
+    let mut here = PathBuf::new();
+    let mut followed = 0;
+    while let Some(piece) = left.pop() {
+        let folder = or_here(&here).to_owned();
+        here.push(piece);
+        let Ok(target) = fs::read_link(&here) else {
+            continue;
+        };
+        let (link, folder_data) = (
+            fs::symlink_metadata(&here).ok()?,
+            fs::metadata(folder).ok()?,
+        );
+        let is_open = folder_data.mode() & 0o1002 != 0;
+        if is_open && link.uid() != us && link.uid() != folder_data.uid() {
+            return Some(here);
+        }
+        followed += 1;
+        if followed > LINKS {
+            return None;
+        }
+        here.pop();
+        if target.is_absolute() {
+            here = PathBuf::new();
+        }
+        left.extend(pieces(&target));
+    }
+    None
+}
+
+fn or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    }
+}
+
+/// The pieces of a path, the last first.
+fn pieces(path: &Path) -> Vec<PathBuf> {
+    let piece = |one: Component<'_>| PathBuf::from(one.as_os_str());
+    path.components().rev().map(piece).collect()
+}
+
+fn may_replace(path: &Path, over: Over) -> bool {
+    match over {
+        Over::Any => true,
+        Over::Nothing => false,
+        Over::Recording => start(path).is_ok_and(|start| is_recording(&start)),
+    }
+}
+
+fn start(path: &Path) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    File::open(path)?.take(START).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Whether a file begins as a tape, a cassette or a capture does: by the name of its first
+/// member, and for documents by `exchanges` close behind.
+fn is_recording(start: &[u8]) -> bool {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let text = text.trim_ascii_start();
+    // Captures of several servers are a list.
+    let text = text.strip_prefix(b"[").unwrap_or(text).trim_ascii_start();
+    let Some(members) = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start) else {
+        return false;
+    };
+    let begins = |name: &[u8]| members.starts_with(name);
+    let name = b"\"exchanges\"";
+    let has_exchanges = members.windows(name.len()).any(|one| one == name);
+    let known: [&[u8]; 3] = [b"\"version\"", b"\"server_label\"", b"\"exchanges\""];
+    begins(b"\"tape\"") || has_exchanges && known.into_iter().any(begins)
+}
+
+fn shown(path: &Path) -> String {
+    report::safe(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_are_known_by_how_they_begin() {
+        for text in [
+            "{\"tape\":\"2.0\"}\n",
+            "{\n  \"version\": \"1\",\n  \"exchanges\": []\n}",
+            "\u{feff} {\"server_label\":\"x\",\"exchanges\":[",
+            "[ {\"server_label\":\"x\",\"exchanges\":[",
+            "{\"exchanges\":[],\"version\":\"1\"}",
+        ] {
+            assert!(is_recording(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "import sys\n",
+            "{\"name\":\"x\",\"version\":\"1.0.0\",\"exchanges\":[]}",
+            "{\"version\":\"1\"}",
+            "[]",
+            "servers:\n",
+            "#!/usr/bin/env tapewright\n{\"tape\":1}",
+        ] {
+            assert!(!is_recording(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn links_of_others_where_everybody_writes_are_refused() {
+        use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode));
+        let (file, link) = (folder.path().join("link.json"), folder.path().join("link"));
+        symlink("victim.json", &file).unwrap();
+        symlink("/tmp", &link).unwrap();
+        for one in [&file, &link] {
+            // Nobody but root can lay a link for somebody else.
+            if lchown(one, Some(54_321), None).is_err() {
+                return;
+            }
+        }
+        let inside = link.join("x.json");
+        for open in [0o1777, 0o777, 0o1700] {
+            mode(open).unwrap();
+            assert_eq!(foreign_link(&file).as_ref(), Some(&file), "{open:o}");
+            assert_eq!(foreign_link(&inside).as_ref(), Some(&link), "{open:o}");
+            assert!(check(&file, Over::Any).is_err() && links(&inside).is_err());
+        }
+        mode(0o755).unwrap();
+        assert_eq!(foreign_link(&file), None);
+        assert_eq!(foreign_link(&inside), None);
+    }
+
+    #[test]
+    fn links_of_ours_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real");
+        fs::create_dir(&real).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        assert_eq!(foreign_link(&link.join("x.json")), None);
+        // A ring ends.
+        std::os::unix::fs::symlink("ring", folder.path().join("ring")).unwrap();
+        assert_eq!(foreign_link(&folder.path().join("ring/x.json")), None);
+    }
+}
