@@ -58,7 +58,7 @@ impl Front {
 
     async fn dispatch(self: &Arc<Self>, asked: Asked) -> Result<Response<Outbound>, Refused> {
         let head = &asked.head;
-        if let Err(refused) = self.guard.check(&head.uri, &head.headers) {
+        if let Err(refused) = self.guard.check(&head.method, &head.uri, &head.headers) {
             let why = refused.to_string();
             return Err(plain(Refusal::new(StatusCode::FORBIDDEN, -32_000, why)));
         }

@@ -56,6 +56,25 @@ impl std::fmt::Debug for Front {
     }
 }
 
+/// A place for a session whose server is being started: in a burst no more are started than
+/// there is room for. It is given back when the session stands in the table, or its client
+/// is gone.
+struct Taken<'t>(&'t Mutex<Table<Arc<Child>>>);
+
+impl<'t> Taken<'t> {
+    fn new(table: &'t Mutex<Table<Arc<Child>>>) -> Result<Self, Refusal> {
+        let free = lock(table).take();
+        let too_many = || unavailable("too many sessions are open");
+        free.then_some(Self(table)).ok_or_else(too_many)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        lock(self.0).give_back();
+    }
+}
+
 /// What a front is made of.
 pub(crate) struct Parted<P> {
     pub(crate) upstream: Arc<dyn Upstream>,
@@ -139,9 +158,7 @@ impl Front {
         if lock(&self.sessions).is_full() {
             self.expire();
         }
-        if lock(&self.sessions).is_full() {
-            return Err(unavailable("too many sessions are open"));
-        }
+        let _place = Taken::new(&self.sessions)?;
         let Some(name) = token::mint() else {
             return Err(unavailable("the system gives no randomness"));
         };

@@ -7,6 +7,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     sessions: HashMap<String, Entry<T>>,
+    // Places that are taken for sessions to come.
+    taken: usize,
     most: usize,
 }
 
@@ -21,13 +23,27 @@ impl<T: Clone> Table<T> {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             sessions: HashMap::new(),
+            taken: 0,
             most,
         }
     }
 
     /// Whether there is no room for another session.
     pub(crate) fn is_full(&self) -> bool {
-        self.sessions.len() >= self.most
+        self.sessions.len() + self.taken >= self.most
+    }
+
+    /// Takes a place for a session whose server is about to be started. False when there is
+    /// none.
+    pub(crate) fn take(&mut self) -> bool {
+        let free = !self.is_full();
+        self.taken += usize::from(free);
+        free
+    }
+
+    /// Gives a place back: the session is in the table, or will never be.
+    pub(crate) fn give_back(&mut self) {
+        self.taken = self.taken.saturating_sub(1);
     }
 
     /// Adds a session.
@@ -103,6 +119,21 @@ mod tests {
             "it was busy at 10"
         );
         assert!(table.all().is_empty());
+    }
+
+    #[test]
+    fn a_place_is_taken_before_there_is_a_session() {
+        let mut table = Table::new(2);
+        table.insert("a".to_owned(), 1, at(0));
+        assert!(table.take());
+        assert!(table.is_full() && !table.take());
+        table.insert("b".to_owned(), 2, at(0));
+        table.give_back();
+        assert!(table.is_full());
+        table.remove("a");
+        assert!(table.take());
+        table.give_back();
+        assert!(!table.is_full());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! fuzz target, and by a test with many.
 
 use bytes::Bytes;
-use http::Uri;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Uri};
 use tapewright_schemas::event::Edit;
 
 use super::edit::{Addresses, EndpointEditor, ResourceEditor, challenge};
@@ -46,7 +46,10 @@ fn addresses() -> Addresses {
 
 fn stripping(head: &HeaderMap) {
     let guard = Guard::new(([127, 0, 0, 1], 1).into(), &[], &[]);
-    if guard.check(&Uri::from_static("/"), head).is_ok() {
+    if guard
+        .check(&Method::GET, &Uri::from_static("/"), head)
+        .is_ok()
+    {
         let host = head.get(header::HOST).and_then(|host| host.to_str().ok());
         assert!(is_local(host.unwrap_or_default()), "{host:?}");
     }

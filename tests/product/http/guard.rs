@@ -86,6 +86,62 @@ fn further_names_and_origins_can_be_allowed() {
 }
 
 #[test]
+fn pages_of_other_sites_get_nothing_from_any_listener() {
+    let image =
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image\r\n";
+    let link =
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
+    let inspector = "Sec-Fetch-Site: same-site\r\nOrigin: http://localhost:6274\r\n";
+    // A gateway lets people follow links to sign-in pages, unless it would send a credential
+    // of its own along.
+    for (options, followed) in [
+        (&[][..], 200),
+        (&["--header", "Authorization: Bearer canary"], 403),
+    ] {
+        let server = strict();
+        let gateway = Gateway::to(server.address(), options);
+        let mut client = gateway.connect();
+        assert_eq!(get(&mut client, "localhost", image).0, 403);
+        assert_eq!(get(&mut client, "localhost", link).0, followed);
+        assert_eq!(get(&mut client, "localhost", inspector).0, 200);
+        assert_eq!(
+            get(&mut client, "localhost", "Sec-Fetch-Site: none\r\n").0,
+            200
+        );
+        assert_eq!(server.seen().len(), if followed == 200 { 3 } else { 2 });
+    }
+    // A bridge starts no process for them.
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let touch = format!("touch '{}'; cat", started.display());
+    let bridge = Gateway::start(&["--listen", "127.0.0.1:0", "--", "sh", "-c", &touch]);
+    for fields in [image, link] {
+        for path in ["/sse", "/mcp"] {
+            let mut client = bridge.connect();
+            client.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{fields}\r\n"));
+            assert_eq!(client.head().status(), 403, "{path} {fields}");
+        }
+    }
+    assert!(!started.exists());
+}
+
+#[test]
+fn the_figures_are_for_those_who_name_them_rightly() {
+    let server = strict();
+    let gateway = Gateway::to(server.address(), &["--metrics", "127.0.0.1:0"]);
+    let url = gateway.line["metrics"].as_str().expect("a URL");
+    let address = url.strip_prefix("http://").expect("http");
+    let address = address.split('/').next().expect("an address");
+    let mut client = Wire::connect(address.parse().expect("an address"));
+    for (host, status) in [(address, 200), ("evil.example.com", 403)] {
+        client.send(format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        let head = client.head();
+        assert_eq!(head.status(), status, "{host}");
+        client.body(&head);
+    }
+}
+
+#[test]
 fn only_this_machine_can_connect_unless_it_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let listen = |options: &[&str]| {

@@ -52,9 +52,10 @@ impl Forward {
         client: Client,
         request: Request<Incoming>,
     ) -> Response<Outbound> {
-        if let Err(refused) = gateway
-            .guard
-            .check_proxied(request.uri(), request.headers())
+        if let Err(refused) =
+            gateway
+                .guard
+                .check_proxied(request.method(), request.uri(), request.headers())
         {
             return gateway.refuse(client, &request, &Ours::refused(refused));
         }

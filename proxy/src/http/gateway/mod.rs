@@ -120,6 +120,8 @@ impl Gateway {
         clock: Clock,
         phase: watch::Receiver<Phase>,
     ) -> Self {
+        let guard = Guard::new(listen, &settings.allow_hosts, &settings.allow_origins);
+        let injects = !settings.changes.fields.is_empty();
         Self {
             recorder,
             clock,
@@ -127,7 +129,7 @@ impl Gateway {
             metrics: Arc::new(Metrics::default()),
             route: settings.route,
             changes: settings.changes,
-            guard: Guard::new(listen, &settings.allow_hosts, &settings.allow_origins),
+            guard: guard.with_navigation(!injects),
             places: Arc::new(Semaphore::new(settings.limits.exchanges)),
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,

@@ -17,7 +17,7 @@ use super::ours::Ours;
 use super::{Gateway, Route, Settings};
 use crate::clock::Clock;
 use crate::http::body::Outbound;
-use crate::http::listen::{Client, Handler, Listener, Phase, Workers};
+use crate::http::listen::{Client, Guard, Handler, Listener, Phase, Workers};
 use crate::http::metrics::Reading;
 use crate::record::{Durability, Recorder};
 use crate::stdio::signals;
@@ -139,7 +139,7 @@ async fn serve(
     let served = listener.serve_on(workers, Front(Arc::clone(&gateway)), phases.clone());
     let figures = async {
         if let Some(listener) = figures {
-            let figures = Figures(Arc::clone(&gateway));
+            let figures = Figures::at(&gateway, &listener);
             listener.serve(figures, phases.clone()).await;
         }
     };
@@ -203,7 +203,10 @@ impl Handler for Front {
                 return Box::pin(forward.handle(gateway, client, request)).await;
             }
         };
-        if let Err(refused) = gateway.guard.check(request.uri(), request.headers()) {
+        let checked = gateway
+            .guard
+            .check(request.method(), request.uri(), request.headers());
+        if let Err(refused) = checked {
             return gateway.refuse(client, &request, &Ours::refused(refused));
         }
         if *request.method() == Method::CONNECT {
@@ -230,11 +233,22 @@ pub(crate) fn health() -> Response<Outbound> {
 
 /// Serves the figures of a gateway.
 #[derive(Clone)]
-struct Figures(Arc<Gateway>);
+struct Figures(Arc<Gateway>, Guard);
+
+impl Figures {
+    fn at(gateway: &Arc<Gateway>, listener: &Listener) -> Self {
+        let address = listener.address();
+        let guard = address.map_or_else(|_| gateway.guard.clone(), |it| gateway.guard.at(it));
+        Self(Arc::clone(gateway), guard)
+    }
+}
 
 impl Handler for Figures {
     async fn handle(&self, _client: Client, request: Request<Incoming>) -> Response<Outbound> {
-        let gateway = &self.0;
+        let Self(gateway, guard) = self;
+        if let Err(refused) = guard.check(request.method(), request.uri(), request.headers()) {
+            return Ours::refused(refused).response();
+        }
         match request.uri().path() {
             "/healthz" => health(),
             "/metrics" => {

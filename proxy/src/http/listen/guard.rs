@@ -1,13 +1,16 @@
-//! Who may talk to us: `Host` and `Origin`.
+//! Who may talk to us: `Host`, `Origin` and `Sec-Fetch-Site`.
 //!
 //! A gateway rewrites `Host`, and so takes away the server's own protection against a web
 //! page whose name was made to point at this machine. It has to check itself
 //! (2025-11-25, basic/transports, Security Warning).
+//!
+//! Not every request that a page makes has an `Origin`: an image, a link or a form that is
+//! fetched with GET has none. Browsers say then where it comes from (Fetch Metadata).
 
 use std::net::{IpAddr, SocketAddr};
 
 use http::uri::Authority;
-use http::{HeaderMap, Uri, header};
+use http::{HeaderMap, Method, Uri, header};
 
 /// Who may talk to us.
 #[derive(Clone, Debug)]
@@ -18,6 +21,9 @@ pub(crate) struct Guard {
     origins: Vec<String>,
     // We listen beyond this machine: any address may be ours.
     anywhere: bool,
+    // A page may lead its user to us: sign-in pages of the server are behind us, and no
+    // credential of ours is sent along.
+    navigation: bool,
 }
 
 /// Why a request was refused.
@@ -27,6 +33,8 @@ pub(crate) enum Refused {
     Host,
     #[error("pages of this Origin may not talk to this gateway; allow it with --allow-origin")]
     Origin,
+    #[error("a page of another site asked for this; allow its Origin with --allow-origin")]
+    Site,
 }
 
 impl Guard {
@@ -38,11 +46,30 @@ impl Guard {
                 .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
                 .collect(),
             anywhere: !listen.ip().is_loopback(),
+            navigation: false,
         }
     }
 
+    /// The same for another place at which we listen.
+    pub(crate) fn at(&self, listen: SocketAddr) -> Self {
+        Self {
+            anywhere: !listen.ip().is_loopback(),
+            ..self.clone()
+        }
+    }
+
+    /// Lets pages of other sites lead their user here.
+    pub(crate) fn with_navigation(self, navigation: bool) -> Self {
+        Self { navigation, ..self }
+    }
+
     /// Whether a request may pass.
-    pub(crate) fn check(&self, uri: &Uri, head: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn check(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        head: &HeaderMap,
+    ) -> Result<(), Refused> {
         let mut hosts = head.get_all(header::HOST).iter();
         let host = hosts.next().map(|host| host.to_str().unwrap_or_default());
         // A target in absolute form, and `:authority`, name the host as well, and win
@@ -53,27 +80,36 @@ impl Guard {
         if !own || hosts.next().is_some() {
             return Err(Refused::Host);
         }
-        self.check_origin(head)
+        self.check_origin(method, head)
     }
 
     /// Whether a request to a forward proxy may pass. No page can send one, unless its
     /// browser was told to use us; then the server's own check holds, since nothing of what
     /// it checks is rewritten.
-    pub(crate) fn check_proxied(&self, uri: &Uri, head: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn check_proxied(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        head: &HeaderMap,
+    ) -> Result<(), Refused> {
         if uri.authority().is_some() {
             return Ok(());
         }
-        self.check(uri, head)
+        self.check(method, uri, head)
     }
 
-    fn check_origin(&self, head: &HeaderMap) -> Result<(), Refused> {
+    fn check_origin(&self, method: &Method, head: &HeaderMap) -> Result<(), Refused> {
         for origin in head.get_all(header::ORIGIN) {
             let allowed = origin.to_str().is_ok_and(|origin| self.may_talk(origin));
             if !allowed {
                 return Err(Refused::Origin);
             }
         }
-        Ok(())
+        // An allowed page may be of any site.
+        let passes = head.contains_key(header::ORIGIN)
+            || !comes_from_elsewhere(head)
+            || self.navigation && is_navigation(method, head);
+        if passes { Ok(()) } else { Err(Refused::Site) }
     }
 
     fn may_talk(&self, origin: &str) -> bool {
@@ -110,6 +146,20 @@ impl Guard {
     }
 }
 
+/// Whether a page of another site made its browser ask (Fetch Metadata §2.3). Other ports
+/// of this machine are the same site, and are others' all the same.
+fn comes_from_elsewhere(head: &HeaderMap) -> bool {
+    let mut sites = head.get_all("sec-fetch-site").iter();
+    sites.any(|site| !matches!(site.as_bytes(), b"none" | b"same-origin"))
+}
+
+/// Whether somebody followed a link, so that no page can read the answer.
+fn is_navigation(method: &Method, head: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| head.get(name).is_some_and(|one| one == value);
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    reads && is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
+}
+
 /// The host of `host[:port]`; `None` when it is none.
 fn host_of(authority: &str) -> Option<&str> {
     if let Some(end) = authority.find(']') {
@@ -140,7 +190,7 @@ mod tests {
         if let Some(origin) = origin {
             head.insert(header::ORIGIN, origin.parse().unwrap());
         }
-        guard.check(&Uri::from_static("/mcp"), &head)
+        guard.check(&Method::GET, &Uri::from_static("/mcp"), &head)
     }
 
     #[test]
@@ -215,6 +265,45 @@ mod tests {
                 Err(Refused::Origin),
                 "{origin}"
             );
+        }
+    }
+
+    #[test]
+    fn pages_of_other_sites_get_nothing_without_an_allowed_origin() {
+        let guard = Guard::new("127.0.0.1:4000".parse().unwrap(), &[], &[]);
+        let open = guard.clone().with_navigation(true);
+        let ask = |guard: &Guard, method: Method, fields: &[(&'static str, &str)]| {
+            let mut head = HeaderMap::new();
+            head.insert(header::HOST, "localhost:4000".parse().unwrap());
+            for (name, value) in fields {
+                head.append(*name, value.parse().unwrap());
+            }
+            guard.check(&method, &Uri::from_static("/mcp"), &head)
+        };
+        let site = |site| ("sec-fetch-site", site);
+        for fine in ["none", "same-origin"] {
+            assert_eq!(ask(&guard, Method::GET, &[site(fine)]), Ok(()));
+        }
+        let navigation = [
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        for other in ["cross-site", "same-site", "", "new-word"] {
+            let plain = [site(other)];
+            let twice = [site("none"), site(other)];
+            let link = [site(other), navigation[0], navigation[1]];
+            let frame = [site(other), navigation[0], ("sec-fetch-dest", "iframe")];
+            for fields in [&plain[..], &twice, &link, &frame] {
+                let refused = Err(Refused::Site);
+                assert_eq!(ask(&guard, Method::GET, fields), refused, "{fields:?}");
+                let opened = if fields == link { Ok(()) } else { refused };
+                assert_eq!(ask(&open, Method::GET, fields), opened, "{fields:?}");
+                assert_eq!(ask(&open, Method::POST, fields), refused, "{fields:?}");
+                let allowed = [&[("origin", "http://localhost:6274")], fields].concat();
+                assert_eq!(ask(&guard, Method::POST, &allowed), Ok(()), "{fields:?}");
+                let foreign = [&[("origin", "http://evil.example")], fields].concat();
+                assert_eq!(ask(&open, Method::GET, &foreign), Err(Refused::Origin));
+            }
         }
     }
 
