@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     if arguments.json {
-        report::out(&format!("{all}\n"))?;
+        report::out(&report::safe_json(&format!("{all}\n")))?;
     } else {
         report::out(&report::live::sessions(&all))?;
     }

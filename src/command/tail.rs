@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             return Ok(());
         }
         if arguments.json {
-            report::out(&format!("{event}\n"))
+            report::out(&report::safe_json(&format!("{event}\n")))
         } else {
             report::out(&format!("{}\n", report::live::event(&event)))
         }

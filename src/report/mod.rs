@@ -23,7 +23,7 @@ pub(crate) mod suite;
 mod terminal;
 pub(crate) mod verify;
 
-pub(crate) use terminal::safe;
+pub(crate) use terminal::{safe, safe_json};
 
 /// A mistake that a person can mend: what is wrong, and what to do about it.
 #[derive(Debug, thiserror::Error)]

@@ -1,26 +1,71 @@
-//! Text of others, on a terminal.
+//! Text of others, on a terminal and in the log of a CI.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 /// The text with every character escaped that could move the cursor, change colours or
-/// turn the direction of writing.
+/// turn the direction of writing, and without what a CI takes for a command where it stands
+/// in a log: `::` at the start of a line (GitHub Actions), `##[` and `##vso[` anywhere (GitHub
+/// Actions, Azure Pipelines).
 pub(crate) fn safe(text: &str) -> String {
-    let risky = |char: char| {
-        char.is_control()
-            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-    };
-    if !text.contains(risky) {
-        return text.to_owned();
+    let text = without_commands(text);
+    if !text.contains(is_risky) {
+        return text.into_owned();
     }
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
-        if risky(char) {
+        if is_risky(char) {
             out.extend(char.escape_default());
         } else {
             out.push(char);
         }
     }
     out
+}
+
+/// JSON with the same characters and commands escaped, which changes nothing of what it means:
+/// outside of strings there are none.
+pub(crate) fn safe_json(json: &str) -> Cow<'_, str> {
+    let risky = |char: char| is_risky(char) && char != '\n';
+    if !json.contains(risky) && !json.contains("##") {
+        return json.into();
+    }
+    let mut out = String::with_capacity(json.len());
+    for char in json.chars() {
+        if risky(char) {
+            let mut units = [0; 2];
+            for unit in char.encode_utf16(&mut units) {
+                // Writing to a string does not fail.
+                let _never_fails = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(char);
+        }
+    }
+    out.replace("##[", "#\\u0023[")
+        .replace("##vso[", "#\\u0023vso[")
+        .into()
+}
+
+fn is_risky(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+fn without_commands(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for (command, broken) in [("##[", "# #["), ("##vso[", "# #vso[")] {
+        if text.contains(command) {
+            text = text.replace(command, broken).into();
+        }
+    }
+    // A runner passes over white space.
+    let start = text.len() - text.trim_start().len();
+    if text.get(start..).is_some_and(|rest| rest.starts_with("::")) {
+        text.to_mut().insert(start + 1, ' ');
+    }
+    text
 }
 
 /// Whether standard output is a terminal that shows colours, and they are wanted
@@ -33,7 +78,7 @@ pub(super) fn has_colours() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::safe;
+    use super::{safe, safe_json};
 
     #[test]
     fn nothing_reaches_the_terminal_as_a_command() {
@@ -41,5 +86,35 @@ mod tests {
             safe("a\u{1b}[31mb\rc\n\u{9b}d\u{202e}é漢"),
             r"a\u{1b}[31mb\rc\n\u{9b}d\u{202e}é漢"
         );
+    }
+
+    #[test]
+    fn nothing_is_a_command_to_a_ci() {
+        for (said, told) in [
+            ("::add-mask::x", ": :add-mask::x"),
+            (" \t::x", r" \t: :x"),
+            ("a::b", "a::b"),
+            ("a ##[b] ##vso[c]", "a # #[b] # #vso[c]"),
+            ("###[x", "## #[x"),
+        ] {
+            assert_eq!(safe(said), told);
+        }
+    }
+
+    #[test]
+    fn json_means_what_it_meant() {
+        for text in [
+            "\u{9b}\u{202e}é##[x ##vso[y ###[z\u{fffe}::a\u{1}",
+            "plain",
+            "##",
+        ] {
+            let json = serde_json::to_string_pretty(&[text]).unwrap();
+            let safe = safe_json(&json);
+            assert_eq!(serde_json::from_str::<[String; 1]>(&safe).unwrap(), [text]);
+            assert!(!safe.contains(|char: char| char.is_control() && char != '\n'));
+            assert!(
+                !safe.contains("##[") && !safe.contains("##vso[") && !safe.contains('\u{202e}')
+            );
+        }
     }
 }

@@ -25,6 +25,7 @@ mod compliance;
 mod endings;
 mod faults;
 mod files;
+mod hostile;
 mod http;
 mod http_rmcp;
 mod kill;

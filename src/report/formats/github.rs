@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_peer_is_a_command() {
-        assert_eq!(data("a%b\n::error::x\r"), "a%25b%0A::error::x\\r");
+        assert_eq!(data("a%b\n::error::x\r"), "a%25b%0A: :error::x\\r");
         assert_eq!(property("a:b,c\n"), "a%3Ab%2Cc%0A");
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn text(views: &[View]) -> String {
         ("summary", summary(views)),
         ("suites", Json::Array(views.iter().map(suite).collect())),
     ]);
-    format!("{document:#}\n")
+    crate::report::safe_json(&format!("{document:#}\n")).into_owned()
 }
 
 fn summary(views: &[View]) -> Json {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::report::safe;
+use crate::report::{formats, safe};
 use crate::suite::plan::Case;
 
 /// Each suite with its tests, in order.
@@ -15,8 +15,7 @@ pub(crate) fn text(suites: &[(&Path, Vec<&Case>)], as_json: bool) -> anyhow::Res
             .iter()
             .map(|(path, cases)| suite(path, cases))
             .collect();
-        let text = serde_json::to_string_pretty(&json!({ "suites": suites }))?;
-        return Ok(format!("{text}\n"));
+        return formats::json::text(&json!({ "suites": suites }));
     }
     let mut out = String::new();
     for (path, cases) in suites {

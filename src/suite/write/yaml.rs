@@ -163,6 +163,8 @@ fn scalar(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
+            // In the log of a CI `##[` would be a command.
+            '#' if quoted.ends_with('#') => quoted.push_str("\\x23"),
             char if is_shown(char) => quoted.push(char),
             char => {
                 // Writing to a string does not fail.
