@@ -11,7 +11,7 @@ use tapewright_engine::fault::{Book, Entry, Fault, Rejected};
 
 use super::view::{Events, View};
 use crate::http::body::Outbound;
-use crate::http::listen::{Client, Handler};
+use crate::http::listen::{Client, Handler, is_same};
 
 /// Answers the clients of a control.
 #[derive(Clone)]
@@ -49,13 +49,7 @@ impl Control {
         let given = request.headers().get(header::AUTHORIZATION);
         let given = given.map_or(b"".as_slice(), HeaderValue::as_bytes);
         let given = given.strip_prefix(b"Bearer ").unwrap_or_default();
-        // In a time that does not depend on where they differ.
-        given.len() == token.len()
-            && given
-                .iter()
-                .zip(token.bytes())
-                .fold(0, |differs, (one, other)| differs | (one ^ other))
-                == 0
+        is_same(given, token)
     }
 
     fn answer(&self, method: &Method, path: &str, body: &Bytes) -> Response<Outbound> {

@@ -7,6 +7,7 @@ use super::check::Refusal;
 use super::exchange::Exchange;
 use crate::bridge::ours;
 use crate::http::body::Outbound;
+use crate::http::listen::CHALLENGE;
 
 /// The field that every answer of ours carries, as at the gateway.
 const MARK: &str = "x-tapewright";
@@ -71,6 +72,7 @@ pub(crate) fn refused(
     response.headers_mut().insert(MARK, mark);
     let allow = match refusal.status {
         StatusCode::METHOD_NOT_ALLOWED => Some((header::ALLOW, "GET, POST, DELETE")),
+        StatusCode::PROXY_AUTHENTICATION_REQUIRED => Some((header::PROXY_AUTHENTICATE, CHALLENGE)),
         StatusCode::SERVICE_UNAVAILABLE => Some((header::RETRY_AFTER, "5")),
         _ => None,
     };

@@ -60,7 +60,7 @@ impl Front {
         let head = &asked.head;
         if let Err(refused) = self.guard.check(&head.method, &head.uri, &head.headers) {
             let why = refused.to_string();
-            return Err(plain(Refusal::new(StatusCode::FORBIDDEN, -32_000, why)));
+            return Err(plain(Refusal::new(refused.status(), -32_000, why)));
         }
         let Ok(_place) = self.places.clone().try_acquire_owned() else {
             return Err(plain(unavailable("too many requests are under way")));

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::http::listen::ClientToken;
+
 /// What a front allows, and how long it waits.
 #[derive(Clone, Debug)]
 pub struct FrontSettings {
@@ -9,6 +11,8 @@ pub struct FrontSettings {
     pub allow_hosts: Vec<String>,
     /// Further origins whose pages may talk to us.
     pub allow_origins: Vec<String>,
+    /// What every client has to show.
+    pub client_token: Option<ClientToken>,
     /// The path of the endpoint.
     pub path: String,
     /// How long a session that nobody uses is kept.
@@ -44,6 +48,7 @@ impl Default for FrontSettings {
         Self {
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
+            client_token: None,
             path: "/mcp".to_owned(),
             idle: Duration::from_secs(30 * 60),
             sessions: 256,

@@ -124,7 +124,8 @@ impl Front {
             alive: TaskTracker::new(),
         };
         Self {
-            guard: Guard::new(listen, &settings.allow_hosts, &settings.allow_origins),
+            guard: Guard::new(listen, &settings.allow_hosts, &settings.allow_origins)
+                .with_token(settings.client_token.clone()),
             places: Arc::new(Semaphore::new(settings.exchanges)),
             phase,
             starter: Arc::new(starter),

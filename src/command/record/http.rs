@@ -13,7 +13,7 @@ use tapewright_proxy::http::origin::{Origin, OriginSettings, OriginUrl};
 
 use super::listen::{ListenArguments, MinTls};
 use crate::command::upstream::{UpstreamArguments, seconds};
-use crate::report;
+use crate::report::{self, Mistake};
 
 /// Over HTTP.
 #[derive(Debug, Args)]
@@ -73,8 +73,16 @@ impl HttpArguments {
 
     /// What a gateway in front of a server does.
     pub(crate) fn gateway(&self, route: Route, listen: &str) -> anyhow::Result<Settings> {
+        let address = self.listening.address("--listen", listen)?;
+        let client_token = self.listening.client_token()?;
+        let is_forward = matches!(route, Route::Forward(_));
+        if is_forward && !address.ip().is_loopback() && client_token.is_none() {
+            let what = "a forward proxy that is open to other machines needs `--client-token`";
+            let hint = "whoever reaches it reaches everything that this machine does; add `--client-token VARIABLE`";
+            return Err(Mistake::new(what, hint).into());
+        }
         Ok(Settings {
-            listen: self.listening.address("--listen", listen)?,
+            listen: address,
             tls: self.listening.server_tls()?,
             route,
             changes: Changes {
@@ -84,6 +92,7 @@ impl HttpArguments {
             },
             allow_hosts: self.listening.allow_host.clone(),
             allow_origins: self.listening.allow_origin.clone(),
+            client_token,
             limits: self.limits()?,
             drain: self.listening.drain()?,
             metrics: self

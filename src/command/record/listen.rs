@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_proxy::front::FrontSettings;
-use tapewright_proxy::http::listen::server_config;
+use tapewright_proxy::http::listen::{ClientToken, server_config};
 
 use crate::command::upstream::seconds;
-use crate::report::Mistake;
+use crate::report::{Mistake, safe};
 
 /// Clients on HTTP.
 #[derive(Debug, Args)]
@@ -30,6 +30,10 @@ pub(crate) struct ListenArguments {
     /// Also accept pages of this origin
     #[arg(long, value_name = "ORIGIN")]
     pub(super) allow_origin: Vec<String>,
+    /// Demand a token of every client, the value of this environment variable, in
+    /// `Proxy-Authorization`
+    #[arg(long, value_name = "VARIABLE")]
+    client_token: Option<String>,
     /// The oldest version of TLS that is spoken
     #[arg(long, value_enum, value_name = "VERSION", default_value_t = MinTls::V1_2)]
     pub(super) min_tls: MinTls,
@@ -60,6 +64,7 @@ impl ListenArguments {
         Ok(FrontSettings {
             allow_hosts: self.allow_host.clone(),
             allow_origins: self.allow_origin.clone(),
+            client_token: self.client_token()?,
             limit_bytes: limit_bytes.max(FrontSettings::default().limit_bytes),
             drain: self.drain()?,
             ..FrontSettings::default()
@@ -72,6 +77,22 @@ impl ListenArguments {
         listen: &str,
     ) -> anyhow::Result<(SocketAddr, Option<Arc<rustls::ServerConfig>>)> {
         Ok((self.address("--listen", listen)?, self.server_tls()?))
+    }
+
+    /// What every client has to show. It comes from the environment: every user of the
+    /// machine can read a command line.
+    pub(super) fn client_token(&self) -> anyhow::Result<Option<ClientToken>> {
+        let Some(variable) = &self.client_token else {
+            return Ok(None);
+        };
+        let mistake = |why: &str| {
+            let what = format!("`--client-token {}` cannot be used: {why}", safe(variable));
+            let hint = "put a long random text into the variable, such as that of `openssl rand -hex 32`, and name the variable";
+            Mistake::new(what, hint)
+        };
+        let text = std::env::var(variable).map_err(|_| mistake("no such variable is set"))?;
+        let token = ClientToken::new(&text).map_err(|why| mistake(&why.to_string()))?;
+        Ok(Some(token))
     }
 
     /// How long what is under way may go on after a signal to stop.

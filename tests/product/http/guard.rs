@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::http::{Gateway, PATIENCE, Strict, Upstream, Wire, json, pair, request};
+use crate::support::http::{Gateway, PATIENCE, Strict, Upstream, Wire, find, json, pair, request};
 use crate::support::{eventually, tapewright};
 
 fn strict() -> Strict {
@@ -123,6 +123,90 @@ fn pages_of_other_sites_get_nothing_from_any_listener() {
         }
     }
     assert!(!started.exists());
+}
+
+/// A token that no header of the tests holds by chance.
+const TOKEN: &str = "4711-canary-of-a-client-token";
+
+fn guarded(options: &[&str]) -> Gateway {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = tapewright();
+    command.env("MINE", TOKEN).args(["record", "-o"]);
+    command.arg(folder.path().join("run.tape.jsonl"));
+    command.args(["--client-token", "MINE"]).args(options);
+    Gateway::of(folder, &mut command)
+}
+
+#[test]
+fn who_shows_no_token_gets_nothing_from_any_listener() {
+    let server = strict();
+    let upstream = format!("http://{}/mcp", server.address());
+    let reverse = ["--listen", "127.0.0.1:0", "--upstream", &upstream];
+    let forward = ["--forward-proxy", "127.0.0.1:0"];
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let touch = format!("touch '{}'; cat", started.display());
+    let bridge = ["--listen", "127.0.0.1:0", "--", "sh", "-c", &touch];
+    let right = format!("Proxy-Authorization: Bearer {TOKEN}\r\n");
+    let absolute = format!("GET {upstream}");
+    let connect = format!("CONNECT {}", server.address());
+    let mut seen = Vec::new();
+    for (options, asked, passed) in [
+        (&reverse[..], vec!["GET /x"], 200),
+        (&forward[..], vec![&absolute, &connect], 200),
+        (&bridge[..], vec!["GET /mcp", "GET /sse"], 400),
+    ] {
+        let mut gateway = guarded(options);
+        let ask = |line: &str, fields: &str| {
+            let mut client = gateway.connect();
+            client.send(request(line, gateway.address, fields));
+            let head = client.head();
+            (head.status(), head.get("proxy-authenticate").is_some())
+        };
+        let wrong = "Proxy-Authorization: Bearer 4711-canary-of-a-client-tokeX\r\n";
+        let other = format!("Authorization: Bearer {TOKEN}\r\n");
+        for line in &asked {
+            for fields in ["", wrong, &other] {
+                assert_eq!(ask(line, fields), (407, true), "{line} {fields}");
+            }
+        }
+        assert!(server.seen().is_empty());
+        assert!(!started.exists());
+        assert_eq!(ask(asked[0], &right), (passed, false), "{options:?}");
+        seen.extend(server.seen());
+        gateway.signal("TERM");
+        gateway.ended();
+        let kept = gateway.bytes_on_disk();
+        assert!(find(&kept, TOKEN.as_bytes()).is_none());
+    }
+    assert_eq!(seen.len(), 2);
+    assert!(
+        seen.iter()
+            .all(|one| one.head.get("proxy-authorization").is_none())
+    );
+}
+
+#[test]
+fn a_token_that_can_be_guessed_is_refused_as_is_an_open_forward_proxy_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |options: &[&str]| {
+        let mut command = tapewright();
+        command.env("SHORT", "canary").args(["record", "-o"]);
+        let command = command.arg(folder.path().join("x.json")).args(options);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let forward = ["--forward-proxy", "0.0.0.0:0", "--danger-listen-anywhere"];
+    assert!(refused(&forward).contains("--client-token"));
+    let listen = ["--listen", "0", "--upstream", "http://127.0.0.1:9/mcp"];
+    for variable in ["SHORT", "UNSET_4711"] {
+        let told = refused(&[&listen[..], &["--client-token", variable]].concat());
+        assert!(
+            told.contains(variable) && !told.contains("canary"),
+            "{told}"
+        );
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
-use super::listen::{Guard, Limits, Phase};
+use super::listen::{ClientToken, Guard, Limits, Phase};
 use super::metrics::Metrics;
 use super::origin::Origin;
 use super::sessions::Sessions;
@@ -58,6 +58,8 @@ pub struct Settings {
     pub allow_hosts: Vec<String>,
     /// Further origins whose pages may talk to us.
     pub allow_origins: Vec<String>,
+    /// What every client has to show.
+    pub client_token: Option<ClientToken>,
     /// How much a client may ask of us.
     pub limits: Limits,
     /// How long what is under way may go on after a signal to stop.
@@ -129,7 +131,9 @@ impl Gateway {
             metrics: Arc::new(Metrics::default()),
             route: settings.route,
             changes: settings.changes,
-            guard: guard.with_navigation(!injects),
+            guard: guard
+                .with_navigation(!injects)
+                .with_token(settings.client_token),
             places: Arc::new(Semaphore::new(settings.limits.exchanges)),
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,

@@ -9,7 +9,7 @@ use tapewright_schemas::event::{Fields, ResponseHead};
 
 use crate::http::body::Outbound;
 use crate::http::fields;
-use crate::http::listen::Refused;
+use crate::http::listen::{CHALLENGE, Refused};
 use crate::http::origin::{ConnectError, SendError};
 
 /// The field that every answer of ours carries.
@@ -42,7 +42,7 @@ impl Ours {
 
     /// The client may not talk to us.
     pub(crate) fn refused(why: Refused) -> Self {
-        Self::new(StatusCode::FORBIDDEN, why.to_string())
+        Self::new(why.status(), why.to_string())
     }
 
     /// The head, for the tape.
@@ -58,7 +58,8 @@ impl Ours {
     /// The answer. A refusal is an error of JSON-RPC without an id, which the protocol
     /// allows there; everything else is plain text, which no client takes for the server's.
     pub(crate) fn response(&self) -> Response<Outbound> {
-        let refusal = self.status == StatusCode::FORBIDDEN;
+        let asks = self.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+        let refusal = asks || self.status == StatusCode::FORBIDDEN;
         let (kind, body) = if refusal {
             let error = serde_json::json!({
                 "jsonrpc": "2.0",
@@ -75,6 +76,10 @@ impl Ours {
         *response.status_mut() = self.status;
         let head = response.headers_mut();
         head.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        if asks {
+            let challenge = HeaderValue::from_static(CHALLENGE);
+            head.insert(header::PROXY_AUTHENTICATE, challenge);
+        }
         head.insert(
             MARK,
             HeaderValue::from_static("answered in the server's place"),

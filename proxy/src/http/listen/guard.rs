@@ -1,4 +1,4 @@
-//! Who may talk to us: `Host`, `Origin` and `Sec-Fetch-Site`.
+//! Who may talk to us: `Host`, `Origin`, `Sec-Fetch-Site`, and the token where one is wanted.
 //!
 //! A gateway rewrites `Host`, and so takes away the server's own protection against a web
 //! page whose name was made to point at this machine. It has to check itself
@@ -10,7 +10,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::uri::Authority;
-use http::{HeaderMap, Method, Uri, header};
+use http::{HeaderMap, Method, StatusCode, Uri, header};
+
+use super::token::ClientToken;
 
 /// Who may talk to us.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct Guard {
     // A page may lead its user to us: sign-in pages of the server are behind us, and no
     // credential of ours is sent along.
     navigation: bool,
+    // What every client has to show.
+    token: Option<ClientToken>,
 }
 
 /// Why a request was refused.
@@ -35,6 +39,21 @@ pub(crate) enum Refused {
     Origin,
     #[error("a page of another site asked for this; allow its Origin with --allow-origin")]
     Site,
+    #[error(
+        "the token of --client-token is missing or wrong; send it as `Proxy-Authorization: Bearer TOKEN`"
+    )]
+    Token,
+}
+
+impl Refused {
+    /// The status of the answer. 407 is for whoever stands in between: 401 would have
+    /// clients sign in at the server.
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::Token => StatusCode::PROXY_AUTHENTICATION_REQUIRED,
+            Self::Host | Self::Origin | Self::Site => StatusCode::FORBIDDEN,
+        }
+    }
 }
 
 impl Guard {
@@ -47,13 +66,15 @@ impl Guard {
                 .collect(),
             anywhere: !listen.ip().is_loopback(),
             navigation: false,
+            token: None,
         }
     }
 
-    /// The same for another place at which we listen.
+    /// The same for another place at which we listen, where no token is wanted.
     pub(crate) fn at(&self, listen: SocketAddr) -> Self {
         Self {
             anywhere: !listen.ip().is_loopback(),
+            token: None,
             ..self.clone()
         }
     }
@@ -61,6 +82,11 @@ impl Guard {
     /// Lets pages of other sites lead their user here.
     pub(crate) fn with_navigation(self, navigation: bool) -> Self {
         Self { navigation, ..self }
+    }
+
+    /// Wants a token of every client.
+    pub(crate) fn with_token(self, token: Option<ClientToken>) -> Self {
+        Self { token, ..self }
     }
 
     /// Whether a request may pass.
@@ -80,7 +106,8 @@ impl Guard {
         if !own || hosts.next().is_some() {
             return Err(Refused::Host);
         }
-        self.check_origin(method, head)
+        self.check_origin(method, head)?;
+        self.check_token(head)
     }
 
     /// Whether a request to a forward proxy may pass. No page can send one, unless its
@@ -93,9 +120,14 @@ impl Guard {
         head: &HeaderMap,
     ) -> Result<(), Refused> {
         if uri.authority().is_some() {
-            return Ok(());
+            return self.check_token(head);
         }
         self.check(method, uri, head)
+    }
+
+    fn check_token(&self, head: &HeaderMap) -> Result<(), Refused> {
+        let passes = self.token.as_ref().is_none_or(|token| token.is_shown(head));
+        if passes { Ok(()) } else { Err(Refused::Token) }
     }
 
     fn check_origin(&self, method: &Method, head: &HeaderMap) -> Result<(), Refused> {

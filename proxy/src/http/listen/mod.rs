@@ -4,6 +4,7 @@ mod connection;
 mod flushed;
 mod guard;
 mod tls;
+mod token;
 mod workers;
 
 use std::future::Future;
@@ -25,6 +26,8 @@ use super::body::Outbound;
 pub(crate) use self::connection::Served;
 pub(crate) use self::guard::{Guard, Refused};
 pub use self::tls::server_config;
+pub use self::token::{BadToken, ClientToken};
+pub(crate) use self::token::{CHALLENGE, is_same};
 pub(crate) use self::workers::{WorkerId, Workers};
 
 /// How much a client may ask of us.

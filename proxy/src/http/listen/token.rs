@@ -1,0 +1,133 @@
+//! What a client has to show, where not everybody who can connect may talk to us.
+//!
+//! It stands in `Proxy-Authorization`, which is meant for whoever stands in between (RFC
+//! 9110 §11.7): it ends at us, and leaves `Authorization` to the server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, header};
+
+/// What every client has to show.
+#[derive(Clone)]
+pub struct ClientToken(Arc<str>);
+
+/// Why a text is no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadToken {
+    /// It can be guessed.
+    #[error("it has fewer than {SHORTEST} characters")]
+    Short,
+    /// A header cannot carry it.
+    #[error("it has characters other than visible ASCII, or a colon")]
+    Character,
+}
+
+/// The fewest characters of a token.
+const SHORTEST: usize = 16;
+
+/// How a client is asked for it: `Basic` is what an address such as `http://x:TOKEN@host`
+/// in `HTTP_PROXY` comes to.
+pub(crate) const CHALLENGE: &str = "Bearer realm=\"tapewright\", Basic realm=\"tapewright\"";
+
+impl ClientToken {
+    /// A token that cannot be guessed and that a header can carry.
+    pub fn new(text: &str) -> Result<Self, BadToken> {
+        if text.len() < SHORTEST {
+            return Err(BadToken::Short);
+        }
+        let fits = |byte: u8| byte.is_ascii_graphic() && byte != b':';
+        if !text.bytes().all(fits) {
+            return Err(BadToken::Character);
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// Whether a request shows it: as `Bearer`, or as the password of `Basic`.
+    pub(crate) fn is_shown(&self, head: &HeaderMap) -> bool {
+        let mut given = head.get_all(header::PROXY_AUTHORIZATION).iter();
+        given.any(|value| {
+            let value = value.to_str().unwrap_or_default();
+            let Some((scheme, rest)) = value.split_once(' ') else {
+                return false;
+            };
+            if scheme.eq_ignore_ascii_case("bearer") {
+                return is_same(rest.trim().as_bytes(), &self.0);
+            }
+            let decoded = STANDARD.decode(rest.trim()).unwrap_or_default();
+            let colon = decoded.iter().position(|byte| *byte == b':');
+            let password = colon.and_then(|at| decoded.get(at + 1..));
+            scheme.eq_ignore_ascii_case("basic")
+                && password.is_some_and(|password| is_same(password, &self.0))
+        })
+    }
+}
+
+impl fmt::Debug for ClientToken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ClientToken")
+    }
+}
+
+/// Whether they are the same, in a time that does not depend on where they differ.
+pub(crate) fn is_same(given: &[u8], token: &str) -> bool {
+    let pairs = given.iter().zip(token.bytes());
+    given.len() == token.len()
+        && pairs.fold(0, |differs, (one, other)| differs | (one ^ other)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "0123456789abcdef";
+
+    #[test]
+    fn a_token_is_shown_as_bearer_or_as_a_password() {
+        let token = ClientToken::new(TOKEN).unwrap();
+        let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
+        for (value, shown) in [
+            (format!("Bearer {TOKEN}"), true),
+            (format!("bearer  {TOKEN} "), true),
+            (basic(&format!("x:{TOKEN}")), true),
+            (basic(&format!(":{TOKEN}")), true),
+            (basic(TOKEN), false),
+            (basic(&format!("{TOKEN}:")), false),
+            (format!("Bearer {TOKEN}0"), false),
+            ("Bearer 0123456789abcdeX".to_owned(), false),
+            (format!("Digest {TOKEN}"), false),
+            ("Basic ***".to_owned(), false),
+            (TOKEN.to_owned(), false),
+            (String::new(), false),
+        ] {
+            let mut head = HeaderMap::new();
+            head.insert(header::PROXY_AUTHORIZATION, value.parse().unwrap());
+            assert_eq!(token.is_shown(&head), shown, "{value}");
+        }
+        assert!(!token.is_shown(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn what_can_be_guessed_or_no_header_can_carry_is_no_token() {
+        assert_eq!(ClientToken::new("").unwrap_err(), BadToken::Short);
+        assert_eq!(
+            ClientToken::new("0123456789abcde").unwrap_err(),
+            BadToken::Short
+        );
+        for text in [
+            "0123456789abcdef:",
+            "0123456789 abcdef",
+            "0123456789abcdefé",
+        ] {
+            assert_eq!(
+                ClientToken::new(text).unwrap_err(),
+                BadToken::Character,
+                "{text}"
+            );
+        }
+        let told = format!("{:?}", ClientToken::new(TOKEN).unwrap());
+        assert!(!told.contains(TOKEN));
+    }
+}
