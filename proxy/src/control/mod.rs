@@ -15,10 +15,9 @@ use tapewright_engine::fault::Book;
 use tokio::sync::watch;
 
 use self::answer::Control;
-use self::place::Bound;
 pub use self::place::{BadPlace, Place};
 pub use self::view::View;
-use crate::http::listen::{Limits, Phase};
+use crate::http::listen::{Limits, Listener, Phase, Reached};
 
 /// A control that serves until it is dropped.
 #[derive(Debug)]
@@ -36,8 +35,11 @@ pub fn serve(book: Arc<Book>, view: Arc<View>, place: &Place) -> io::Result<Serv
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let bound = runtime.block_on(Bound::bind(place))?;
-    let address = bound.address()?;
+    let listener = runtime.block_on(Listener::bind(place.clone(), None, LIMITS))?;
+    let address = match listener.reached()? {
+        Reached::Origin(origin) => origin,
+        Reached::Socket(_) => place.to_string(),
+    };
     let token = match place {
         Place::Tcp(_) => Some(
             crate::front::token()
@@ -54,7 +56,7 @@ pub fn serve(book: Arc<Book>, view: Arc<View>, place: &Place) -> io::Result<Serv
     let thread = std::thread::Builder::new()
         .name("control".to_owned())
         .spawn(move || {
-            runtime.block_on(bound.serve(control, LIMITS, phases));
+            runtime.block_on(listener.serve(control, phases));
         })?;
     Ok(Serving {
         phase,

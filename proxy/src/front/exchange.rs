@@ -8,11 +8,11 @@ use std::sync::Arc;
 use http::Response;
 use http::request::Parts;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Effect, EventBody, Head, Peer, RequestHead, ResponseHead, SessionKey,
-    What,
+    CloseReason, Direction, Effect, EventBody, Head, RequestHead, ResponseHead, SessionKey, What,
 };
 
 use crate::http::fields::{method_of, to_vocabulary, version_of};
+use crate::http::gateway::peer;
 use crate::http::listen::Client;
 use crate::http::tap::Log;
 
@@ -33,15 +33,11 @@ impl Exchange {
             version: version_of(head.version),
             fields: to_vocabulary(&head.headers),
         };
-        let peer = Peer::Client {
-            address: client.address.to_string(),
-            connection: client.connection,
-        };
         let log = Arc::new(log);
         log.note_all(
             Direction::ToServer,
             [
-                EventBody::Opened(peer),
+                EventBody::Opened(peer(client)),
                 EventBody::Head(Box::new(Head::Request(request))),
             ],
         );

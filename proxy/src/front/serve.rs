@@ -1,7 +1,6 @@
 //! A front from its start to its end.
 
 use std::cell::OnceCell;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,21 +14,21 @@ use super::settings::FrontSettings;
 use super::shared::Front;
 use crate::clock::Clock;
 use crate::http::body::Outbound;
-use crate::http::gateway::{Outcome, ServeError, ending_signals, raise_file_limit, tick};
-use crate::http::listen::{Client, Handler, Limits, Listener, Phase};
+use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, raise_file_limit, tick};
+use crate::http::listen::{Client, Handler, Limits, Listener, Phase, Place, Reached};
 use crate::record::Recorder;
 use crate::upstream::Upstream;
 
-/// Serves `upstream` at `address` until a signal ends it. `listening` is told our
-/// `scheme://authority` once clients can connect.
+/// Serves `upstream` at `place` until a signal ends it. `listening` is told how
+/// once clients can connect.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run<P: Policy + Clone + Sync + 'static>(
     settings: FrontSettings,
-    (address, tls): (SocketAddr, Option<Arc<rustls::ServerConfig>>),
+    (place, tls): (Place, Option<Arc<rustls::ServerConfig>>),
     (upstream, policy): (Arc<dyn Upstream>, P),
     (recorder, clock): (&Arc<Recorder>, Clock),
-    listening: impl FnOnce(&str),
+    listening: impl FnOnce(&Reached),
 ) -> Result<Outcome, ServeError> {
     let mut signals = ending_signals()?;
     raise_file_limit();
@@ -39,8 +38,7 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
         .build()?;
     let outcome = runtime.block_on(async {
         let limits = Limits::default();
-        let listener = Listener::bind(address, tls, limits).await;
-        let listener = listener.map_err(|source| ServeError::Listen { address, source })?;
+        let listener = bind(place, tls, limits).await?;
         let (phase, phases) = watch::channel(Phase::Serving);
         let drain = settings.drain;
         let address = listener.address()?;
@@ -51,7 +49,7 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
             (recorder, clock),
             phases.clone(),
         );
-        listening(&format!("{}://{address}", listener.scheme()));
+        listening(&listener.reached()?);
         let ended_by = OnceCell::new();
         let shutdown = async {
             if let Some(signal) = signals.recv().await {

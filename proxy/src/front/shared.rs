@@ -230,7 +230,8 @@ impl Front {
             hasher.write(value.as_bytes());
             hasher.write_u8(0);
         }
-        hasher.write(client.address.ip().to_string().as_bytes());
+        let ip = client.address.map(|address| address.ip().to_string());
+        hasher.write(ip.unwrap_or_default().as_bytes());
         hasher.finish()
     }
 

@@ -47,7 +47,7 @@ impl House {
             .unwrap();
         let (phase, phases) = watch::channel(Phase::Serving);
         let (serving, address) = runtime.block_on(async {
-            let any = "127.0.0.1:0".parse().unwrap();
+            let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
             let listener = Listener::bind(any, None, Limits::default()).await.unwrap();
             let address = listener.address().unwrap();
             let front = Front::new(

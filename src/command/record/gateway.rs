@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{self, Outcome, ServeError, Settings};
+use tapewright_proxy::http::listen::Reached;
 use tapewright_proxy::record::Recorder;
 
 use crate::exit::Exit;
@@ -18,15 +19,21 @@ pub(super) fn run(
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let served = gateway::run(settings, recorder, clock, |origin, figures| {
-        announce(origin, path, figures);
+    let served = gateway::run(settings, recorder, clock, |reached, figures| {
+        announce(reached, path, figures);
     });
     conclude(served, recorder, "nothing was recorded")
 }
 
 /// Says where clients can connect, as one line of JSON.
-pub(crate) fn announce(origin: &str, path: &str, figures: Option<SocketAddr>) {
-    let mut line = serde_json::json!({ "listening": format!("{origin}{path}") });
+pub(crate) fn announce(reached: &Reached, path: &str, figures: Option<SocketAddr>) {
+    let mut line = match reached {
+        Reached::Origin(origin) => serde_json::json!({ "listening": format!("{origin}{path}") }),
+        Reached::Socket(socket) => serde_json::json!({
+            "listening": format!("http://localhost{path}"),
+            "socket": socket.to_string_lossy(),
+        }),
+    };
     if let (Some(figures), Some(members)) = (figures, line.as_object_mut()) {
         let url = format!("http://{figures}/metrics");
         members.insert("metrics".to_owned(), url.into());

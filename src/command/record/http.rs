@@ -73,17 +73,17 @@ impl HttpArguments {
 
     /// What a gateway in front of a server does.
     pub(crate) fn gateway(&self, route: Route, listen: &str) -> anyhow::Result<Settings> {
-        let address = self.listening.address("--listen", listen)?;
+        let (place, tls) = self.listening.place(listen)?;
         let client_token = self.listening.client_token()?;
         let is_forward = matches!(route, Route::Forward(_));
-        if is_forward && !address.ip().is_loopback() && client_token.is_none() {
+        if is_forward && !place.is_local() && client_token.is_none() {
             let what = "a forward proxy that is open to other machines needs `--client-token`";
             let hint = "whoever reaches it reaches everything that this machine does; add `--client-token VARIABLE`";
             return Err(Mistake::new(what, hint).into());
         }
         Ok(Settings {
-            listen: address,
-            tls: self.listening.server_tls()?,
+            listen: place,
+            tls,
             route,
             changes: Changes {
                 fields: self.server.fields()?,

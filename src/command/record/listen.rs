@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_proxy::front::FrontSettings;
-use tapewright_proxy::http::listen::{ClientToken, server_config};
+use tapewright_proxy::http::listen::{ClientToken, Place, server_config};
 
 use crate::command::upstream::seconds;
 use crate::report::{Mistake, safe};
@@ -17,8 +17,8 @@ use crate::report::{Mistake, safe};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Over HTTP")]
 pub(crate) struct ListenArguments {
-    /// Serve clients at this address; port 0 takes a free one. The address is printed as
-    /// one line of JSON
+    /// Serve clients at this address, or at a socket that only you can open, `unix:PATH`;
+    /// port 0 takes a free one. The address is printed as one line of JSON
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
     /// Listen beyond this machine, to anybody who can reach it
@@ -75,8 +75,26 @@ impl ListenArguments {
     pub(crate) fn place(
         &self,
         listen: &str,
-    ) -> anyhow::Result<(SocketAddr, Option<Arc<rustls::ServerConfig>>)> {
-        Ok((self.address("--listen", listen)?, self.server_tls()?))
+    ) -> anyhow::Result<(Place, Option<Arc<rustls::ServerConfig>>)> {
+        let Some(path) = listen.strip_prefix("unix:") else {
+            let address = self.address("--listen", listen)?;
+            return Ok((address.into(), self.server_tls()?));
+        };
+        let mistake = |why: &str, hint: &str| {
+            Err(Mistake::new(format!("`--listen {}` {why}", safe(listen)), hint).into())
+        };
+        if path.is_empty() {
+            return mistake(
+                "names no file",
+                "name it like `--listen unix:/run/user/1000/mcp`",
+            );
+        }
+        if self.tls_cert.is_some() {
+            let hint =
+                "leave `--tls-cert` out: what passes through a socket never leaves the machine";
+            return mistake("is served without TLS", hint);
+        }
+        Ok((Place::Unix(path.into()), None))
     }
 
     /// What every client has to show. It comes from the environment: every user of the
@@ -100,7 +118,7 @@ impl ListenArguments {
         seconds("--drain-timeout", self.drain_timeout)
     }
 
-    pub(super) fn server_tls(&self) -> anyhow::Result<Option<Arc<rustls::ServerConfig>>> {
+    fn server_tls(&self) -> anyhow::Result<Option<Arc<rustls::ServerConfig>>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);
         };

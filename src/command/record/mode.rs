@@ -185,7 +185,7 @@ fn serve(
         place,
         (upstream, faults::policy(book)),
         (&recorder, clock),
-        |origin| gateway::announce(origin, &path, None),
+        |reached| gateway::announce(reached, &path, None),
     );
     gateway::conclude(served, &recorder, "nothing was served")
 }

@@ -199,7 +199,7 @@ impl<'a> Way<'a> {
                     place,
                     (upstream, faults),
                     (&recorder, clock),
-                    |origin| gateway::announce(origin, &path, None),
+                    |reached| gateway::announce(reached, &path, None),
                 );
                 let exit = gateway::conclude(served, &recorder, "nothing was recorded")?;
                 Ok((End::Ours(exit), recorder))

@@ -145,7 +145,7 @@ fn serve_http(
         place,
         (Arc::new(upstream), faults::policy(book)),
         (recorder, clock),
-        |origin| gateway::announce(origin, &path, None),
+        |reached| gateway::announce(reached, &path, None),
     );
     gateway::conclude(served, recorder, "nothing was served")
 }

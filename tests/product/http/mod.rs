@@ -19,6 +19,7 @@ mod once;
 mod refused;
 mod sessions;
 mod shutdown;
+mod socket;
 mod time;
 mod tls;
 mod versions;

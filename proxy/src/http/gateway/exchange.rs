@@ -364,7 +364,10 @@ pub(crate) fn peer(client: Client) -> Peer {
 }
 
 /// As `to_string`, which asks for memory thrice, and is asked with every exchange.
-fn text_of(address: SocketAddr) -> String {
+fn text_of(address: Option<SocketAddr>) -> String {
+    let Some(address) = address else {
+        return "unix".to_owned();
+    };
     let mut text = String::with_capacity("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".len());
     // Writing to a string does not fail.
     write!(text, "{address}").ok();

@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
-use super::listen::{ClientToken, Guard, Limits, Phase};
+use super::listen::{ClientToken, Guard, Limits, Phase, Place};
 use super::metrics::Metrics;
 use super::origin::Origin;
 use super::sessions::Sessions;
@@ -34,7 +34,7 @@ pub(crate) use self::exchange::{Goal, note_ours, peer};
 pub(crate) use self::observe::Exchange;
 pub(crate) use self::ours::Ours;
 pub use self::run::{Outcome, ServeError, run};
-pub(crate) use self::run::{ending_signals, health, is_health, raise_file_limit, tick};
+pub(crate) use self::run::{bind, ending_signals, health, is_health, raise_file_limit, tick};
 
 /// Where requests go.
 pub enum Route {
@@ -47,7 +47,7 @@ pub enum Route {
 /// What a gateway does.
 pub struct Settings {
     /// Where it listens.
-    pub listen: SocketAddr,
+    pub listen: Place,
     /// TLS on the client's leg.
     pub tls: Option<Arc<ServerConfig>>,
     /// Where requests go.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustls::ServerConfig;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
@@ -17,7 +18,9 @@ use super::ours::Ours;
 use super::{Gateway, Route, Settings};
 use crate::clock::Clock;
 use crate::http::body::Outbound;
-use crate::http::listen::{Client, Guard, Handler, Listener, Phase, Workers};
+use crate::http::listen::{
+    Client, Guard, Handler, Limits, Listener, Phase, Place, Reached, Workers,
+};
 use crate::http::metrics::Reading;
 use crate::record::{Durability, Recorder};
 use crate::stdio::signals;
@@ -34,10 +37,10 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum ServeError {
     /// The address cannot be listened at.
-    #[error("cannot listen at {address}")]
+    #[error("cannot listen at {place}")]
     Listen {
-        /// The address.
-        address: SocketAddr,
+        /// The place.
+        place: Place,
         /// What the system said.
         #[source]
         source: io::Error,
@@ -47,7 +50,7 @@ pub enum ServeError {
     Setup(#[from] io::Error),
 }
 
-/// Serves until a signal ends it. `listening` is told our `scheme://authority`, and where
+/// Serves until a signal ends it. `listening` is told how, and where
 /// figures are served, once clients can connect.
 ///
 /// The recorder is left running: the caller finishes it.
@@ -55,7 +58,7 @@ pub fn run(
     settings: Settings,
     recorder: &Arc<Recorder>,
     clock: Clock,
-    listening: impl FnOnce(&str, Option<SocketAddr>),
+    listening: impl FnOnce(&Reached, Option<SocketAddr>),
 ) -> Result<Outcome, ServeError> {
     let signals = ending_signals()?;
     raise_file_limit();
@@ -102,21 +105,32 @@ pub(crate) fn raise_file_limit() {
     setrlimit(Resource::Nofile, limit).ok();
 }
 
+/// Listens at a place.
+pub(crate) async fn bind(
+    place: Place,
+    tls: Option<Arc<ServerConfig>>,
+    limits: Limits,
+) -> Result<Listener, ServeError> {
+    let bound = Listener::bind(place.clone(), tls, limits).await;
+    bound.map_err(|source| ServeError::Listen { place, source })
+}
+
 async fn serve(
     settings: Settings,
     recorder: &Arc<Recorder>,
     clock: Clock,
     mut signals: mpsc::Receiver<i32>,
     workers: &Workers,
-    listening: impl FnOnce(&str, Option<SocketAddr>),
+    listening: impl FnOnce(&Reached, Option<SocketAddr>),
 ) -> Result<Outcome, ServeError> {
-    let bind = |address: SocketAddr, tls, limits| async move {
-        let bound = Listener::bind(address, tls, limits).await;
-        bound.map_err(|source| ServeError::Listen { address, source })
-    };
-    let listener = bind(settings.listen, settings.tls.clone(), settings.limits).await?;
+    let listener = bind(
+        settings.listen.clone(),
+        settings.tls.clone(),
+        settings.limits,
+    )
+    .await?;
     let figures = match settings.metrics {
-        Some(address) => Some(bind(address, None, settings.limits).await?),
+        Some(address) => Some(bind(address.into(), None, settings.limits).await?),
         None => None,
     };
     let address = listener.address()?;
@@ -131,10 +145,7 @@ async fn serve(
     );
     let gateway = Arc::new(gateway);
     let figures_address = figures.as_ref().map(Listener::address).transpose()?;
-    listening(
-        &format!("{}://{address}", listener.scheme()),
-        figures_address,
-    );
+    listening(&listener.reached()?, figures_address);
 
     let served = listener.serve_on(workers, Front(Arc::clone(&gateway)), phases.clone());
     let figures = async {

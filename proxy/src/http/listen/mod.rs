@@ -3,6 +3,7 @@
 mod connection;
 mod flushed;
 mod guard;
+mod place;
 mod tls;
 mod token;
 mod workers;
@@ -17,14 +18,15 @@ use std::time::Duration;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use rustls::ServerConfig;
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
+use self::place::{Accepted, Bound};
 use super::body::Outbound;
 
 pub(crate) use self::connection::Served;
 pub(crate) use self::guard::{Guard, Refused};
+pub use self::place::{Place, Reached};
 pub use self::tls::server_config;
 pub use self::token::{BadToken, ClientToken};
 pub(crate) use self::token::{CHALLENGE, is_same};
@@ -63,8 +65,8 @@ impl Default for Limits {
 /// One connection of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Client {
-    /// From where.
-    pub address: SocketAddr,
+    /// From where; `None` through a socket in the file system.
+    pub address: Option<SocketAddr>,
     /// Its number, from 1 on.
     pub connection: u64,
     /// Whether it came over TLS.
@@ -84,7 +86,7 @@ pub trait Handler: Clone + Send + Sync + 'static {
 /// A socket that clients can connect to.
 #[derive(Debug)]
 pub struct Listener {
-    socket: TcpListener,
+    socket: Bound,
     tls: Option<Arc<ServerConfig>>,
     limits: Limits,
     connections: AtomicU64,
@@ -103,29 +105,34 @@ pub enum Phase {
 }
 
 impl Listener {
-    /// Listens at `address`.
+    /// Listens at `place`. A socket in the file system is only for HTTP/1.1 without TLS, for
+    /// its owner, and takes the place of one that nobody serves any more.
     pub async fn bind(
-        address: SocketAddr,
+        place: impl Into<Place>,
         tls: Option<Arc<ServerConfig>>,
         limits: Limits,
     ) -> io::Result<Self> {
         Ok(Self {
-            socket: TcpListener::bind(address).await?,
+            socket: Bound::bind(place.into()).await?,
             tls,
             limits,
             connections: AtomicU64::new(0),
         })
     }
 
-    /// The address that clients connect to.
+    /// The address that clients connect to; of a socket in the file system that of this
+    /// machine, without a port.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        self.socket.address()
     }
 
-    /// `http` or `https`.
-    #[must_use]
-    pub fn scheme(&self) -> &'static str {
-        if self.tls.is_some() { "https" } else { "http" }
+    /// How clients reach us.
+    pub fn reached(&self) -> io::Result<Reached> {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        Ok(match self.socket.path() {
+            Some(path) => Reached::Socket(path.to_owned()),
+            None => Reached::Origin(format!("{scheme}://{}", self.address()?)),
+        })
     }
 
     /// Serves until `phase` says otherwise; returns when no connection is left. Who comes
@@ -148,7 +155,7 @@ impl Listener {
                 accepted = self.accept(&places) => accepted,
                 _ = phase.wait_for(|phase| *phase != Phase::Serving) => break,
             };
-            let Some((stream, client, place)) = accepted else {
+            let Some((accepted, client, place)) = accepted else {
                 continue;
             };
             let connection = Served {
@@ -158,10 +165,18 @@ impl Listener {
                 phase: phase.clone(),
             };
             let tls = self.tls.clone();
-            workers.serve(&tasks, stream, |stream| async move {
-                connection.run(stream, tls).await;
-                drop(place);
-            });
+            match accepted {
+                Accepted::Tcp(stream, _) => workers.serve(&tasks, stream, |stream| async move {
+                    connection.run(stream, tls).await;
+                    drop(place);
+                }),
+                Accepted::Unix(stream) => {
+                    tasks.spawn(async move {
+                        connection.serve_decided(stream, false).await;
+                        drop(place);
+                    });
+                }
+            }
         }
         drop(self);
         tasks.close();
@@ -171,25 +186,27 @@ impl Listener {
     async fn accept(
         &self,
         places: &Arc<Semaphore>,
-    ) -> Option<(
-        tokio::net::TcpStream,
-        Client,
-        tokio::sync::OwnedSemaphorePermit,
-    )> {
+    ) -> Option<(Accepted, Client, OwnedSemaphorePermit)> {
         let place = Arc::clone(places).acquire_owned().await.ok()?;
-        let Ok((stream, address)) = self.socket.accept().await else {
+        let Ok(accepted) = self.socket.accept().await else {
             // Out of descriptors, or a client that left at once: others go on.
             tokio::time::sleep(PAUSE).await;
             return None;
         };
-        // Each event must leave as it comes.
-        stream.set_nodelay(true).ok()?;
+        let address = match &accepted {
+            Accepted::Tcp(stream, address) => {
+                // Each event must leave as it comes.
+                stream.set_nodelay(true).ok()?;
+                Some(*address)
+            }
+            Accepted::Unix(_) => None,
+        };
         let client = Client {
             address,
             connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1,
             secure: self.tls.is_some(),
         };
-        Some((stream, client, place))
+        Some((accepted, client, place))
     }
 }
 
