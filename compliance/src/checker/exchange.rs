@@ -1,7 +1,9 @@
 //! Taking what happens over HTTP beside the messages.
 
 use tapewright_schemas::envelope::Kind;
-use tapewright_schemas::event::{CloseReason, ConduitId, Direction, Event, Head, SseNote};
+use tapewright_schemas::event::{
+    CloseReason, ConduitId, Direction, Event, EventBody, Head, SseNote,
+};
 
 use super::dispatch::{Entry, HttpCheck};
 use super::{Checker, Out};
@@ -161,6 +163,10 @@ impl Checker {
             return;
         }
         conduit.send(message);
+        // What is posted to a stream that is over belongs to no session that says so.
+        if let EventBody::Message { origin, .. } = &event.body {
+            conduit.legacy |= origin.carrier.is_legacy();
+        }
         if conduit.sent_count > 1 {
             return;
         }

@@ -170,6 +170,12 @@ impl Sessions {
         self.lock().note_over(name(origin, b'i', id));
     }
 
+    /// Whether a stream that is over announced this address: what is posted there comes late.
+    pub(crate) fn was_announced(&self, origin: &str, target: &str) -> bool {
+        let name = name(origin, b'e', target.as_bytes());
+        self.lock().over.contains(&name)
+    }
+
     /// How many sessions are known.
     pub(crate) fn count(&self) -> usize {
         self.lock().known.len()

@@ -215,8 +215,9 @@ impl Gateway {
         let log = Arc::new(self.log(session));
         let is_named = request.headers().contains_key(SESSION_ID);
         // What belongs to a session that it does not name was posted to the address that the
-        // stream of 2024-11-05 announced.
-        let is_legacy = !is_named && session.is_some_and(|session| session != LANE);
+        // stream of 2024-11-05 announced, also when that stream is over.
+        let is_late = || place == Place::AskMessage && self.sessions.was_announced(&origin, target);
+        let is_legacy = !is_named && (session.is_some_and(|session| session != LANE) || is_late());
         log.carry(
             Direction::ToServer,
             if is_legacy {

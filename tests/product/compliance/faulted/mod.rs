@@ -1,8 +1,9 @@
-//! Under every kind of fault nobody is blamed for what we did: on lines, in bodies and on streams
-//! of events, live and from disk, with a client that gives up, one that does not, and a fault
+//! Under every kind of fault nobody is blamed for what we did: on lines, in bodies, on streams of
+//! events and over HTTP+SSE, live and from disk, with a client that gives up, one that does not, and a fault
 //! that is taken away in between.
 
 mod http;
+mod legacy;
 mod lines;
 
 use std::io::Read;
@@ -170,6 +171,7 @@ enum Way {
     Lines,
     Bodies,
     Events,
+    Legacy,
 }
 
 impl Cell {
@@ -179,6 +181,7 @@ impl Cell {
         let options = ["--check", "--all", "--control", &control, "--fault", fault];
         match self.way {
             Way::Lines => Box::new(lines::Lines::start(folder, &options)),
+            Way::Legacy => Box::new(legacy::Legacy::start(folder, &options)),
             way => Box::new(http::Posts::start(folder, &options, way)),
         }
     }
@@ -222,7 +225,7 @@ fn meeting(kind: &Kind) -> Vec<String> {
 fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for kind in kinds::ALL {
-        for way in [Way::Lines, Way::Bodies, Way::Events] {
+        for way in [Way::Lines, Way::Bodies, Way::Events, Way::Legacy] {
             let reach = match way {
                 Way::Lines => Reach::Stdio,
                 _ => Reach::Http,
