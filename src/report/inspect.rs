@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tapewright_schemas::summary::{Hang, Method, Peer, Report, Totals};
 
 use super::figures::{duration, plural, size};
-use super::{inspect_http, safe};
+use super::{effect, inspect_http, safe};
 
 /// The report as text, aligned and without colour.
 pub(crate) fn text(file: &str, report: &Report) -> String {
@@ -32,6 +32,7 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     methods(report, &mut out);
     notifications(report, &mut out);
     injected(report, &mut out);
+    effects(report, &mut out);
     hangs(report, &mut out);
     noise(report, &mut out);
     found(report, &mut out);
@@ -238,6 +239,23 @@ fn injected(report: &Report, out: &mut Page) {
     }
 }
 
+/// What faults did: also of those that came while it was recorded.
+fn effects(report: &Report, out: &mut Page) {
+    if report.effects.is_empty() {
+        return;
+    }
+    out.line("");
+    out.line("  what faults did");
+    for one in report.effects.iter().take(SHOWN) {
+        let at = one
+            .at_ms
+            .map_or_else(String::new, |at| format!(" at {}", duration(at)));
+        let what = effect::line(&one.effect);
+        out.line(&format!("    event {}{at}: {what}", one.seq));
+    }
+    out.rest(report.faults);
+}
+
 fn hangs(report: &Report, out: &mut Page) {
     if report.hangs_count == 0 {
         return;
@@ -274,7 +292,7 @@ fn hang(one: &Hang) -> String {
         let _never_fails = write!(line, " after {}", duration(waited));
     }
     if let Some(fault) = &one.fault {
-        let _never_fails = write!(line, ", by the fault {}", super::effect::fault(fault));
+        let _never_fails = write!(line, ", by the fault {}", effect::fault(fault));
     }
     line
 }

@@ -131,7 +131,7 @@ impl Fold {
             EventBody::Stderr { .. } => self.stderr_lines += 1,
             EventBody::Faulted(faulted) => {
                 self.faults += 1;
-                self.injected.observe(&faulted.effect);
+                self.injected.observe(event, faulted, self.timed);
             }
             EventBody::Finding(finding) => {
                 self.findings += 1;
@@ -172,11 +172,8 @@ impl Fold {
             Ending::Footer(footer) => (footer.gaps, footer.redactions.clone()),
             Ending::CutShort { .. } => Default::default(),
         };
-        let gaps = if footer_gaps.count > 0 {
-            footer_gaps
-        } else {
-            self.gaps
-        };
+        let of_footer = footer_gaps.count > 0;
+        let gaps = if of_footer { footer_gaps } else { self.gaps };
         let why = incomplete(ending, self.gaps);
         let timed = self.timed;
         self.methods.sort_by_key(|calls| calls.dir);
@@ -217,6 +214,7 @@ impl Fold {
             stderr_lines: self.stderr_lines,
             faults: self.faults,
             injected: self.injected.report(&header.faults),
+            effects: self.injected.take_effects(),
             findings: self.findings,
             found: self.found,
             redactions,

@@ -2,26 +2,47 @@
 
 use std::collections::BTreeMap;
 
-use super::report::InjectedFault;
-use crate::event::{Effect, FaultKind, FaultRef};
+use super::report::{InjectedFault, ToldEffect};
+use crate::event::{Effect, Event, FaultKind, FaultRef, Faulted};
 
-/// Counts what faults did, by their names.
+/// What faults did.
 #[derive(Debug, Default)]
-pub(super) struct Injected(BTreeMap<FaultRef, u64>);
+pub(super) struct Injected {
+    counts: BTreeMap<FaultRef, u64>,
+    effects: Vec<ToldEffect>,
+}
 
 /// How many faults are told apart.
 const LIMIT: usize = 1_024;
+/// How many effects are listed.
+const EFFECTS: usize = 1_000;
 
 impl Injected {
-    /// A fault did something.
-    pub(super) fn observe(&mut self, effect: &Effect) {
+    /// A fault did something, at a time that is known where events are `timed`.
+    pub(super) fn observe(&mut self, event: &Event, faulted: &Faulted, timed: bool) {
+        if self.effects.len() < EFFECTS {
+            self.effects.push(ToldEffect {
+                seq: event.seq,
+                at_ms: timed.then(|| event.at.millis()),
+                effect: faulted.clone(),
+            });
+        }
+        self.count(&faulted.effect);
+    }
+
+    /// The first of what was done, in order.
+    pub(super) fn take_effects(&mut self) -> Vec<ToldEffect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    fn count(&mut self, effect: &Effect) {
         let Some(fault) = effect.fault.as_ref().filter(|_| !effect.what.is_sequel()) else {
             return;
         };
-        if let Some(count) = self.0.get_mut(fault) {
+        if let Some(count) = self.counts.get_mut(fault) {
             *count += 1;
-        } else if self.0.len() < LIMIT {
-            self.0.insert(fault.clone(), 1);
+        } else if self.counts.len() < LIMIT {
+            self.counts.insert(fault.clone(), 1);
         }
     }
 
@@ -29,7 +50,7 @@ impl Injected {
     pub(super) fn report(&self, asked: &[String]) -> Vec<InjectedFault> {
         let acted = |spec: &String| {
             let fault = fault_of(spec);
-            fault.and_then(|fault| self.0.get(&fault)).copied()
+            fault.and_then(|fault| self.counts.get(&fault)).copied()
         };
         let fault = |spec: &String| InjectedFault {
             spec: spec.clone(),
@@ -81,7 +102,7 @@ mod tests {
             ("my own", "slow", delayed),
         ] {
             let fault = fault(name, kind);
-            injected.observe(&Effect { fault, what });
+            injected.count(&Effect { fault, what });
         }
         let asked = [
             "hang name=hang-1 tool=search",

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::http::Http;
 use super::sessions::Session;
-use crate::event::{FaultRef, Finding};
+use crate::event::{FaultRef, Faulted, Finding};
 
 /// What is on a recording.
 #[derive(Clone, Debug, Serialize)]
@@ -74,6 +74,9 @@ pub struct Report {
     /// The faults that the recording began with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub injected: Vec<InjectedFault>,
+    /// The first of what faults did, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<ToldEffect>,
     /// How many findings judges left on the tape.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings: u64,
@@ -176,6 +179,19 @@ pub struct InjectedFault {
     pub spec: String,
     /// How often it acted; 0 when it never fired.
     pub acted: u64,
+}
+
+/// What a fault did, and when.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToldEffect {
+    /// Its number in the recording.
+    pub seq: u64,
+    /// When it was done, from the start of the recording, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<f64>,
+    /// What was done, to which message, and by which fault.
+    #[serde(flatten)]
+    pub effect: Faulted,
 }
 
 /// A request that hung.

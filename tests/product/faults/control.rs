@@ -94,3 +94,68 @@ fn a_port_asks_for_the_token_that_was_printed() {
     assert!(session.line().contains("\"error\""));
     assert_eq!(session.finish(PATIENCE).code(), Some(0));
 }
+
+#[test]
+fn what_is_slow_is_released_when_its_fault_goes_or_changes() {
+    for (number, words) in [
+        &["remove", "slow-1"][..],
+        &["change", "slow-1", "slow tool=search delay_ms=1"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let control = format!("unix:{}", folder.path().join("control.sock").display());
+        let (tape, log) = (
+            folder.path().join("run.tape.jsonl"),
+            folder.path().join("log"),
+        );
+        let peer = peer();
+        let slow = "slow tool=search delay_ms=3600000";
+        let options = [
+            "-o",
+            tape.to_str().unwrap(),
+            "--control",
+            &control,
+            "--fault",
+            slow,
+        ];
+        let server = [peer.to_str().unwrap(), "answer", log.to_str().unwrap()];
+        let mut session = Session::start(record(&options, &server));
+        session.send(&call(1, "search"));
+        let say = |command: &str| {
+            let done = tapewright()
+                .args([command, "--control", &control])
+                .output()
+                .unwrap();
+            String::from_utf8(done.stdout).unwrap()
+        };
+        let waits = || {
+            say("sessions").contains("id 1 for ")
+                && say("sessions").contains("by the fault slow-1 (slow)")
+        };
+        assert!(eventually(PATIENCE, waits), "{}", say("sessions"));
+        let (status, _, errors) = fault(&control, words);
+        assert_eq!(status, Some(0), "{errors}");
+        assert!(session.line().contains("\"id\":1,"));
+        let released = ["removed", "changed"][number];
+        assert!(
+            eventually(PATIENCE, || say("sessions").contains("0 pending")),
+            "{}",
+            say("sessions")
+        );
+        assert_eq!(session.finish(PATIENCE).code(), Some(0));
+        let inspected = tapewright()
+            .args(["inspect", tape.to_str().unwrap()])
+            .output()
+            .unwrap();
+        let inspected = String::from_utf8(inspected.stdout).unwrap();
+        let line = inspected
+            .lines()
+            .find(|line| line.contains("passed on after"));
+        let line = line.unwrap_or_else(|| panic!("{inspected}"));
+        // When it was, and not when it would have been.
+        let why = format!(", since the fault was {released}");
+        assert!(line.ends_with(&why) && !line.contains("3600000"), "{line}");
+    }
+}

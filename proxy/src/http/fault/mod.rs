@@ -148,10 +148,6 @@ impl Scene {
         response: Response<Outbound>,
     ) -> Response<Outbound> {
         let (mut parts, body) = response.into_parts();
-        if let Act::Delay { time, .. } = act {
-            self.delay(&aimed, time).await;
-            return Response::from_parts(parts, body);
-        }
         let in_its_place = match act {
             Act::Status {
                 status,
@@ -160,21 +156,20 @@ impl Scene {
             _ => None,
         };
         if let Some((status, retry_after)) = in_its_place {
-            let what = What::Answered { status };
-            if is_event_stream(&parts.headers) {
-                self.drain(aimed, what, body);
-            } else {
-                // The true answer comes first on the tape.
-                collect(body, self.log.limit_bytes()).await;
-                aimed.message = self.log.last_message(self.dir);
-                self.tell(&aimed, what);
-            }
+            self.replaced(aimed, status, Response::from_parts(parts, body))
+                .await;
             return status_of(status, retry_after);
         }
-        let whole = match collect(body, self.log.limit_bytes()).await {
+        // Whole, its message is on the tape, and what is said is said of it.
+        let collected = collect(body, self.log.limit_bytes()).await;
+        aimed.message = self.log.last_message(self.dir);
+        if let Act::Delay { time, .. } = act {
+            self.delay(&aimed, time).await;
+            return Response::from_parts(parts, collected.into_body(&self.gateway));
+        }
+        let whole = match collected {
             Collected::Whole(whole) => whole,
             other => {
-                aimed.message = self.log.last_message(self.dir);
                 let is_long = matches!(other, Collected::Long(..));
                 let why = if is_long {
                     Unable::TooLong
@@ -185,7 +180,6 @@ impl Scene {
                 return Response::from_parts(parts, other.into_body(&self.gateway));
             }
         };
-        aimed.message = self.log.last_message(self.dir);
         if whole.is_empty() && changes_text(&act) {
             self.not_done(&aimed, Unable::NoAnswer);
             return Response::from_parts(parts, Outbound::empty());
@@ -202,6 +196,20 @@ impl Scene {
                 let player = Player::new(self, aimed);
                 Response::from_parts(parts, player.start(moves))
             }
+        }
+    }
+
+    /// A status goes to the client in place of this response.
+    async fn replaced(self, mut aimed: Aimed, status: u16, response: Response<Outbound>) {
+        let what = What::Answered { status };
+        let (parts, body) = response.into_parts();
+        if is_event_stream(&parts.headers) {
+            self.drain(aimed, what, body);
+        } else {
+            // The true answer comes first on the tape.
+            collect(body, self.log.limit_bytes()).await;
+            aimed.message = self.log.last_message(self.dir);
+            self.tell(&aimed, what);
         }
     }
 
