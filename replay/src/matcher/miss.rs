@@ -1,17 +1,18 @@
 //! Why a request was not answered, and what was nearest to it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
-use tapewright_schemas::json as text;
 
-use super::search::{Seen, member};
+use super::named::{self, Named};
+use super::search::Seen;
 use super::{Live, Matcher};
 use crate::index::{is_by_method, method_key};
 use crate::json::{Aliases, Comparison, Difference, compare};
 use crate::options::MatchMode;
-use crate::script::{MethodId, TakePlace};
+use crate::script::{MethodId, Take, TakePlace};
 
 /// A request that no recording answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,6 +47,11 @@ pub enum Reason {
         /// Where.
         path: String,
     },
+    /// The tool or the prompt was never asked for, with whatever arguments.
+    NeverCalled {
+        /// The first of those that were, each once, in recorded order.
+        called: Vec<String>,
+    },
     /// It was never recorded.
     NeverRecorded,
     /// It was recorded, and another request has to come first.
@@ -54,6 +60,9 @@ pub enum Reason {
         expected: String,
         /// Its method.
         expected_method: String,
+        /// What it asks for: a tool, a prompt, a URI.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expected_target: Option<String>,
     },
     /// All of its recordings were played.
     UsedUp {
@@ -104,16 +113,13 @@ impl Miss {
     /// One sentence.
     #[must_use]
     pub fn message(&self) -> String {
-        let target = self.target.as_ref();
-        let what = target.map_or_else(
-            || format!("`{}`", self.method),
-            |target| format!("`{}` of `{target}`", self.method),
-        );
+        let what = request(&self.method, self.target.as_deref());
         let why = match &self.reason {
             Reason::Era { why } => return format!("no recording answers {what}: {why}"),
             Reason::HiddenByRule { path } => format!(
                 "a redaction rule hid what was recorded at {path}; replay with the options that it was recorded with"
             ),
+            Reason::NeverCalled { called } => self.never_called(called),
             Reason::NeverRecorded if self.recorded == 0 => {
                 "the method was never recorded".to_owned()
             }
@@ -121,7 +127,11 @@ impl Miss {
             Reason::OutOfOrder {
                 expected,
                 expected_method,
-            } => format!("it is out of order; next comes {expected} (`{expected_method}`)"),
+                expected_target,
+            } => {
+                let next = request(expected_method, expected_target.as_deref());
+                format!("it is out of order; next comes {next} ({expected})")
+            }
             Reason::UsedUp { times } => {
                 format!("it was recorded, but its recordings are used up ({times} of {times})")
             }
@@ -130,23 +140,42 @@ impl Miss {
             }
             Reason::Unanswered { why } => format!("it was recorded without an answer ({why})"),
         };
-        let near = self.nearest.first().filter(|_| {
-            matches!(
-                self.reason,
-                Reason::NeverRecorded | Reason::HiddenByRule { .. }
-            )
-        });
-        let near = near.map_or_else(String::new, |near| {
-            let paths: Vec<&str> = near
-                .differences
-                .iter()
-                .map(|one| one.path.as_str())
-                .collect();
-            let more = if paths.len() > 3 { ", …" } else { "" };
-            let paths = paths.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-            format!("; the nearest, {}, differs at {paths}{more}", near.place)
-        });
+        let near = self.nearest_words();
         format!("no recording answers {what}: {why}{near}")
+    }
+
+    fn never_called(&self, called: &[String]) -> String {
+        let called: Vec<String> = called.iter().map(|name| format!("`{name}`")).collect();
+        let called = called.join(", ");
+        match self.method.as_str() {
+            "tools/call" => format!("the tool was never called; called were {called}"),
+            _ => format!("it was never asked for; asked for were {called}"),
+        }
+    }
+
+    fn nearest_words(&self) -> String {
+        if !matches!(
+            self.reason,
+            Reason::NeverRecorded | Reason::HiddenByRule { .. }
+        ) {
+            return String::new();
+        }
+        let Some(near) = self.nearest.first() else {
+            return String::new();
+        };
+        let paths = near.differences.iter().map(|one| one.path.as_str());
+        let more = if near.differences.len() > 3 {
+            ", …"
+        } else {
+            ""
+        };
+        let paths = paths.take(3).collect::<Vec<_>>().join(", ");
+        let target = self.target.as_ref();
+        let of = target.map_or_else(String::new, |target| format!(" of `{target}`"));
+        format!(
+            "; the nearest{of}, {}, differs at {paths}{more}",
+            near.place
+        )
     }
 
     /// The error that answers it, without an id.
@@ -156,12 +185,24 @@ impl Miss {
     }
 }
 
+/// A request in words.
+fn request(method: &str, target: Option<&str>) -> String {
+    target.map_or_else(
+        || format!("`{method}`"),
+        |target| format!("`{method}` of `{target}`"),
+    )
+}
+
+/// Where a recorded request stands, and why it has no answer.
+fn place_of(take: &Take) -> String {
+    match &take.place {
+        TakePlace::Unanswered(_, why) => format!("{} ({why})", take.place.pointer()),
+        TakePlace::Exchange(_) | TakePlace::Probe(_) => take.place.pointer(),
+    }
+}
+
 impl Matcher {
     /// Tells why a request got nothing.
-    #[expect(
-        clippy::unnecessary_box_returns,
-        reason = "the error half of a result, which must not be large"
-    )]
     pub(super) fn miss(
         &mut self,
         live: Live<'_>,
@@ -169,38 +210,50 @@ impl Matcher {
         seen: &Seen,
         aliases: &Aliases,
     ) -> Box<Miss> {
-        let nearest = match method {
-            Some(method) if seen.used == 0 && seen.blocked.is_none() => {
-                self.nearest(live, method, aliases)
-            }
-            _ => Vec::new(),
+        let params = self.redacted_params(live).map(Cow::into_owned);
+        let params = params.as_deref();
+        let wanted = named::text_of(params, "name");
+        let fresh = method.filter(|_| seen.used == 0 && seen.blocked.is_none());
+        let named = fresh
+            .zip(wanted)
+            .map(|(method, name)| Named::look(&self.index, method, &name, CANDIDATES));
+        let nearest = fresh.map_or_else(Vec::new, |method| {
+            let same = named.as_ref().map(|named| named.same.as_slice());
+            self.nearest(live, method, same, aliases)
+        });
+        let never = named.filter(|named| named.none && !named.others.is_empty());
+        let reason = match never {
+            Some(named) => Reason::NeverCalled {
+                called: named.others,
+            },
+            None => self.reason(seen, &nearest),
         };
-        let params = self.redacted_params(live);
-        let target = ["name", "uri"]
-            .iter()
-            .find_map(|name| member(params.as_deref(), name))
-            .and_then(|source| match source {
-                [b'"', content @ .., b'"'] => {
-                    let mut meaning = Vec::new();
-                    text::unescape(content, &mut meaning);
-                    let shown = String::from_utf8_lossy(&meaning);
-                    Some(shown.chars().take(120).collect())
-                }
-                _ => None,
-            });
+        Box::new(Miss {
+            method: live.method.chars().take(120).collect(),
+            target: named::target(params).as_deref().map(named::short),
+            reason,
+            recorded: self.count(method),
+            nearest,
+        })
+    }
+
+    /// Why, where the name says nothing.
+    fn reason(&self, seen: &Seen, nearest: &[Near]) -> Reason {
         let hidden = nearest.first().and_then(|near| {
             let first = near.differences.first()?;
             let all = near.differences.iter().all(|one| one.redacted);
             all.then(|| first.path.clone())
         });
         let script = &self.index.script;
-        let reason = if let Some((_, expected)) = seen.blocked {
-            let expected = script.take(expected as usize);
+        if let Some((_, expected)) = seen.blocked {
+            let target = named::recorded_target(&self.index, expected);
+            let take = script.take(expected as usize);
             Reason::OutOfOrder {
-                expected: expected.map_or_else(String::new, |take| take.place.pointer()),
-                expected_method: expected.map_or_else(String::new, |take| {
+                expected: take.map_or_else(String::new, |take| take.place.pointer()),
+                expected_method: take.map_or_else(String::new, |take| {
                     String::from_utf8_lossy(script.method_name(take.method)).into_owned()
                 }),
+                expected_target: target.as_deref().map(named::short),
             }
         } else if seen.used > 0 {
             Reason::UsedUp { times: seen.used }
@@ -208,18 +261,18 @@ impl Matcher {
             Reason::HiddenByRule { path }
         } else {
             Reason::NeverRecorded
-        };
-        Box::new(Miss {
-            method: live.method.chars().take(120).collect(),
-            target,
-            reason,
-            recorded: self.count(method),
-            nearest,
-        })
+        }
     }
 
-    /// The recorded requests that differ in the fewest places.
-    fn nearest(&mut self, live: Live<'_>, method: MethodId, aliases: &Aliases) -> Vec<Near> {
+    /// The recorded requests that differ in the fewest places, of those of the `same` name
+    /// where there is a name.
+    fn nearest(
+        &mut self,
+        live: Live<'_>,
+        method: MethodId,
+        same: Option<&[u32]>,
+        aliases: &Aliases,
+    ) -> Vec<Near> {
         if is_by_method(live.method.as_bytes()) || live.line.len() > LONGEST_BYTES {
             return Vec::new();
         }
@@ -236,14 +289,15 @@ impl Matcher {
             skip_incidental: true,
             limit: DIFFERENCES,
         };
-        let first = index.by_method.first(method_key(method, None));
-        let name = |params: Option<&[u8]>| {
-            let of = |name| member(params, name).map(<[u8]>::to_vec);
-            of("name").or_else(|| of("uri"))
-        };
-        let wanted = name(params);
-        let mut found: Vec<(bool, usize, Near)> = Vec::new();
-        for ordinal in index.by_method.from(first).take(CANDIDATES) {
+        let candidates = same.map_or_else(
+            || {
+                let first = index.by_method.first(method_key(method, None));
+                index.by_method.from(first).take(CANDIDATES).collect()
+            },
+            <[u32]>::to_vec,
+        );
+        let mut found: Vec<Near> = Vec::new();
+        for ordinal in candidates {
             let Some(take) = index.script.take(ordinal as usize) else {
                 continue;
             };
@@ -258,24 +312,15 @@ impl Matcher {
                 "params",
                 &comparison,
             );
-            let other = name(recorded) != wanted;
-            let place = match &take.place {
-                TakePlace::Unanswered(_, why) => format!("{} ({why})", take.place.pointer()),
-                TakePlace::Exchange(_) | TakePlace::Probe(_) => take.place.pointer(),
-            };
-            let near = Near {
-                place,
+            found.push(Near {
+                place: place_of(take),
                 used: self.is_used(ordinal),
                 differences,
-            };
-            found.push((other, near.differences.len(), near));
+            });
         }
         // Stable: of two that are as near, the first recorded one.
-        found.sort_by_key(|(other, differences, _)| (*other, *differences));
+        found.sort_by_key(|near| near.differences.len());
+        found.truncate(SHOWN);
         found
-            .into_iter()
-            .map(|(_, _, near)| near)
-            .take(SHOWN)
-            .collect()
     }
 }

@@ -2,6 +2,7 @@
 
 mod bind;
 mod miss;
+mod named;
 mod search;
 
 use std::borrow::Cow;

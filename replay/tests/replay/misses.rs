@@ -20,15 +20,50 @@ fn the_nearest_recordings_are_shown_with_what_differs() {
     let error = stage().missed(CALL, live);
     assert_eq!(
         error["message"],
-        "no recording answers `tools/call` of `weather`: it was never recorded with these parameters; the nearest, /exchanges/1, differs at $.params.arguments.city"
+        "no recording answers `tools/call` of `weather`: it was never recorded with these parameters; the nearest of `weather`, /exchanges/1, differs at $.params.arguments.city"
     );
     let near = &error["data"]["nearest"];
     assert_eq!(near[0]["place"], "/exchanges/1");
     assert_eq!(near[0]["used"], false);
     assert_eq!(near[0]["differences"][0]["recorded"], "\"Berlin\"");
     assert_eq!(near[0]["differences"][0]["live"], "\"Paris\"");
-    assert_eq!(near[1]["place"], "/exchanges/2");
+    assert_eq!(near.as_array().unwrap().len(), 1, "of the same tool alone");
     assert_eq!(error["data"]["recorded"], 2);
+}
+
+#[test]
+fn a_tool_that_was_never_called_is_told_with_those_that_were() {
+    let live = r#"{"name":"search","arguments":{"city":"Berlin","days":3}}"#;
+    let error = stage().missed(CALL, live);
+    assert_eq!(
+        error["message"],
+        "no recording answers `tools/call` of `search`: the tool was never called; called were `weather`, `tides`"
+    );
+    assert_eq!(error["data"]["reason"], "never_called");
+    assert_eq!(error["data"]["called"][1], "tides");
+    assert!(error["data"].get("nearest").is_none(), "{error}");
+}
+
+#[test]
+fn the_nearest_call_is_of_the_same_tool_however_late_it_was_recorded() {
+    let other = |place: i32| format!(r#"{{"name":"other","arguments":{{"n":{place}}}}}"#);
+    let mut all: Vec<String> = (0..500)
+        .map(|place| exchange(CALL, &other(place), "0"))
+        .collect();
+    let late = r#"{"name":"late","arguments":{"a":1,"b":2,"c":3}}"#;
+    all.push(exchange(CALL, late, "1"));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let live = r#"{"name":"late","arguments":{"n":7}}"#;
+    let error = Stage::new(&cassette(&all)).missed(CALL, live);
+    assert_eq!(error["data"]["reason"], "never_recorded", "{error}");
+    assert_eq!(error["data"]["nearest"][0]["place"], "/exchanges/500");
+}
+
+#[test]
+fn a_name_that_a_rule_hid_is_not_said_to_be_never_called() {
+    let key = format!("sk-{}-api03-{}", "ant", "0123456789abcdefXYZ");
+    let error = stage().missed(CALL, &format!(r#"{{"name":"{key}"}}"#));
+    assert_ne!(error["data"]["reason"], "never_called", "{error}");
 }
 
 #[test]

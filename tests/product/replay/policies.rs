@@ -54,7 +54,7 @@ fn requests_may_have_to_come_in_recorded_order() {
     let mut strict = session(folder.path(), &tape, &["--ordering", "recorded"]);
     let early = say(&mut strict, 1, "2");
     assert!(
-        early.contains("it is out of order; next comes /exchanges/0"),
+        early.contains("it is out of order; next comes `tools/call` of `echo` (/exchanges/0)"),
         "{early}"
     );
     assert_eq!(say(&mut strict, 2, "1"), "one");

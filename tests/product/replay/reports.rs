@@ -20,7 +20,7 @@ fn a_miss_says_why_and_shows_what_was_nearest() {
     assert_eq!(error["code"], -32020);
     assert_eq!(
         error["message"],
-        "no recording answers `tools/call` of `echo`: it was never recorded with these parameters; the nearest, /exchanges/1, differs at $.params.arguments.more, $.params.arguments.text"
+        "no recording answers `tools/call` of `echo`: it was never recorded with these parameters; the nearest of `echo`, /exchanges/1, differs at $.params.arguments.more, $.params.arguments.text"
     );
     assert_eq!(error["data"]["reason"], "never_recorded");
     assert_eq!(
