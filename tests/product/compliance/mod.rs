@@ -6,6 +6,7 @@ mod explain;
 mod faulted;
 mod folders;
 mod formats;
+mod gaps;
 mod hangs;
 mod live;
 mod oracle;

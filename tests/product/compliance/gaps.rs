@@ -1,0 +1,85 @@
+//! What a tape lacks is said on standard error, and what hangs on it is inconclusive.
+
+use serde_json::Value;
+
+use super::{INITIALIZE, INITIALIZED, PING, PONG, RESULT, server};
+use crate::support::{Session, record, tapewright};
+
+/// The lines of a tape of one session.
+fn lines(folder: &std::path::Path) -> Vec<String> {
+    let tape = folder.join("whole.tape.jsonl");
+    let script = server(&[(r#"\"initialize\""#, RESULT), (r#"\"ping\""#, PONG)]);
+    let options = ["-o", tape.to_str().unwrap()];
+    let mut session = Session::start(record(&options, &["sh", "-c", &script]));
+    session.send(INITIALIZE);
+    assert_eq!(session.line(), RESULT);
+    session.send(INITIALIZED);
+    session.send(PING);
+    assert_eq!(session.line(), PONG);
+    assert!(session.finish(std::time::Duration::from_secs(60)).success());
+    let text = std::fs::read_to_string(tape).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Judges these lines; what is said beside, and the outcomes that are no pass.
+fn judged(folder: &std::path::Path, lines: &[String]) -> (String, Vec<(String, String)>) {
+    let tape = folder.join("cut.tape.jsonl");
+    std::fs::write(&tape, lines.join("\n") + "\n").unwrap();
+    let words = ["compliance", "invariants", "--all", "--format", "json"];
+    let capture = ["--capture", tape.to_str().unwrap()];
+    let output = tapewright().args(words).args(capture).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut found = Vec::new();
+    outcomes(&report, &mut found);
+    assert!(found.len() > 50, "{report:#}");
+    found.retain(|(_, status)| status == "fail" || status == "inconclusive");
+    (String::from_utf8(output.stderr).unwrap(), found)
+}
+
+/// Every rule with its status, wherever it stands.
+fn outcomes(value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(members) => {
+            let text = |name: &str| members.get(name).and_then(Value::as_str);
+            if let (Some(code), Some(status)) = (text("code").or(text("id")), text("status")) {
+                found.push((code.to_owned(), status.to_owned()));
+            }
+            members.values().for_each(|one| outcomes(one, found));
+        }
+        Value::Array(all) => all.iter().for_each(|one| outcomes(one, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_missing_is_said_and_fails_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = lines(folder.path());
+    let (said, found) = judged(folder.path(), &whole);
+    assert_eq!((said.as_str(), found.len()), ("", 0), "{found:?}");
+    let last = whole.len() - 1;
+    let answer = whole
+        .iter()
+        .position(|line| line.contains("\"serverInfo\""));
+    let answer = answer.expect("an answer");
+    let without = |places: std::ops::Range<usize>| {
+        let mut lines = whole.clone();
+        lines.drain(places);
+        judged(folder.path(), &lines)
+    };
+    // Where nothing but the footer is gone, no verdict hangs on it.
+    for (cut, notice, matters) in [
+        (answer..answer + 1, "lacks an event: its numbers jump", true),
+        (answer..answer + 2, "lacks 2 events: its numbers jump", true),
+        (last..last + 1, "has no footer; it ends after event", false),
+        (answer..last + 1, "has no footer; it ends after event", true),
+    ] {
+        let (said, found) = without(cut.clone());
+        let lines: Vec<&str> = said.lines().filter(|line| line.contains(notice)).collect();
+        assert_eq!(lines.len(), 1, "{cut:?}: {said}");
+        assert!(lines[0].starts_with("tapewright: `"), "{said}");
+        let failed = found.iter().any(|(_, status)| status == "fail");
+        assert!(!failed, "{cut:?}: {found:?}");
+        assert_eq!(!found.is_empty(), matters, "{cut:?}: {found:?}");
+    }
+}
