@@ -238,15 +238,27 @@ impl Walk<'_, '_> {
         }
         let recorded = recorded.map(|place| self.recorded.source(place));
         let live = live.map(|place| self.live.source(place));
-        let hides =
-            |text: &[u8]| placeholder::is_likely(text) && !placeholder::find(text).is_empty();
         self.found.push(Difference {
             path: path(trail),
-            redacted: recorded.is_some_and(hides) != live.is_some_and(hides),
+            redacted: recorded
+                .zip(live)
+                .is_some_and(|(recorded, live)| hid(recorded, live) != hid(live, recorded)),
             recorded: recorded.map(shown),
             live: live.map(shown),
         });
     }
+}
+
+/// Whether a rule hid in one value what may be the other one. Where the text around the
+/// placeholder differs, it is the values that differ.
+fn hid(one: &[u8], other: &[u8]) -> bool {
+    let found = if placeholder::is_likely(one) {
+        placeholder::find(one)
+    } else {
+        Vec::new()
+    };
+    let whole = |found: &placeholder::Found| found.range == (1..one.len().saturating_sub(1));
+    found.iter().any(whole) || !found.is_empty() && placeholder::fits(one, other)
 }
 
 /// The JSON path of a place.

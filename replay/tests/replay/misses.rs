@@ -67,6 +67,20 @@ fn a_name_that_a_rule_hid_is_not_said_to_be_never_called() {
 }
 
 #[test]
+fn a_rule_is_blamed_only_for_what_it_hid() {
+    let with = |note: &str| format!(r#"{{"name":"mail","arguments":{{"note":"{note}"}}}}"#);
+    let recorded = exchange(CALL, &with("to Ann with <REDACTED:other#1>"), "1");
+    let reason = |live: &str| {
+        let error = Stage::new(&cassette(&[&recorded])).missed(CALL, live);
+        error["data"]["reason"].clone()
+    };
+    assert_eq!(reason(&with("to Ann with that")), "hidden_by_rule");
+    assert_eq!(reason(&with("to Bob with that")), "never_recorded");
+    let absent = r#"{"name":"mail","arguments":{}}"#;
+    assert_eq!(reason(absent), "never_recorded");
+}
+
+#[test]
 fn no_secret_is_repeated() {
     let key = format!("sk-{}-api03-{}", "ant", "0123456789abcdefXYZ");
     let argument = format!(r#"{{"name":"weather","arguments":{{"key":"{key}"}}}}"#);
