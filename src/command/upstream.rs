@@ -127,6 +127,7 @@ impl UpstreamArguments {
             tls,
             connect_timeout: seconds("--connect-timeout", self.connect_timeout)?,
             http2_prior_knowledge: self.upstream_http2,
+            destinations: None,
         })
     }
 

@@ -38,6 +38,7 @@ impl Talk {
                 tls: client_config(&TlsSettings::default()).unwrap(),
                 connect_timeout: LIMIT,
                 http2_prior_knowledge: false,
+                destinations: None,
             },
         );
         let fields = fields

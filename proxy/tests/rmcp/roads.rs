@@ -149,6 +149,7 @@ pub(crate) fn over_http(url: &str) -> Remote {
             tls: client_config(&TlsSettings::default()).unwrap(),
             connect_timeout: Duration::from_secs(60),
             http2_prior_knowledge: false,
+            destinations: None,
         },
     );
     Remote::new(RemoteSettings {

@@ -9,7 +9,7 @@ use tapewright_engine::fault::{Book, Reach};
 use tapewright_proxy::http::forward::{Authority, Forward};
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
 use tapewright_proxy::http::listen::Limits;
-use tapewright_proxy::http::origin::{Origin, OriginSettings, OriginUrl};
+use tapewright_proxy::http::origin::{Destinations, Origin, OriginSettings, OriginUrl};
 
 use super::listen::{ListenArguments, MinTls};
 use crate::command::upstream::{UpstreamArguments, seconds};
@@ -34,6 +34,10 @@ pub(crate) struct HttpArguments {
     /// our own that the client has to trust
     #[arg(long, requires = "forward_proxy")]
     intercept: bool,
+    /// Connect to this host alone, a name or an address; can be given several times. Without
+    /// it a forward proxy connects to all but link-local and metadata addresses
+    #[arg(long, value_name = "HOST", requires = "forward_proxy")]
+    allow_destination: Vec<String>,
     /// Send `Host` to the server as the client sent it
     #[arg(long)]
     preserve_host: bool,
@@ -130,10 +134,11 @@ impl HttpArguments {
         } else {
             None
         };
-        Ok(Route::Forward(Forward::new(
-            self.origin_settings()?,
-            authority,
-        )))
+        let settings = OriginSettings {
+            destinations: Some(Destinations::only(&self.allow_destination)),
+            ..self.origin_settings()?
+        };
+        Ok(Route::Forward(Forward::new(settings, authority)))
     }
 
     fn limits(&self) -> anyhow::Result<Limits> {

@@ -268,6 +268,7 @@ pub(super) fn origin_settings(name: &str, url: &UrlServer) -> anyhow::Result<Ori
         tls,
         connect_timeout: url.http.connect_timeout,
         http2_prior_knowledge: false,
+        destinations: None,
     })
 }
 

@@ -365,3 +365,30 @@ fn a_client_that_does_not_trust_us_only_loses_its_tunnel() {
     assert!(connect(plain.into_socket(), &certificates.client_config(&[])).is_err());
     gateway.stop();
 }
+
+#[test]
+fn what_only_this_machine_has_is_not_reached_and_destinations_can_be_named() {
+    let server = Upstream::start();
+    let (own, foreign) = (server.address().to_string(), "169.254.169.254:80");
+    let ask = |gateway: &Gateway, authority: &str| {
+        [
+            format!("GET http://{authority}/x HTTP/1.1\r\nHost: {authority}\r\n\r\n"),
+            format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"),
+        ]
+        .map(|text| {
+            let mut client = gateway.connect();
+            client.send(text);
+            let head = client.head();
+            let body = client.body(&head);
+            assert!(find(&body, b"--allow-destination").is_some());
+            head.status()
+        })
+    };
+    let gateway = Gateway::forward(&[]);
+    assert_eq!(ask(&gateway, foreign), [403, 403]);
+    drop(tunnel(&gateway, &own));
+    let gateway = Gateway::forward(&["--allow-destination", "other.example"]);
+    assert_eq!(ask(&gateway, &own), [403, 403]);
+    let gateway = Gateway::forward(&["--allow-destination", "127.0.0.1"]);
+    drop(tunnel(&gateway, &own));
+}

@@ -82,6 +82,7 @@ fn client_at(url: &str) -> Client {
         .unwrap(),
         connect_timeout: LIMIT,
         http2_prior_knowledge: false,
+        destinations: None,
     };
     let remote = Remote::new(RemoteSettings {
         origin: Origin::new(OriginUrl::parse(url).unwrap(), settings),

@@ -1,5 +1,6 @@
 //! Tunnels: `CONNECT`.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,15 +72,11 @@ impl Forward {
             ],
         );
         let limit = self.settings.connect_timeout;
-        let server = tokio::time::timeout(limit, TcpStream::connect((url.host.as_str(), url.port)));
+        let server = tokio::time::timeout(limit, self.settings.tcp(&url.host, url.port));
         let server = match server.await {
             Ok(Ok(server)) => server,
             failed => {
-                let why = match failed {
-                    Ok(Err(error)) => format!("no connection to {}: {error}", url.authority()),
-                    _ => format!("no connection to {} in time", url.authority()),
-                };
-                let ours = Ours::new(StatusCode::BAD_GATEWAY, why);
+                let ours = unreached(failed.ok().and_then(Result::err).as_ref(), &url);
                 note_ours(&log, &ours);
                 return ours.response();
             }
@@ -117,6 +114,21 @@ impl Forward {
             }
         });
         Response::new(Outbound::empty())
+    }
+}
+
+/// There is no connection to a server, because of an error or in time.
+fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> Ours {
+    let to = url.authority();
+    match error {
+        Some(error) => {
+            let why = format!("no connection to {to}: {error}");
+            Ours::new(Ours::status_of(error), why)
+        }
+        None => Ours::new(
+            StatusCode::BAD_GATEWAY,
+            format!("no connection to {to} in time"),
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::io;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -35,9 +36,18 @@ impl Ours {
     pub(crate) fn of_send(error: &SendError) -> Self {
         let status = match error {
             SendError::Connect(ConnectError::TimedOut { .. }) => StatusCode::GATEWAY_TIMEOUT,
+            SendError::Connect(ConnectError::Tcp { source, .. }) => Self::status_of(source),
             _ => StatusCode::BAD_GATEWAY,
         };
         Self::new(status, chain(error))
+    }
+
+    /// The status for a connection that did not come about; 403 for one that we do not make.
+    pub(crate) fn status_of(error: &io::Error) -> StatusCode {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
+            _ => StatusCode::BAD_GATEWAY,
+        }
     }
 
     /// The client may not talk to us.

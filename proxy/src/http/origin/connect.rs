@@ -11,7 +11,6 @@ use hyper::ext::on_informational;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
@@ -95,7 +94,9 @@ impl Connector {
 
     async fn open(&self) -> Result<Connection, ConnectError> {
         let authority = || self.authority.clone();
-        let tcp = TcpStream::connect((self.host.as_str(), self.port))
+        let tcp = self
+            .settings
+            .tcp(&self.host, self.port)
             .await
             .and_then(|tcp| tcp.set_nodelay(true).map(|()| tcp))
             .map_err(|source| ConnectError::Tcp {

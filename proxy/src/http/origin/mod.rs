@@ -7,18 +7,22 @@
 
 mod address;
 mod connect;
+mod destination;
 mod pool;
 mod tls;
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use hyper::body::Incoming;
+use tokio::net::TcpStream;
 
 pub use self::address::{BadUrl, OriginUrl, Scheme};
 pub use self::connect::ConnectError;
+pub use self::destination::Destinations;
 pub use self::tls::{TlsProblem, TlsSettings, client_config};
 pub(crate) use self::tls::{certificates, versions};
 
@@ -52,6 +56,18 @@ pub struct OriginSettings {
     pub connect_timeout: Duration,
     /// Speak HTTP/2 without asking on a connection without TLS.
     pub http2_prior_knowledge: bool,
+    /// Which servers are reached; `None` where the user named the one.
+    pub destinations: Option<Destinations>,
+}
+
+impl OriginSettings {
+    /// A connection to a server that is one of the destinations.
+    pub(crate) async fn tcp(&self, host: &str, port: u16) -> io::Result<TcpStream> {
+        match &self.destinations {
+            None => TcpStream::connect((host, port)).await,
+            Some(only) => TcpStream::connect(only.resolve(host, port).await?.as_slice()).await,
+        }
+    }
 }
 
 /// Why a request had no answer.
