@@ -77,8 +77,8 @@ pub(super) enum State {
     Fresh,
     /// For the end of a fault that keeps the answer, which came on this conduit.
     Kept(ConduitId),
-    /// For a time.
-    Until(Offset),
+    /// For a time; its answer came on this conduit.
+    Until(Offset, ConduitId),
 }
 
 /// How much of a text of a peer is shown, in bytes.

@@ -404,7 +404,7 @@ impl<T: Default> Conversation<T> {
         let Some(exchange) = self.exchanges.remove(handle) else {
             return;
         };
-        if let State::Until(due) = exchange.state {
+        if let State::Until(due, _) = exchange.state {
             self.until.remove(&(due, handle));
         }
         let waits = matches!(outcome, Outcome::StillPending | Outcome::PeerGone);

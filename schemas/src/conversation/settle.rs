@@ -60,7 +60,10 @@ impl<T: Default> Conversation<T> {
             return self.released(event, faulted, goes);
         }
         if what.left() {
-            let kept = self.handles(|one| one.state == State::Kept(event.conduit));
+            let here = event.conduit;
+            let kept = self.handles(
+                |one| matches!(one.state, State::Kept(on) | State::Until(_, on) if on == here),
+            );
             for handle in kept {
                 self.end(handle, Outcome::ClientGone, self.now);
             }
@@ -106,7 +109,7 @@ impl<T: Default> Conversation<T> {
         let answered = exchange.state == State::Fresh;
         match due {
             Some(due) if answered => {
-                exchange.state = State::Until(due);
+                exchange.state = State::Until(due, event.conduit);
                 self.until.insert((due, handle));
             }
             Some(_) => {}
@@ -134,7 +137,7 @@ impl<T: Default> Conversation<T> {
                     conduit == event.conduit && (message.is_none() || one.held == message)
                 }
                 // Sooner than it was due.
-                State::Until(_) => one.conduit == event.conduit && one.held == faulted.message,
+                State::Until(_, conduit) => conduit == event.conduit && one.held == faulted.message,
                 State::Fresh | State::Open => false,
             };
             is_held

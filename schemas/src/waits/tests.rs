@@ -185,6 +185,50 @@ fn a_delay_ends_when_its_fault_is_taken_away() {
     assert!(talk.told().is_empty());
 }
 
+/// A client that has a stream besides, on which its calls are answered.
+fn with_a_stream() -> Talk {
+    let mut talk = Talk::new(20);
+    for conduit in [4, 5] {
+        talk.conduit = conduit;
+        let address = "127.0.0.1:1".to_owned();
+        let connection = u64::from(conduit);
+        let peer = Peer::Client {
+            address,
+            connection,
+        };
+        talk.event(ToServer, EventBody::Opened(peer));
+    }
+    talk.conduit = 4;
+    talk.say(ToServer, &ask(1));
+    talk.conduit = 5;
+    talk.say(ToClient, &answer(1));
+    let by = Offset(50_000);
+    talk.fault("slow-1", Some(1), What::Delayed { by });
+    talk.waits.tick(Offset(40_000));
+    assert_eq!(talk.told(), ["+1"]);
+    talk.at = 40_000;
+    talk
+}
+
+#[test]
+fn a_delay_on_another_conduit_ends_when_it_is_over_there() {
+    let mut talk = with_a_stream();
+    talk.fault("slow-1", Some(1), released(false));
+    assert_eq!(talk.told(), ["-1 answered 38"]);
+    talk.waits.tick(Offset(90_000));
+    assert!(talk.told().is_empty());
+}
+
+#[test]
+fn who_leaves_during_a_delay_gets_no_answer() {
+    let mut talk = with_a_stream();
+    let after = Offset(1_000);
+    talk.fault("slow-1", Some(1), What::Left { after });
+    assert_eq!(talk.told(), ["-1 client gone 38"]);
+    talk.waits.tick(Offset(90_000));
+    assert!(talk.told().is_empty());
+}
+
 #[test]
 fn a_server_that_leaves_answers_nothing() {
     let mut talk = Talk::new(1_000);
