@@ -15,6 +15,7 @@ use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::Header;
 
 use super::suite_faults;
+use crate::files::output;
 use crate::report::{self, Mistake};
 
 /// Which faults are injected.
@@ -78,6 +79,9 @@ impl FaultArguments {
         let hint = "name it like `--control 127.0.0.1:0` or `--control unix:control.sock`";
         let mistake = |what: String| Mistake::new(what, hint);
         let place = Place::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
+        if let Place::Unix(path) = &place {
+            output::links(path)?;
+        }
         let long = hang_after.and_then(|time| u64::try_from(time.as_micros()).ok());
         let view = View::new(clock, long.map(Offset));
         book.open();

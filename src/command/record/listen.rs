@@ -1,7 +1,7 @@
 //! Where clients on HTTP are served: for `record` and `replay`.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::listen::{ClientToken, Place, server_config};
 
 use crate::command::upstream::seconds;
+use crate::files::output;
 use crate::report::{Mistake, safe};
 
 /// Clients on HTTP.
@@ -94,6 +95,7 @@ impl ListenArguments {
                 "leave `--tls-cert` out: what passes through a socket never leaves the machine";
             return mistake("is served without TLS", hint);
         }
+        output::links(Path::new(path))?;
         Ok((Place::Unix(path.into()), None))
     }
 
