@@ -1,12 +1,15 @@
 //! What became of a replay: served, missed, never asked for.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use tapewright_schemas::redact::Redactor;
 
+use crate::index::Index;
 use crate::json::Difference;
 use crate::matcher::Miss;
-use crate::script::Script;
+use crate::script::MethodId;
 
 /// Counts over all sessions of a replay.
 #[derive(Default)]
@@ -146,15 +149,26 @@ impl Tally {
 
     /// The report so far.
     #[must_use]
-    pub fn report(&self, script: &Script) -> Report {
+    pub fn report(&self, index: &Index) -> Report {
+        let script = index.script();
         let inner = self.lock();
+        // A peer may call a method as it likes.
+        let mut redactor = Redactor::new(Arc::clone(&index.options.rules));
+        let mut methods: HashMap<MethodId, String> = HashMap::new();
+        let mut named = |method: MethodId| {
+            let shown = || {
+                let text = redactor.text(script.method_name(method));
+                String::from_utf8_lossy(&text).into_owned()
+            };
+            methods.entry(method).or_insert_with(shown).clone()
+        };
         let requests: Vec<Served> = script
             .takes
             .iter()
             .enumerate()
             .map(|(place, take)| Served {
                 place: take.place.pointer(),
-                method: String::from_utf8_lossy(script.method_name(take.method)).into_owned(),
+                method: named(take.method),
                 times: inner.served.get(place).copied().unwrap_or_default(),
             })
             .collect();

@@ -113,7 +113,7 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     let redactor = Redactor::new(Arc::clone(rules));
     file.rewind().map_err(io)?;
     if !FileKind::is_tape_header(&line) {
-        return document(path, redactor, check);
+        return document(path, redactor, rules, check);
     }
     if check {
         return tape(&mut file, redactor, &mut std::io::sink());
@@ -174,7 +174,12 @@ fn tape(
     Ok(found)
 }
 
-fn document(path: &Path, mut redactor: Redactor, check: bool) -> anyhow::Result<Found> {
+fn document(
+    path: &Path,
+    mut redactor: Redactor,
+    rules: &Arc<Rules>,
+    check: bool,
+) -> anyhow::Result<Found> {
     let io = |error: std::io::Error| {
         unreadable(
             path,
@@ -194,9 +199,17 @@ fn document(path: &Path, mut redactor: Redactor, check: bool) -> anyhow::Result<
             "write it without a byte order mark",
         )
     })?;
-    let place = |place: scrub::Place| (format!("#{}", place.pointer), place.kind);
+    // A member may be named by a secret, and its place is told.
+    let mut names = Redactor::new(Arc::clone(rules));
+    let mut place = |place: scrub::Place| {
+        let pointer = names.text(place.pointer.as_bytes());
+        (
+            format!("#{}", String::from_utf8_lossy(&pointer)),
+            place.kind,
+        )
+    };
     let found = Found {
-        places: places.into_iter().map(place).collect(),
+        places: places.into_iter().map(&mut place).collect(),
         counts: redactor.counts().clone(),
     };
     if !check && *scrubbed != *text {

@@ -100,9 +100,9 @@ const DIFFERENCES: usize = 8;
 const LONGEST_BYTES: usize = 1 << 20;
 
 impl Miss {
-    pub(crate) fn plain(method: &str, reason: Reason) -> Self {
+    pub(crate) fn plain(method: String, reason: Reason) -> Self {
         Self {
-            method: method.to_owned(),
+            method,
             target: None,
             reason,
             recorded: 0,
@@ -229,7 +229,7 @@ impl Matcher {
             None => self.reason(seen, &nearest),
         };
         Box::new(Miss {
-            method: live.method.chars().take(120).collect(),
+            method: self.shown(live.method).chars().take(120).collect(),
             target: named::target(params).as_deref().map(named::short),
             reason,
             recorded: self.count(method),

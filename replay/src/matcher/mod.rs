@@ -83,6 +83,12 @@ impl Matcher {
         &mut self.redactor
     }
 
+    /// A name of a peer's as it may be told.
+    pub(crate) fn shown(&mut self, name: &str) -> String {
+        let text = self.redactor.text(name.as_bytes());
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// The recorded session that is played, once that is known.
     pub(crate) fn home(&self) -> Option<u32> {
         self.home

@@ -78,6 +78,7 @@ impl Player {
         self.say_now(now, output);
         if !refusal.is_probe {
             let reason = Reason::Era { why: refusal.why };
+            let method = self.matcher.shown(method);
             self.tally.missed(Miss::plain(method, reason));
         }
     }
@@ -101,6 +102,7 @@ impl Player {
             && let Some(why) = Self::unanswered(take)
         {
             let why = why.to_owned();
+            let method = self.matcher.shown(method);
             return self.refuse(now, id, &Miss::plain(method, Reason::Unanswered { why }));
         }
         let id = Bytes::copy_from_slice(id);

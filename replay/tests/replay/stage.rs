@@ -133,6 +133,6 @@ impl Stage {
     }
 
     pub(crate) fn report(&self) -> Report {
-        self.tally.report(self.index.script())
+        self.tally.report(&self.index)
     }
 }

@@ -105,9 +105,9 @@ fn play(
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let (cassette, tally) = cassette(path, arguments, clock)?;
-    let script = Arc::clone(&cassette.1);
+    let index = Arc::clone(&cassette.1);
     let exit = serve(place, Arc::new(cassette.0), arguments, clock)?;
-    let report = tally.report(&script);
+    let report = tally.report(&index);
     replay::conclude(&report, None, arguments.verbose)?;
     Ok(if report.missed > 0 { Exit::Fail } else { exit })
 }
@@ -119,9 +119,9 @@ fn extend(
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let way = place.0;
-    let ((cassette, script), _) = cassette(path, arguments, clock)?;
+    let ((cassette, index), _) = cassette(path, arguments, clock)?;
     // What is new happens behind what is known.
-    let live_clock = clock.put_forward(script.length());
+    let live_clock = clock.put_forward(index.script().length());
     let fresh = NewEpisodes::start(path, arguments, way, live_clock)?;
     let live = way.upstream(&arguments.http, arguments.max_message)?;
     let tapped = Tapped::new(live, fresh.recorder(), live_clock);
@@ -137,7 +137,7 @@ fn extend(
     Ok(if whole { exit } else { Exit::Inconclusive })
 }
 
-type Loaded = (CassetteUpstream, Arc<tapewright_replay::Script>);
+type Loaded = (CassetteUpstream, Arc<Index>);
 
 /// The cassette, as a server.
 fn cassette(
@@ -155,13 +155,12 @@ fn cassette(
         let hint = "make a cassette of it: `tapewright export TAPE --as cassette -o FILE`";
         return Err(Mistake::new(what, hint).into());
     }
-    let script = Arc::new(script);
     let rules = super::rules(arguments, None)?();
     let options = Options::new(rules);
-    let index = Arc::new(Index::new(Arc::clone(&script), Arc::new(options)));
+    let index = Arc::new(Index::new(Arc::new(script), Arc::new(options)));
     let tally = Arc::new(replay::tally(arguments.verbose));
-    let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
-    Ok(((upstream, script), tally))
+    let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);
+    Ok(((upstream, index), tally))
 }
 
 /// Serves until the client leaves, or a signal ends it.

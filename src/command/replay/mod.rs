@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = Arc::new(arguments.playing.options(Arc::clone(&rules))?);
     let index = Arc::new(Index::new(Arc::clone(&script), options));
     let tally = Arc::new(tally(arguments.verbose));
-    let upstream = CassetteUpstream::new(index, Arc::clone(&tally), clock);
+    let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);
     let label = label(arguments, &script);
     let reach = match arguments.listening.listen {
         Some(_) => Reach::Any,
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         None => serve_stdio((&upstream, &book), &recorder, clock)?,
     };
     let finished = recorder.finish();
-    let report = tally.report(&script);
+    let report = tally.report(&index);
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
     if arguments.verbose {
         faults::end(&book);

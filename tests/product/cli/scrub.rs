@@ -21,6 +21,33 @@ fn files() -> tempfile::TempDir {
 }
 
 #[test]
+fn a_check_does_not_tell_a_name_that_is_a_secret() {
+    let folder = folder(&[(
+        "names.json",
+        &format!(
+            "{{\"version\":\"1\",\"exchanges\":[{{\"request\":{{\"id\":1,\"{SECRET}\":{{\"password\":\"hunter2\"}}}},\"response\":{{\"id\":1}}}}]}}"
+        ),
+    )]);
+    let check = [
+        "scrub",
+        "--check",
+        "--redact-env",
+        "CHECK_VALUE",
+        "names.json",
+    ];
+    let (status, stdout, stderr) = run(folder.path(), &check);
+    assert_eq!(status, 1);
+    assert!(
+        stdout.contains("/request/") && stdout.contains("password"),
+        "{stdout}"
+    );
+    assert!(
+        !stdout.contains(SECRET) && !stderr.contains(SECRET),
+        "{stdout}"
+    );
+}
+
+#[test]
 fn a_check_says_where_and_never_what() {
     let folder = files();
     let check = [

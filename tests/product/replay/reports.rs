@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use super::{LIMIT, ask, call, cassette, command, opening, say, session};
+use super::{LIMIT, ask, call, cassette, command, exchange, opening, say, session};
 use crate::support::{Session, signal};
 
 #[test]
@@ -143,4 +143,29 @@ fn a_signal_ends_it_with_its_report() {
     let status = crate::support::wait(&mut session.child, LIMIT);
     assert_eq!(status.code(), Some(143));
     assert!(folder.path().join("report.json").exists());
+}
+
+#[test]
+fn a_method_that_holds_a_secret_is_not_told() {
+    let token = |one: &str| format!("ghp_{}", one.repeat(36));
+    let (recorded, asked) = (token("a"), token("b"));
+    let tape = cassette(&[
+        exchange(&format!("tools/{recorded}"), "{}", "{}"),
+        opening(),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &tape, &["-v", "--report", "report.json"]);
+    ask(&mut session, 1, &format!("tools/{asked}"), "{}");
+    session.close_input();
+    let mut told = String::new();
+    let mut stderr = session.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut told).unwrap();
+    assert!(told.contains("1 missed"), "{told}");
+    assert_eq!(session.finish(LIMIT).code(), Some(0));
+    told.push_str(&std::fs::read_to_string(folder.path().join("report.json")).unwrap());
+    assert!(told.contains("tools/<REDACTED:"), "{told}");
+    assert!(
+        !told.contains(&recorded) && !told.contains(&asked),
+        "{told}"
+    );
 }
