@@ -35,6 +35,7 @@ mod cache;
 mod clean;
 mod common;
 mod edits;
+mod example;
 mod finder;
 mod head;
 mod header;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::edits::Rank;
+use super::example::{is_example, is_of_fetch};
 use super::finder::Finder;
 use super::placeholders;
 use super::rules::Rules;
@@ -44,7 +45,8 @@ impl Finder {
         let Some(secret) = value.get(skip..) else {
             return;
         };
-        if !placeholders::is_whole(secret) {
+        let is_none = is_example(secret) || is_of_fetch(kind, secret);
+        if !is_none && !placeholders::is_whole(secret) {
             self.secret(rules, secret, start + skip, kind);
         }
     }

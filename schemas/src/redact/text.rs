@@ -163,6 +163,14 @@ impl Finder {
         if let Some(end) = placeholder_at(text, start) {
             return Some(end);
         }
+        // A quote that was opened before the name is closed here: `grep 'password='`.
+        let before = label.span.start.checked_sub(1).and_then(|at| text.get(at));
+        if label.quotes.is_none()
+            && before.is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'`'))
+            && text.get(start) == before
+        {
+            return None;
+        }
         if let Some((span, _closed)) = quoted(text, start) {
             return self.quoted_value(rules, text, &label, span);
         }

@@ -188,9 +188,26 @@ fn is_template(value: &[u8]) -> bool {
         [b'$', name @ ..] => name
             .iter()
             .all(|byte| byte.is_ascii_uppercase() || *byte == b'_'),
-        _ => value
-            .iter()
-            .all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-')),
+        _ => {
+            is_pattern(value)
+                || value
+                    .iter()
+                    .all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-'))
+        }
+    }
+}
+
+/// The start of a regular expression, as in `s/password=.*/`.
+fn is_pattern(value: &[u8]) -> bool {
+    match value {
+        [b'.', b'*' | b'+', ..]
+        | [b'(', b'.', b'*' | b'+', ..]
+        | [b'[', b'^', ..]
+        | [b'\\', b'S' | b'w' | b'd', b'*' | b'+', ..] => true,
+        [b'[', from, b'-', to, ..] => {
+            from.is_ascii_alphanumeric() && to.is_ascii_alphanumeric() && value.contains(&b']')
+        }
+        _ => false,
     }
 }
 
@@ -241,11 +258,17 @@ fn refers_to_secret(word: &[u8], name: &[u8]) -> bool {
 fn is_code(word: &[u8], bare: bool) -> bool {
     let length = word
         .iter()
-        .take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.'))
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
         .count();
     let (Some(path), Some(rest)) = (word.get(..length), word.get(length..)) else {
         return false;
     };
+    // `uuid4()` closes at once: other words with digits may be secrets.
+    let digits = path.iter().any(u8::is_ascii_digit);
+    let closes = rest.starts_with(b"()");
+    if digits && !closes || path.first().is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
     let env = [b"process.env".as_slice(), b"os.environ", b"import.meta.env"]
         .iter()
         .any(|env| path.starts_with(env));

@@ -177,7 +177,7 @@ pub(super) const DESCRIPTORS: &[&str] = &[
     "changed", "class", "column", "cost", "count", "counts", "created", "css", "date", "days", "desc",
     "description", "dir", "directory", "disabled", "domain", "element", "email", "enabled", "endpoint", "endpoints",
     "env", "error", "errors", "exists", "expiration", "expired", "expires", "expiry", "field", "fields", "file",
-    "filename", "format", "forgot", "generator", "handler", "help", "hint", "hints", "hours", "httponly", "id",
+    "filename", "format", "forgot", "generator", "handler", "hasher", "hashers", "help", "hint", "hints", "hours", "httponly", "id",
     "ids", "index", "indices", "input", "issuer", "kind", "label", "labels", "len", "length", "lengths", "lifetime",
     "limit", "limits", "link", "location", "manager", "max", "maximum", "message", "metadata", "method", "methods",
     "min", "minimum", "minutes", "missing", "mode", "modified", "name", "names", "offset", "page", "param",
@@ -187,7 +187,7 @@ pub(super) const DESCRIPTORS: &[&str] = &[
     "schemes", "scope", "scopes", "seconds", "secure", "selector", "server", "servers", "service", "size", "source",
     "state", "status", "store", "strategy", "strength", "style", "suffix", "support", "supported", "time",
     "timeout", "timestamp", "title", "total", "ttl", "type", "types", "updated", "uri", "uris", "url", "urls",
-    "usage", "used", "valid", "validation", "validator", "var", "variable", "version", "versions", "visibility",
+    "usage", "used", "valid", "validation", "validator", "validators", "var", "variable", "version", "versions", "visibility",
     "visible", "window",
 ];
 
