@@ -4,7 +4,9 @@ use std::io::Read as _;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 
-use super::{Came, Client, INITIALIZE, INITIALIZED, PATIENCE, SHORT, Way, answer, is_answered};
+use super::{
+    Came, Client, INITIALIZE, INITIALIZED, PATIENCE, SHORT, Way, answer, is_answered, process,
+};
 use crate::support::http::{Gateway, Seen, Strict, chunk, json, post, request};
 use crate::support::{Tape, eventually};
 
@@ -20,16 +22,23 @@ pub(super) struct Posts {
     came: Came,
     // What is open.
     open: Vec<TcpStream>,
-    is_opened: bool,
+    // The header that names the session, once there is one.
+    session: Option<String>,
 }
 
 impl Posts {
     pub(super) fn start(folder: &Path, options: &[&str], way: Way) -> Self {
-        let url = format!("http://{}/mcp", streamable(way));
+        let (url, script) = match way {
+            Way::Front => (String::new(), process()),
+            way => (format!("http://{}/mcp", streamable(way)), String::new()),
+        };
         let tape = folder.join("run.tape.jsonl");
-        let mut all = vec!["--upstream", &url, "--listen", "127.0.0.1:0"];
-        all.extend(["-o", tape.to_str().unwrap()]);
+        let mut all = vec!["--listen", "127.0.0.1:0", "-o", tape.to_str().unwrap()];
         all.extend(options);
+        match way {
+            Way::Front => all.extend(["--", "sh", "-c", &script]),
+            _ => all.extend(["--upstream", &url]),
+        }
         let mut command = crate::support::tapewright();
         let gateway = Gateway::of(
             tempfile::tempdir().unwrap(),
@@ -40,7 +49,7 @@ impl Posts {
             tape,
             came: Came::default(),
             open: Vec::new(),
-            is_opened: false,
+            session: None,
         }
     }
 
@@ -60,7 +69,10 @@ impl Client for Posts {
     fn open(&mut self) {
         self.send(INITIALIZE);
         assert!(is_answered(self, 0, PATIENCE));
-        self.is_opened = true;
+        let came = self.came.text();
+        let mut heads = came.lines();
+        let named = heads.find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
+        self.session = named.map(|line| format!("{line}\r\n"));
         self.send(INITIALIZED);
         // What comes next would overtake it.
         let accepted = || self.came.text().contains("HTTP/1.1 202");
@@ -70,11 +82,8 @@ impl Client for Posts {
     fn send(&mut self, message: &str) {
         let address = self.gateway.address;
         let accept = "Accept: application/json, text/event-stream\r\nConnection: close\r\n";
-        let known = if self.is_opened {
-            [SESSION, VERSION].concat()
-        } else {
-            String::new()
-        };
+        let session = self.session.as_deref();
+        let known = session.map_or_else(String::new, |session| format!("{session}{VERSION}"));
         let text = post(address, &(accept.to_owned() + &known), message);
         self.ask(&text);
     }
@@ -90,7 +99,8 @@ impl Client for Posts {
     }
 
     fn finish(mut self: Box<Self>) -> Tape {
-        let fields = format!("{SESSION}{VERSION}Connection: close\r\n");
+        let session = self.session.as_deref().unwrap_or_default();
+        let fields = format!("{session}{VERSION}Connection: close\r\n");
         let text = request("DELETE /mcp", self.gateway.address, &fields);
         let mut wire = self.gateway.connect();
         wire.try_send(text).ok();

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::thread::JoinHandle;
 
-use super::{Came, Client, INITIALIZE, INITIALIZED, LISTED, PATIENCE, RESULT, found, is_answered};
-use crate::compliance::server;
+use super::{Came, Client, INITIALIZE, INITIALIZED, PATIENCE, is_answered, process};
 use crate::support::{Tape, record, wait};
 
 /// A client on lines, and the recorder that it speaks to.
@@ -23,13 +22,7 @@ impl Lines {
         let tape = folder.join("run.tape.jsonl");
         let mut all = vec!["-o", tape.to_str().unwrap()];
         all.extend(options);
-        let orderly = server(&[
-            ("initialize\\\"", RESULT),
-            ("tools/list", LISTED),
-            ("\\\"id\\\":2,", &found(2)),
-            ("\\\"id\\\":3,", &found(3)),
-        ]);
-        let mut command = record(&all, &["sh", "-c", &orderly]);
+        let mut command = record(&all, &["sh", "-c", &process()]);
         let mut recorder = command.stderr(Stdio::null()).spawn().unwrap();
         let came = Came::default();
         let reader = came.gather(recorder.stdout.take().unwrap());

@@ -1,5 +1,5 @@
 //! Under every kind of fault nobody is blamed for what we did: on lines, in bodies, on streams of
-//! events and over HTTP+SSE, live and from disk, with a client that gives up, one that does not, and a fault
+//! events, over HTTP+SSE and in front of a process, live and from disk, with a client that gives up, one that does not, and a fault
 //! that is taken away in between.
 
 mod http;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tapewright_engine::fault::{Kind, Reach, kinds};
 use tapewright_schemas::event::EventBody;
 
-use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk};
+use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk, server};
 use crate::support::{Tape, eventually, tapewright};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,6 +49,16 @@ fn answer(message: &str) -> Option<String> {
         () if is("\"id\":3,") => found(3),
         () => return None,
     })
+}
+
+/// The script of a process that keeps to the protocol.
+fn process() -> String {
+    server(&[
+        ("initialize\\\"", RESULT),
+        ("tools/list", LISTED),
+        ("\\\"id\\\":2,", &found(2)),
+        ("\\\"id\\\":3,", &found(3)),
+    ])
 }
 
 /// What becomes of the fault, and of a call that it meets.
@@ -171,6 +181,8 @@ enum Way {
     Lines,
     Bodies,
     Events,
+    /// HTTP in front of a process.
+    Front,
     Legacy,
 }
 
@@ -225,9 +237,15 @@ fn meeting(kind: &Kind) -> Vec<String> {
 fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for kind in kinds::ALL {
-        for way in [Way::Lines, Way::Bodies, Way::Events, Way::Legacy] {
+        for way in [
+            Way::Lines,
+            Way::Bodies,
+            Way::Events,
+            Way::Front,
+            Way::Legacy,
+        ] {
             let reach = match way {
-                Way::Lines => Reach::Stdio,
+                Way::Front | Way::Lines => Reach::Stdio,
                 _ => Reach::Http,
             };
             if kind.reach != Reach::Any && kind.reach != reach {
