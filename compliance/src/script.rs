@@ -30,9 +30,9 @@ mod short;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Fields, Gap, Head, LineEnd,
-    Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead, SessionEnd, SessionKey,
-    SessionMark, SessionStart, SseNote,
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Fields, Gap, GapReason,
+    Head, LineEnd, Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead, SessionEnd,
+    SessionKey, SessionMark, SessionStart, SseNote,
 };
 
 use crate::facts::{Facts, Transport};
@@ -170,7 +170,8 @@ impl Draft {
                 let gap = Gap {
                     events: rest.parse().ok()?,
                     bytes: 0,
-                    why: "the queue was full".to_owned(),
+                    why: GapReason::QueueFull,
+                    detail: None,
                 };
                 (Direction::ToClient, EventBody::Gap(gap))
             }

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tapewright_schemas::event::{Exit, Peer};
+use tapewright_schemas::event::{Exit, Maker, Peer};
 
 /// Something that answers: opens one duplex link per conversation.
 ///
@@ -50,6 +50,11 @@ pub trait ChunkSource: Send {
     /// it sent before may still be there to be read.
     fn is_over(&self) -> bool {
         false
+    }
+
+    /// Who made what the last read brought; a read brings nothing of two makers.
+    fn maker(&self) -> Maker {
+        Maker::Peer
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use tapewright_schemas::event::FaultRef;
+use tapewright_schemas::event::{FaultRef, GapReason};
 
 use super::figures::{duration, plural, size};
 use super::{effect, safe};
@@ -42,7 +42,7 @@ pub(crate) fn event(event: &Value) -> String {
             let count = number(event, "count").unwrap_or_default();
             return format!("… {count} events were missed: they came faster than they were read");
         }
-        _ => text(event, "detail"),
+        _ => beside(what.as_str(), event),
     };
     format!("{at:>10}  s{session}  {what:<8} {said}")
         .trim_end()
@@ -138,6 +138,59 @@ fn hang(one: &Value) -> String {
         let _never_fails = write!(line, ", by the fault {fault}");
     }
     line
+}
+
+/// What happened beside the messages.
+fn beside(what: &str, event: &Value) -> String {
+    match what {
+        "opened" => match text(event, "peer").as_str() {
+            "process" => format!("process {}", whole(event, "pid")),
+            "cassette" => "a recording".to_owned(),
+            _ => "a server over HTTP".to_owned(),
+        },
+        "closed" => format!("by the {}: {}", text(event, "from"), text(event, "reason")),
+        "exited" => match event.get("exit_signal").and_then(Value::as_i64) {
+            Some(signal) => format!("signal {signal}"),
+            None => format!(
+                "status {}",
+                event
+                    .get("exit_code")
+                    .and_then(Value::as_i64)
+                    .unwrap_or_default()
+            ),
+        },
+        "session" => {
+            let began = text(event, "began");
+            if began.is_empty() {
+                format!("ended: {}", text(event, "ended").replace('_', " "))
+            } else {
+                format!("began: {}", began.replace('_', " "))
+            }
+        }
+        "signal" => text(event, "signal"),
+        "gap" => {
+            let events = whole(event, "events");
+            let why = GapReason::from_name(&text(event, "why")).unwrap_or_default();
+            format!(
+                "{events} {}, {} are missing: {}",
+                plural(events, "event"),
+                size(whole(event, "bytes")),
+                gap(why)
+            )
+        }
+        "http" => format!("status {}", whole(event, "http_status")),
+        _ => String::new(),
+    }
+}
+
+/// Why something is missing on a tape.
+fn gap(why: GapReason) -> &'static str {
+    match why {
+        GapReason::Disk => "the tape could not be written",
+        GapReason::Encoding => "the content encoding could not be undone",
+        GapReason::QueueFull => "the queue was full",
+        GapReason::Unknown => "nobody knows why",
+    }
 }
 
 /// The fault that has to do with a request, named.

@@ -6,14 +6,29 @@ pub(crate) mod stream;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::Once;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_shutdown;
 use tapewright_schemas::event::{Direction, Event, EventBody};
 use tapewright_schemas::tape::{Ending, Reader};
 
+static HEARD: Once = Once::new();
+
 /// The binary under test.
+///
+/// Where the tests run in the background of a script, or under `nohup`, SIGINT or SIGHUP is
+/// ignored, by all that they start as well. A signal that is handled here is at its default there.
 pub(crate) fn tapewright() -> Command {
+    HEARD.call_once(|| {
+        let always = Arc::new(AtomicBool::new(true));
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            let always = Arc::clone(&always);
+            register_conditional_shutdown(signal, 128 + signal, always).expect("a handler");
+        }
+    });
     let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright"));
     command.env_remove("TAPEWRIGHT_HOME");
     command

@@ -194,7 +194,7 @@ impl Calls {
             (Direction::ToClient, Kind::Response { id, result, error })
                 if !is_about_noise(&id, error) =>
             {
-                if error.is_some_and(is_error_of_ours) {
+                if event.is_made_by_us() || error.is_some_and(is_error_of_ours) {
                     return self.answer_of_ours(event, &id);
                 }
                 let reply = match (result, error) {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tapewright_assertions::score::{Question, Scored, Scorer};
 use tapewright_assertions::{Ask, Expectation, Json, Test, compile};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Effect, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
-    Sink as _, What,
+    ConduitId, Direction, Effect, Event, EventBody, Gap, GapReason, LineEnd, Offset, Payload,
+    SessionKey, Sink as _, What,
 };
 
 use crate::support::Desk;
@@ -377,7 +377,8 @@ fn the_coverage_says_what_was_used_and_what_hides() {
     let gap = Gap {
         events: 3,
         bytes: 9,
-        why: "full".to_owned(),
+        why: GapReason::QueueFull,
+        detail: None,
     };
     session.push(Direction::ToClient, EventBody::Gap(gap));
     let clipped = Payload::Clipped {

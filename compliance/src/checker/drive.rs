@@ -456,7 +456,7 @@ impl Turn<'_> {
             revisions: message.revisions,
             mildest: self.mildest,
             at: message.at,
-            tampered: case.asked().is_some_and(|asked| asked.faulted),
+            tampered: case.is_made_by_us() || case.asked().is_some_and(|asked| asked.faulted),
             cut: false,
             results: self.results,
             found: self.found,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Effect, Event, EventBody, Faulted, LineEnd, MessageCount,
-    MessageNumber, Offset, Origin, Payload, SessionKey, What,
+    CloseReason, ConduitId, Direction, Effect, Event, EventBody, Faulted, LineEnd, Maker,
+    MessageCount, MessageNumber, Offset, Origin, Payload, SessionKey, What,
 };
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
@@ -64,6 +64,8 @@ pub struct Lane<P> {
     outbox: Outbox,
     events: VecDeque<Event>,
     count: MessageCount,
+    // Who makes what comes in.
+    maker: Maker,
     now: Offset,
     // Since when unfinished input is held back.
     held_since: Option<Offset>,
@@ -84,6 +86,7 @@ impl<P: Policy> Lane<P> {
             outbox: Outbox::default(),
             events: VecDeque::new(),
             count: MessageCount::default(),
+            maker: Maker::Peer,
             now: Offset::default(),
             held_since: None,
             closed: None,
@@ -94,6 +97,11 @@ impl<P: Policy> Lane<P> {
     pub fn space(&mut self) -> &mut Vec<u8> {
         self.settle();
         self.input.space()
+    }
+
+    /// What comes in from now on was made by this one; a change amid a line is of the whole line.
+    pub fn made_by(&mut self, maker: Maker) {
+        self.maker = maker;
     }
 
     /// Bytes were appended to [`space`](Self::space) at `now`.
@@ -452,7 +460,10 @@ impl<P: Policy> Lane<P> {
     }
 
     fn message(&mut self, payload: Payload, end: LineEnd) -> Event {
-        let origin = Origin::line(self.count.advance());
+        let origin = Origin {
+            maker: self.maker,
+            ..Origin::line(self.count.advance())
+        };
         self.event(EventBody::Message {
             payload,
             end,

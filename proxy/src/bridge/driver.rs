@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::client::{ExchangeId, Post, PostKind, Step};
 use super::exchange::{Gates, Posted};
-use super::hose::Hose;
+use super::hose::{Hose, Line};
 use super::shared::Shared;
 
 /// How hard the session is asked to end.
@@ -108,7 +108,7 @@ impl Driver {
             Step::Refuse(lines) => {
                 for line in lines {
                     // A client that is gone ends the session elsewhere.
-                    self.shared.out.push(line).await.ok();
+                    self.shared.out.push(Line::ours(line)).await.ok();
                 }
             }
             Step::Post(post) => self.post(post).await,

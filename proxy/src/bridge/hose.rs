@@ -5,10 +5,40 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::event::Maker;
 use tokio::sync::Notify;
 
 /// How much may wait, in bytes. A single line may be larger when nothing else waits.
 const CAPACITY: usize = 4 << 20;
+
+/// A line, without its line feed, and who made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// Who made it.
+    pub maker: Maker,
+}
+
+impl Line {
+    /// A line of ours, in a peer's place.
+    #[must_use]
+    pub fn ours(bytes: Bytes) -> Self {
+        let maker = Maker::Recorder;
+        Self { bytes, maker }
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl From<Bytes> for Line {
+    fn from(bytes: Bytes) -> Self {
+        let maker = Maker::Peer;
+        Self { bytes, maker }
+    }
+}
 
 /// A bounded queue of lines. Either end may block a thread or wait as a task.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +54,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<Bytes>,
+    lines: VecDeque<Line>,
     bytes: usize,
     // The sender has no more.
     finished: bool,
@@ -40,7 +70,7 @@ pub struct Gone;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// A line.
-    Line(Bytes),
+    Line(Line),
     /// No more will come.
     End,
     /// Nothing in time.
@@ -49,7 +79,8 @@ pub enum Taken {
 
 impl Hose {
     /// Adds a line; waits, as a thread, for room.
-    pub fn push_blocking(&self, line: Bytes) -> Result<(), Gone> {
+    pub fn push_blocking(&self, line: impl Into<Line>) -> Result<(), Gone> {
+        let line = line.into();
         let mut state = self.0.lock();
         while state.is_full(&line) {
             state = wait(&self.0.changed, state);
@@ -58,7 +89,8 @@ impl Hose {
     }
 
     /// Adds a line; waits, as a task, for room.
-    pub(crate) async fn push(&self, line: Bytes) -> Result<(), Gone> {
+    pub(crate) async fn push(&self, line: impl Into<Line>) -> Result<(), Gone> {
+        let line = line.into();
         loop {
             let mut changed = std::pin::pin!(self.0.notify.notified());
             changed.as_mut().enable();
@@ -73,8 +105,8 @@ impl Hose {
     }
 
     /// Adds a small line without waiting, also beyond the bound.
-    pub fn push_now(&self, line: Bytes) -> Result<(), Gone> {
-        self.put(self.0.lock(), line)
+    pub fn push_now(&self, line: impl Into<Line>) -> Result<(), Gone> {
+        self.put(self.0.lock(), line.into())
     }
 
     /// Takes the next line; waits, as a thread, until `timeout`.
@@ -107,7 +139,7 @@ impl Hose {
             let mut changed = std::pin::pin!(self.0.notify.notified());
             changed.as_mut().enable();
             match self.pop(&mut self.0.lock()) {
-                Some(Taken::Line(line)) => return Some(line),
+                Some(Taken::Line(line)) => return Some(line.bytes),
                 Some(_) => return None,
                 None => {}
             }
@@ -143,7 +175,7 @@ impl Hose {
         }
     }
 
-    fn put(&self, mut state: MutexGuard<'_, State>, line: Bytes) -> Result<(), Gone> {
+    fn put(&self, mut state: MutexGuard<'_, State>, line: Line) -> Result<(), Gone> {
         if state.is_over() {
             return Err(Gone);
         }
@@ -176,7 +208,7 @@ impl Shared {
 }
 
 impl State {
-    fn is_full(&self, line: &Bytes) -> bool {
+    fn is_full(&self, line: &Line) -> bool {
         let waits = !self.lines.is_empty() && self.bytes + line.len() > CAPACITY;
         waits && !self.is_over()
     }
@@ -209,10 +241,10 @@ mod tests {
                 pushed
             })
         };
-        assert_eq!(hose.take_blocking(None), Taken::Line(big));
+        assert_eq!(hose.take_blocking(None), Taken::Line(big.into()));
         assert_eq!(
             hose.take_blocking(None),
-            Taken::Line(Bytes::from_static(b"next"))
+            Taken::Line(Bytes::from_static(b"next").into())
         );
         assert_eq!(sender.join().unwrap(), Ok(()));
         assert_eq!(hose.take_blocking(None), Taken::End);

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::client::Post;
 use super::exchange::{Gates, chain};
-use super::hose::Gone;
+use super::hose::{Gone, Line};
 use super::ours;
 use super::send::{Ask, is_stream};
 use super::shared::Shared;
@@ -60,7 +60,7 @@ pub(crate) async fn carry(shared: &Shared, post: &Post, gates: Gates) -> Result<
     let lost = shared.client().all_ended();
     for id in lost {
         let line = ours::error(&id, "the server closed the session's stream", None);
-        shared.out.push(line).await?;
+        shared.out.push(Line::ours(line)).await?;
     }
     shared.out.finish();
     Ok(true)

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::event::Maker;
 
 use super::hose::{Hose, Taken};
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
@@ -68,6 +69,8 @@ impl Drop for LineSink {
 pub struct LineSource {
     hose: Hose,
     rest: Bytes,
+    // Who made the line that the rest is of.
+    maker: Maker,
     // The line feed is still to come.
     ends_line: bool,
 }
@@ -79,6 +82,7 @@ impl LineSource {
         Self {
             hose,
             rest: Bytes::new(),
+            maker: Maker::Peer,
             ends_line: false,
         }
     }
@@ -89,7 +93,8 @@ impl ChunkSource for LineSource {
         if self.rest.is_empty() && !self.ends_line {
             match self.hose.take_blocking(timeout) {
                 Taken::Line(line) => {
-                    self.rest = line;
+                    self.rest = line.bytes;
+                    self.maker = line.maker;
                     self.ends_line = true;
                 }
                 Taken::End => return Ok(ReadResult::End),
@@ -105,6 +110,10 @@ impl ChunkSource for LineSource {
             self.ends_line = false;
         }
         Ok(ReadResult::Bytes(space.len() - before))
+    }
+
+    fn maker(&self) -> Maker {
+        self.maker
     }
 }
 

@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue};
 use tokio::sync::Notify;
 
 use super::client::{Client, ExchangeId};
-use super::hose::{Gone, Hose};
+use super::hose::{Gone, Hose, Line};
 use super::line::one_line;
 use super::ours;
 use super::remote::{HeadTap, Manners};
@@ -118,7 +118,8 @@ impl Shared {
         let _busy = self.busy();
         let lost = self.client().ended(exchange);
         for id in lost {
-            self.out.push(ours::error(&id, why, status)).await?;
+            let line = Line::ours(ours::error(&id, why, status));
+            self.out.push(line).await?;
         }
         Ok(())
     }

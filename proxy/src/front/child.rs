@@ -10,7 +10,8 @@ use std::thread;
 use bytes::Bytes;
 use tapewright_engine::policy::Given;
 use tapewright_schemas::event::{
-    Direction, Effect, EventBody, SessionEnd, SessionMark, SessionStart, What,
+    Direction, Effect, EventBody, LineEnd, Maker, Origin, Payload, SessionEnd, SessionMark,
+    SessionStart, What,
 };
 use tokio_util::task::TaskTracker;
 
@@ -160,7 +161,7 @@ impl Child {
     pub(crate) fn end(&self, why: SessionEnd) {
         self.ended().get_or_insert(why);
         self.input.finish();
-        self.board().finish("the session was ended");
+        self.finish("the session was ended");
         // The end of its input may never be read. A full channel has told it enough.
         drop(
             self.notify
@@ -173,8 +174,31 @@ impl Child {
     /// is told, and it is let go.
     pub(super) fn fall_silent(&self) {
         self.input.finish();
-        self.board().finish(PROCESS_ENDED);
+        self.finish(PROCESS_ENDED);
         self.taken.notify_all();
+    }
+
+    /// An answer is longer than we carry: who waits for it is told, where it is known who.
+    pub(super) fn fail_sole(&self) {
+        let why = "the server's answer is longer than we carry";
+        self.board().fail_sole(why, |line| self.made(line));
+    }
+
+    fn finish(&self, why: &str) {
+        self.board().finish(why, |line| self.made(line));
+    }
+
+    /// Notes an answer of ours, in the server's place.
+    fn made(&self, line: &Bytes) {
+        let message = EventBody::Message {
+            payload: Payload::Whole(line.clone()),
+            end: LineEnd::Lf,
+            origin: Origin {
+                maker: Maker::Recorder,
+                ..Origin::default()
+            },
+        };
+        self.note(Direction::ToClient, message);
     }
 
     /// Gives an answer in another way than as a message on its stream.
@@ -235,7 +259,7 @@ impl Child {
     fn over(&self, began: bool) {
         let why = self.ended().unwrap_or(SessionEnd::ProcessEnded);
         self.input.close();
-        self.board().finish(PROCESS_ENDED);
+        self.finish(PROCESS_ENDED);
         self.taken.notify_all();
         if began {
             self.mark(SessionMark::Ended(why));

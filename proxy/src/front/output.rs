@@ -33,9 +33,7 @@ impl Output {
     fn line(&mut self) {
         let line = Bytes::from(std::mem::take(&mut self.partial));
         let loss = if std::mem::take(&mut self.too_long) {
-            self.child
-                .board()
-                .fail_sole("the server's answer is longer than we carry");
+            self.child.fail_sole();
             Loss {
                 message: Some(Unroutable::TooLong),
                 earlier: 0,

@@ -6,6 +6,7 @@ use std::task::Waker;
 use bytes::Bytes;
 
 use super::given::Fate;
+use crate::bridge::ours;
 
 /// Names one reader of a stream: a connection that carries it.
 pub(crate) type Reader = u64;
@@ -70,6 +71,15 @@ impl Stream {
         self.bytes += line.len();
         self.log.push_back(line);
         self.wake();
+    }
+
+    /// Answers in the server's place what is still owed, each answer once `note` has had it.
+    pub(crate) fn answer_owed(&mut self, why: &str, mut note: impl FnMut(&Bytes)) {
+        for (_, id) in std::mem::take(&mut self.owed) {
+            let line = ours::error(&id, why, None);
+            note(&line);
+            self.push(line);
+        }
     }
 
     /// Nothing more will come.

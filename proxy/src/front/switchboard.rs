@@ -15,7 +15,6 @@ use tapewright_schemas::json;
 use super::given::Fate;
 use super::stream::{Next, Reader, Stream};
 use crate::bridge::line::{id_key, id_source, text_of};
-use crate::bridge::ours;
 
 /// Names one stream of a conversation.
 pub(crate) type StreamId = u64;
@@ -323,29 +322,26 @@ impl Switchboard {
         read.map(Stream::unheard_bytes).sum()
     }
 
-    /// The server has ended: what it owes is answered by us, and every stream ends.
-    pub(crate) fn finish(&mut self, why: &str) {
+    /// The server has ended: what it owes is answered by us, each answer once `note` has had
+    /// it, and every stream ends.
+    pub(crate) fn finish(&mut self, why: &str, mut note: impl FnMut(&Bytes)) {
         self.over = true;
         self.requests.clear();
         for stream in self.streams.values_mut() {
-            for (_, id) in std::mem::take(&mut stream.owed) {
-                stream.push(ours::error(&id, why, None));
-            }
+            stream.answer_owed(why, &mut note);
             stream.end();
         }
     }
 
     /// The only request under way, if there is just one, fails with an error of ours.
-    pub(crate) fn fail_sole(&mut self, why: &str) {
+    pub(crate) fn fail_sole(&mut self, why: &str, note: impl FnMut(&Bytes)) {
         let mut under_way = self.requests.values().copied();
         let (Some(stream), None) = (under_way.next(), under_way.next()) else {
             return;
         };
         self.requests.clear();
         if let Some(found) = self.streams.get_mut(&stream) {
-            for (_, id) in std::mem::take(&mut found.owed) {
-                found.push(ours::error(&id, why, None));
-            }
+            found.answer_owed(why, note);
         }
         self.close(stream);
     }

@@ -300,9 +300,13 @@ fn a_server_that_ends_owes_nothing_any_more() {
     let general = board.open_general().unwrap();
     let one = board.open(&request("1", ""), false).unwrap();
     assert_eq!(board.open(&request("1", ""), false), Err(Untaken::Repeated));
-    board.finish("the server's process ended");
+    let mut noted = Vec::new();
+    board.finish("the server's process ended", |line| {
+        noted.push(line.clone());
+    });
     let (events, ended) = heard(&mut board, one);
     assert!(ended && events[0].starts_with(br#"{"jsonrpc":"2.0","id":1,"error""#));
+    assert_eq!(noted, events);
     assert_eq!(heard(&mut board, general), (Vec::new(), true));
     assert_eq!(board.open(&request("2", ""), false), Err(Untaken::Over));
 }

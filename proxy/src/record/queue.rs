@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, SessionKey};
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, GapReason, Offset, SessionKey};
 
 use self::cost::cost;
 use self::spent::Spent;
@@ -307,9 +307,8 @@ impl State {
 
     fn swallow(&mut self, event: &Event) {
         let gap = self.gaps.entry(event.session).or_insert_with(|| Gap {
-            events: 0,
-            bytes: 0,
-            why: "the queue was full".to_owned(),
+            why: GapReason::QueueFull,
+            ..Gap::default()
         });
         let bytes = payload_bytes(event) as u64;
         gap.events += 1;

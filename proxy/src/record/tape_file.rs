@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Offset, SessionKey};
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, GapReason, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::{Encoder, Header};
 
@@ -115,10 +115,10 @@ impl TapeWriter {
             disk,
             number: 1,
             out: Vec::new(),
-            unwritten: no_gap(),
+            unwritten: Gap::default(),
             lines: Vec::new(),
             good: 0,
-            lost: no_gap(),
+            lost: Gap::default(),
             lost_ever: Amount::default(),
             problem: None,
             bench: judging.map(|(judging, _)| Bench::new(judging)),
@@ -175,7 +175,7 @@ impl TapeWriter {
         match written {
             Ok(()) => {
                 self.good += self.out.len() as u64;
-                self.unwritten = no_gap();
+                self.unwritten = Gap::default();
             }
             Err((written, error)) => self.give_up(written, &error),
         }
@@ -307,7 +307,7 @@ impl TapeWriter {
         }
         let last = kept.checked_sub(1).and_then(|last| lines.get(last));
         self.good += last.map_or(0, |line| line.end as u64);
-        self.unwritten = no_gap();
+        self.unwritten = Gap::default();
         if self.problem.is_none() {
             self.problem = Some(format!("the tape could not be written: {error}"));
         }
@@ -319,8 +319,9 @@ impl TapeWriter {
 
     /// Says on the tape what it lacks, now that it can be written again.
     fn tell_gap(&mut self, at: Offset) {
-        let mut gap = std::mem::replace(&mut self.lost, no_gap());
-        gap.why = self.problem.clone().unwrap_or_default();
+        let mut gap = std::mem::take(&mut self.lost);
+        gap.why = GapReason::Disk;
+        gap.detail.clone_from(&self.problem);
         let (events, bytes) = (gap.events, gap.bytes);
         let event = Event {
             session: SessionKey(self.header.session.unwrap_or_default()),
@@ -360,12 +361,4 @@ fn write_all(mut file: &File, disk: &Disk, bytes: &[u8]) -> Result<(), (usize, i
         }
     }
     Ok(())
-}
-
-fn no_gap() -> Gap {
-    Gap {
-        events: 0,
-        bytes: 0,
-        why: String::new(),
-    }
 }

@@ -161,7 +161,10 @@ impl ChunkSource for Source {
             let read = self.inner.read(self.lane.space(), timeout);
             let now = self.notes.clock.now();
             match read {
-                Ok(ReadResult::Bytes(_)) => self.lane.handle_input(now),
+                Ok(ReadResult::Bytes(_)) => {
+                    self.lane.made_by(self.inner.maker());
+                    self.lane.handle_input(now);
+                }
                 Ok(ReadResult::TimedOut) => return Ok(ReadResult::TimedOut),
                 Ok(ReadResult::End) => self.lane.handle_eof(now),
                 Err(_) => self.lane.handle_close(now, CloseReason::Failed),

@@ -105,7 +105,10 @@ impl<P: Policy> Pump<P> {
         self.gauge.set_busy(true);
         self.gauge.moved();
         match read {
-            Ok(ReadResult::Bytes(_)) => self.lane.handle_input(self.clock.now()),
+            Ok(ReadResult::Bytes(_)) => {
+                self.lane.made_by(self.source.maker());
+                self.lane.handle_input(self.clock.now());
+            }
             Ok(ReadResult::TimedOut) => self.lane.handle_timeout(self.clock.now()),
             Ok(ReadResult::End) => self.lane.handle_eof(self.clock.now()),
             Err(_) => self

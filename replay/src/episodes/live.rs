@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_proxy::bridge::hose::Hose;
+use tapewright_proxy::bridge::hose::{Hose, Line};
 use tapewright_proxy::bridge::ours;
 use tapewright_proxy::upstream::{ChunkSink, ChunkSource, Life, Link, ReadResult};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
@@ -170,7 +170,9 @@ impl Owed {
         self.changed.notify_all();
         for id in left {
             // A client that has left needs no answer.
-            output.push_now(ours::error(&id, ENDED, None)).ok();
+            output
+                .push_now(Line::ours(ours::error(&id, ENDED, None)))
+                .ok();
         }
     }
 }

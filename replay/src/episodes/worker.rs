@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
-use tapewright_proxy::bridge::hose::{Hose, Taken};
+use tapewright_proxy::bridge::hose::{Hose, Line, Taken};
 use tapewright_proxy::bridge::ours;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
@@ -65,6 +65,7 @@ impl Worker {
                 }
             });
         while let (Ok(_), Taken::Line(line)) = (&played, self.input.take_blocking(None)) {
+            let line = line.bytes;
             for_each_message(&line, |message| self.message(&line.slice_ref(message)));
         }
         self.input.close();
@@ -129,7 +130,8 @@ impl Worker {
         };
         if let Err(why) = asked {
             // A client that has left needs no answer.
-            self.output.push_now(ours::error(id, &why, None)).ok();
+            let line = Line::ours(ours::error(id, &why, None));
+            self.output.push_now(line).ok();
         }
     }
 

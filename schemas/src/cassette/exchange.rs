@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use super::http::reason;
 use super::read::{list, millis};
 use crate::event::{
-    Added, CloseReason, ConduitId, Edit, Fields, Offset, RequestHead, ResponseHead, SseNote,
+    Added, CloseReason, ConduitId, Edit, EditTarget, Fields, Offset, RequestHead, ResponseHead,
+    SseNote,
 };
 use crate::recording::{Element, elements};
 
@@ -137,7 +138,7 @@ fn read_fields(fields: &Element<'_>) -> Fields {
 fn read_edit(edit: &Element<'_>) -> Edit {
     let text = |name: &str| edit.member(name).and_then(|text| text.string());
     Edit {
-        what: text("what").unwrap_or_default(),
+        what: EditTarget::of(&text("what").unwrap_or_default()),
         before: text("before").unwrap_or_default(),
         after: text("after").unwrap_or_default(),
     }

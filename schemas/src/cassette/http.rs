@@ -57,9 +57,9 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &Exchange, out: &mut Vec<u
             object.out.extend_from_slice(b", ");
         }
         let members = [
-            ("{\"what\": ", &edit.what),
-            (", \"before\": ", &edit.before),
-            (", \"after\": ", &edit.after),
+            ("{\"what\": ", edit.what.name()),
+            (", \"before\": ", edit.before.as_str()),
+            (", \"after\": ", edit.after.as_str()),
         ];
         for (name, value) in members {
             object.out.extend_from_slice(name.as_bytes());

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::{
-    CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef, Gap, LineEnd,
-    Offset, Origins, Payload, Peer, SessionKey, Until, What,
+    CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef, Gap,
+    GapReason, LineEnd, Offset, Origins, Payload, Peer, SessionKey, Until, What,
 };
 use Direction::{ToClient, ToServer};
 
@@ -165,7 +165,8 @@ fn what_is_missing_may_have_been_the_answer() {
     let gap = Gap {
         events: 1,
         bytes: 9,
-        why: "full".to_owned(),
+        why: GapReason::QueueFull,
+        detail: None,
     };
     let talk = Talk::default()
         .c(&ask("1"))

@@ -72,12 +72,45 @@ pub struct SseNote {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Edit {
-    /// What was changed: `location`, `resource`, `endpoint`, …
-    pub what: String,
+    /// What was changed.
+    #[serde(deserialize_with = "EditTarget::read")]
+    pub what: EditTarget,
     /// As it came.
     pub before: String,
     /// As it was passed on.
     pub after: String,
+}
+
+tokens! {
+    /// What was changed on its way.
+    #[derive(Default)]
+    pub enum EditTarget {
+        /// The field `Accept-Encoding`: the encodings that we can undo.
+        AcceptEncoding = "accept-encoding",
+        /// The address in the `endpoint` event of HTTP+SSE (2024-11-05, basic/transports).
+        Endpoint = "endpoint",
+        /// The field `Location`.
+        Location = "location",
+        /// The `resource` of the metadata of a protected resource (RFC 9728 §2).
+        Resource = "resource",
+        /// The `resource_metadata` of a challenge (RFC 9728 §5.1).
+        ResourceMetadata = "resource_metadata",
+        /// It is not known.
+        #[default]
+        Unknown = "unknown",
+    }
+}
+
+impl EditTarget {
+    /// The target of a token; of any other text it is not known.
+    #[must_use]
+    pub fn of(token: &str) -> Self {
+        Self::from_name(token).unwrap_or_default()
+    }
+
+    fn read<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        Ok(Self::of(&String::deserialize(input)?))
+    }
 }
 
 /// How long one exchange was in our hands, in microseconds.

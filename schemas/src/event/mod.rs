@@ -23,6 +23,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use self::tokens::tokens;
 use crate::era::Era;
 
 pub use self::effect::{
@@ -32,7 +33,8 @@ pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;
 pub use self::finding::{Finding, FindingStatus, Judge, Place, Process, Seen, Severity, Side};
 pub use self::http::{
-    Added, Edit, Head, RequestHead, ResponseHead, SessionEnd, SessionMark, SessionStart, SseNote,
+    Added, Edit, EditTarget, Head, RequestHead, ResponseHead, SessionEnd, SessionMark,
+    SessionStart, SseNote,
 };
 pub use self::origin::{Carrier, Maker, MessageCount, MessageNumber, Origin};
 pub use self::origins::Origins;
@@ -166,6 +168,12 @@ impl Event {
             era: None,
             body,
         }
+    }
+
+    /// Whether it is a message that the recorder made, in a peer's place.
+    #[must_use]
+    pub fn is_made_by_us(&self) -> bool {
+        matches!(&self.body, EventBody::Message { origin, .. } if origin.maker == Maker::Recorder)
     }
 }
 
@@ -366,14 +374,32 @@ pub enum Exit {
 }
 
 /// What is missing on a tape.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
     /// How many events.
     pub events: u64,
     /// How many bytes of payload.
     pub bytes: u64,
     /// Why.
-    pub why: String,
+    pub why: GapReason,
+    /// What the system said, where it said anything.
+    pub detail: Option<String>,
+}
+
+tokens! {
+    /// Why something is missing on a tape.
+    #[derive(Default)]
+    pub enum GapReason {
+        /// The tape could not be written.
+        Disk = "disk",
+        /// The content encoding of a body could not be undone.
+        Encoding = "encoding",
+        /// The queue was full.
+        QueueFull = "queue_full",
+        /// It is not known.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 /// Whatever follows a conversation: a checker, an encoder, a reporter, a test vector.

@@ -151,10 +151,9 @@ tokens! {
         /// The peer from whose side it comes.
         #[default]
         Peer = "peer",
-        /// A fault that was injected.
-        Fault = "fault",
-        /// The recorder, in the place of a peer: a 502, a bridge's error, an answer that
-        /// our client invents.
+        /// The recorder, in the place of a peer: a bridge's error, the answer of a server that
+        /// has ended. What a fault makes of a message is told by its effect, and what we answer
+        /// over HTTP by the head of the response.
         Recorder = "recorder",
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::document::Place;
 use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
-use crate::event::{Edit, Fields};
+use crate::event::{Edit, EditTarget, Fields};
 use crate::recording::{Element, elements};
 use crate::redact::Redactor;
 use crate::tape::redacted_edit;
@@ -77,14 +77,14 @@ impl<'t> Scrubber<'_, 't> {
         }
         for edit in list_of(http, "edits") {
             let text = |name| edit.member(name).and_then(|value| value.string());
-            let what = text("what").unwrap_or_default();
+            let what = EditTarget::of(&text("what").unwrap_or_default());
             for name in ["before", "after"] {
                 let Some(value) = edit.member(name) else {
                     continue;
                 };
                 self.string(&value, |redactor, text| {
                     let edit = Edit {
-                        what: what.clone(),
+                        what,
                         before: text.to_owned(),
                         after: String::new(),
                     };

@@ -120,7 +120,11 @@ impl HttpFold {
                     self.streams.events += 1;
                 }
             }
-            EventBody::Edited(edit) => count(&mut self.edits, edit.what.clone(), OTHERS.to_owned()),
+            EventBody::Edited(edit) => count(
+                &mut self.edits,
+                edit.what.name().to_owned(),
+                OTHERS.to_owned(),
+            ),
             _ => {}
         }
         while let Some((_, exchange)) = self.exchanges.poll_over() {

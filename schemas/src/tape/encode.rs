@@ -18,7 +18,7 @@ use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
     CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef, Faulted,
-    Finding, Payload, Peer, SessionKey, What,
+    Finding, Gap, Payload, Peer, SessionKey, What,
 };
 use crate::json::{Invalid, push_number};
 use crate::redact::{LineState, Redactor};
@@ -111,17 +111,7 @@ impl Encoder {
                 );
             }
             EventBody::Finding(finding) => self.finding(finding, out),
-            EventBody::Gap(gap) => {
-                self.gaps.count += 1;
-                self.gaps.events = self.gaps.events.saturating_add(gap.events);
-                self.gaps.bytes = self.gaps.bytes.saturating_add(gap.bytes);
-                out.extend_from_slice(b",\"gap\":{\"events\":");
-                push_number(gap.events, out);
-                out.extend_from_slice(b",\"bytes\":");
-                push_number(gap.bytes, out);
-                push_text("why", &gap.why, out);
-                out.push(b'}');
-            }
+            EventBody::Gap(gap) => self.gap(gap, out),
             EventBody::Added(_)
             | EventBody::Body { .. }
             | EventBody::Edited(_)
@@ -183,6 +173,21 @@ impl Encoder {
             gaps: self.gaps,
             redactions,
         }
+    }
+
+    fn gap(&mut self, gap: &Gap, out: &mut Vec<u8>) {
+        self.gaps.count += 1;
+        self.gaps.events = self.gaps.events.saturating_add(gap.events);
+        self.gaps.bytes = self.gaps.bytes.saturating_add(gap.bytes);
+        out.extend_from_slice(b",\"gap\":{\"events\":");
+        push_number(gap.events, out);
+        out.extend_from_slice(b",\"bytes\":");
+        push_number(gap.bytes, out);
+        push_text("why", gap.why.name(), out);
+        if let Some(detail) = &gap.detail {
+            push_text("detail", &self.redactor.url(detail), out);
+        }
+        out.push(b'}');
     }
 
     /// Words of a judge may quote what a peer said.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version that this build writes.
-pub const VERSION: &str = "2.0";
+pub const VERSION: &str = "2.1";
 
 /// What was recorded, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use super::line::{
 use crate::envelope::Envelope;
 use crate::era::{Era, EraTracker};
 use crate::event::{
-    ConduitId, Direction, Edit, Event, EventBody, Head, Payload, Peer, RequestHead, ResponseHead,
-    SessionKey, SessionMark, SseNote,
+    ConduitId, Direction, Edit, EditTarget, Event, EventBody, Head, Payload, Peer, RequestHead,
+    ResponseHead, SessionKey, SessionMark, SseNote,
 };
 use crate::json::{is_valid, push_number};
 use crate::redact::{LineState, Redactor};
@@ -158,7 +158,7 @@ pub(crate) fn redacted_note(redactor: &mut Redactor, note: &SseNote) -> SseNote 
 /// An edit without the secrets of what it changed.
 pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
     let mut url = |text: &str| {
-        if edit.what == "endpoint" {
+        if edit.what == EditTarget::Endpoint {
             redactor.endpoint(text.as_bytes())
         } else {
             redactor.url(text)
@@ -166,7 +166,7 @@ pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
     };
     let (before, after) = (url(&edit.before), url(&edit.after));
     Edit {
-        what: redactor.word(&edit.what).into_owned(),
+        what: edit.what,
         before,
         after,
     }

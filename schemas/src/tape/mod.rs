@@ -1,7 +1,7 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"2.0","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"2.1","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
 //! {"seq":2,"at_us":990,"dir":"to_server","number":1,"era":"handshake","message":{"jsonrpc":"2.0",…}}
 //! {"seq":3,"at_us":1500,"dir":"to_client","number":1,"text":"Listening…","why":"not JSON"}
@@ -93,7 +93,8 @@
 //! # Versions
 //!
 //! 1.1 added HTTP, 1.2 findings. 2.0 gave messages their numbers and says in tokens what 1.x
-//! said in sentences; tapes of 1.x are read.
+//! said in sentences; tapes of 1.x are read. 2.1 says who made a message, and in tokens why something
+//! is missing and what was changed.
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.

@@ -18,7 +18,7 @@ use crate::event::{
 };
 use crate::json;
 
-pub(crate) use self::words::{effect, session_end, session_start};
+pub(crate) use self::words::{effect, gap_reason, session_end, session_start};
 
 /// Makes events of format 2 of those of format 1, and of those of cassettes.
 #[derive(Debug, Default)]

@@ -153,10 +153,7 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
         b"closed" => EventBody::Closed(word(name, value, CloseReason::from_name)?),
         b"faulted" => EventBody::Faulted(of(name, value)?),
         b"finding" => EventBody::Finding(of(name, value)?),
-        b"gap" => {
-            let GapLine { events, bytes, why } = of(name, value)?;
-            EventBody::Gap(Gap { events, bytes, why })
-        }
+        b"gap" => EventBody::Gap(gap(of(name, value)?)),
         b"opened" => {
             let Opened { pid } = of(name, value)?;
             EventBody::Opened(Peer::Process { pid })
@@ -242,11 +239,22 @@ struct Part {
     bytes: u64,
 }
 
+fn gap(line: GapLine) -> Gap {
+    let (why, words) = old::gap_reason(line.why);
+    Gap {
+        events: line.events,
+        bytes: line.bytes,
+        why,
+        detail: line.detail.or(words),
+    }
+}
+
 #[derive(serde::Deserialize)]
 struct GapLine {
     events: u64,
     bytes: u64,
     why: String,
+    detail: Option<String>,
 }
 
 #[derive(serde::Deserialize)]

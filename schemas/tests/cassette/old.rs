@@ -1,9 +1,9 @@
-//! Tapes of format 1.2, as the recorder wrote them: they tell what they told then.
+//! Tapes of format 1.2 and 2.0, as the recorder wrote them: they tell what they told then.
 
 use std::io::{BufReader, Cursor};
 
 use tapewright_schemas::cassette::Projector;
-use tapewright_schemas::event::{EventBody, What};
+use tapewright_schemas::event::{EditTarget, EventBody, GapReason, What};
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::summary::{Fold, Report};
 use tapewright_schemas::tape::Reader;
@@ -134,5 +134,44 @@ fn tapes_of_format_1_tell_what_they_told() {
             Some(format!("{} {name}", one["request"]["id"]))
         });
         assert_eq!(marked.collect::<Vec<_>>(), told.marked);
+    }
+}
+
+#[test]
+fn sentences_of_format_2_0_are_tokens() {
+    let tape = include_str!("../tapes-2.0/http.tape.jsonl");
+    let mut reader = Reader::open(BufReader::new(tape.as_bytes())).unwrap();
+    let (mut gaps, mut edits) = (Vec::new(), Vec::new());
+    while let Some(event) = reader.next_event().unwrap() {
+        assert!(!event.is_made_by_us());
+        match event.body {
+            EventBody::Gap(gap) => gaps.push((gap.why, gap.detail)),
+            EventBody::Edited(edit) => edits.push(edit.what),
+            _ => {}
+        }
+    }
+    assert_eq!(gaps, [(GapReason::Encoding, None)]);
+    let (field, place) = (EditTarget::AcceptEncoding, EditTarget::Location);
+    assert_eq!(edits, [field, place, field]);
+}
+
+#[test]
+fn every_old_reason_of_a_gap_is_known() {
+    let header = include_str!("../tapes-2.0/http.tape.jsonl").lines().next();
+    let full = "the tape could not be written: No space left on device";
+    for (said, why, detail) in [
+        ("the queue was full", GapReason::QueueFull, None),
+        (full, GapReason::Disk, Some(full)),
+        ("who knows", GapReason::Unknown, Some("who knows")),
+        ("", GapReason::Unknown, None),
+        ("disk", GapReason::Disk, None),
+    ] {
+        let gap = format!(r#"{{"seq":1,"at_us":1,"gap":{{"events":1,"bytes":2,"why":"{said}"}}}}"#);
+        let tape = format!("{}\n{gap}\n", header.unwrap());
+        let mut reader = Reader::open(BufReader::new(tape.as_bytes())).unwrap();
+        let EventBody::Gap(gap) = reader.next_event().unwrap().unwrap().body else {
+            panic!("{tape}");
+        };
+        assert_eq!((gap.why, gap.detail.as_deref()), (why, detail));
     }
 }

@@ -1,7 +1,7 @@
 //! One test per rule of the cassette.
 
 use serde_json::{Value, json};
-use tapewright_schemas::event::{CloseReason, Direction, EventBody, Gap, Payload};
+use tapewright_schemas::event::{CloseReason, Direction, EventBody, Gap, GapReason, Payload};
 use tapewright_schemas::tape::{Ending, Footer};
 
 use crate::support::{Script, ids, project};
@@ -354,7 +354,8 @@ fn an_incomplete_tape_makes_an_incomplete_cassette() {
     let gap = Gap {
         events: 2,
         bytes: 90,
-        why: "full".to_owned(),
+        why: GapReason::QueueFull,
+        detail: None,
     };
     let gap = || Script::default().push(Direction::ToClient, EventBody::Gap(gap.clone()));
     assert_eq!(

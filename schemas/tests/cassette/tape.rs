@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Effect, Event, EventBody, Exit, Gap, LineEnd, Offset, Payload, Peer,
-    What,
+    CloseReason, Direction, Effect, Event, EventBody, Exit, Gap, GapReason, LineEnd, Offset,
+    Payload, Peer, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Reader};
@@ -54,7 +54,8 @@ fn every_body() -> Vec<Event> {
             EventBody::Gap(Gap {
                 events: 1,
                 bytes: 2,
-                why: "full".to_owned(),
+                why: GapReason::QueueFull,
+                detail: None,
             }),
         )
         .push(server, EventBody::Signal("TERM".to_owned()))

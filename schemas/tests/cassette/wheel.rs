@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    Added, CloseReason, ConduitId, Direction, Edit, Effect, Event, EventBody, Exit, FaultKind,
-    FaultRef, Fields, Gap, Head, LineEnd, Offset, Payload, Peer, Release, RequestHead,
-    ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote, Until, What,
+    Added, CloseReason, ConduitId, Direction, Edit, EditTarget, Effect, Event, EventBody, Exit,
+    FaultKind, FaultRef, Fields, Gap, GapReason, Head, LineEnd, Offset, Payload, Peer, Release,
+    RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote, Until,
+    What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Reader};
@@ -112,16 +113,25 @@ fn body() -> impl Strategy<Value = EventBody> {
             connection
         }),
     ];
-    let gap = (any::<u64>(), any::<u64>(), text()).prop_map(|(events, bytes, why)| Gap {
-        events,
-        bytes,
-        why,
-    });
-    let edit = (text(), text(), text()).prop_map(|(what, before, after)| Edit {
-        what,
-        before,
-        after,
-    });
+    let gap = (
+        any::<u64>(),
+        any::<u64>(),
+        prop::sample::select(GapReason::ALL),
+        prop::option::of(text()),
+    )
+        .prop_map(|(events, bytes, why, detail)| Gap {
+            events,
+            bytes,
+            why,
+            detail,
+        });
+    let edit = (prop::sample::select(EditTarget::ALL), text(), text()).prop_map(
+        |(what, before, after)| Edit {
+            what,
+            before,
+            after,
+        },
+    );
     let ended = prop_oneof![
         any::<i32>().prop_map(Exit::Code),
         any::<i32>().prop_map(Exit::Signal)

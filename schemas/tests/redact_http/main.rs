@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    Direction, Edit, EventBody, Head, LineEnd, Payload, Peer, ResponseHead, SseNote,
+    Direction, Edit, EditTarget, EventBody, Head, LineEnd, Payload, Peer, ResponseHead, SseNote,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::scrub::TapeScrubber;
@@ -158,7 +158,7 @@ fn what_names_a_legacy_session_is_a_credential_wherever_it_stands() {
             "the same session has the same name: {posted}"
         );
         let edit = Edit {
-            what: "endpoint".to_owned(),
+            what: EditTarget::Endpoint,
             before: format!("https://up.example{endpoint}"),
             after: endpoint.to_owned(),
         };
@@ -181,9 +181,9 @@ fn streams_sessions_edits_and_reasons_hold_no_secret() {
         comment: Some("ping /x?access_token=c4n4ry".to_owned()),
         message: true,
     });
-    for what in ["location", "resource", token] {
+    for what in [EditTarget::Location, EditTarget::Resource] {
         let edit = Edit {
-            what: what.to_owned(),
+            what,
             before: "https://up.example/cb?code=c4n4ry&state=c4n4ry".to_owned(),
             after: "http://127.0.0.1:1/cb?code=c4n4ry&state=c4n4ry".to_owned(),
         };

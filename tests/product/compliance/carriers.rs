@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::process::Stdio;
+use std::time::Duration;
 
-use tapewright_schemas::event::{Direction, EventBody};
+use tapewright_schemas::event::{Direction, EventBody, Side};
 
 use super::{INITIALIZE, INITIALIZED, PING, PONG, RESULT, findings, from_disk, server};
 use crate::support::http::{Gateway, Strict, Wire, chunk, json, pair, post, request};
@@ -248,4 +249,87 @@ fn a_server_may_save_for_a_second_and_a_half() {
     assert_eq!(session.child.wait().unwrap().code(), Some(7));
     assert_eq!(findings(&Tape::read(&path)), []);
     assert_eq!(from_disk(&path), []);
+}
+
+/// The messages of a tape that the recorder made; no peer is blamed for one.
+fn made_by_us(tape: &Tape) -> Vec<String> {
+    let found = findings(tape);
+    let made = tape.events.iter().filter(|event| event.is_made_by_us());
+    made.map(|event| {
+        let mut about = found
+            .iter()
+            .filter(|one| one.evidence.iter().any(|place| place.seq == event.seq));
+        assert!(about.all(|one| one.side == Side::Recorder), "{found:?}");
+        match &event.body {
+            EventBody::Message { payload, .. } => String::from_utf8_lossy(payload.kept()).into(),
+            other => panic!("{other:?}"),
+        }
+    })
+    .collect()
+}
+
+#[test]
+fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tape.jsonl");
+    // Port 1 is reserved, and no program of ours may take it.
+    let options = [
+        "-o",
+        path.to_str().unwrap(),
+        "--check",
+        "--all",
+        "--upstream",
+    ];
+    let mut command = tapewright();
+    command
+        .arg("record")
+        .args(options)
+        .arg("http://127.0.0.1:1/mcp");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut session = Session::start(command);
+    session.send(INITIALIZE);
+    let answer = session.line();
+    session.finish(Duration::from_secs(60));
+    assert_eq!(made_by_us(&Tape::read(&path)), [answer]);
+
+    // A process behind HTTP that ends and owes an answer.
+    let folder = tempfile::tempdir().unwrap();
+    let script = server(&[("initialize\\\"", RESULT), ("ping", "'; exit; echo '")]);
+    let tape = folder.path().join("run.tape.jsonl");
+    let mut command = tapewright();
+    let listen = [
+        "record",
+        "--listen",
+        "127.0.0.1:0",
+        "--check",
+        "--all",
+        "-o",
+    ];
+    command
+        .args(listen)
+        .arg(&tape)
+        .args(["--", "sh", "-c", &script]);
+    let gateway = Gateway::of(folder, &mut command);
+    let mut client = gateway.connect();
+    client.send(post(gateway.address, ACCEPT, INITIALIZE));
+    let head = client.head();
+    client.body(&head);
+    let id = format!(
+        "Mcp-Session-Id: {}\r\n",
+        head.get("mcp-session-id").unwrap()
+    );
+    let mut client = gateway.connect();
+    client.send(post(
+        gateway.address,
+        &format!("{ACCEPT}{VERSION}{id}"),
+        PING,
+    ));
+    let head = client.head();
+    let body = String::from_utf8(client.body(&head)).unwrap();
+    let made = made_by_us(&gateway.stop());
+    assert_eq!(made.len(), 1);
+    assert!(body.contains(&made[0]), "{body}");
 }

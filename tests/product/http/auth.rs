@@ -152,7 +152,7 @@ fn exactly_three_things_are_rewritten_and_each_is_on_the_tape() {
         bodies[4].contains(&format!("{origin}/mcp")),
         "only metadata of resources"
     );
-    let edits: Vec<Vec<String>> = gateway
+    let edits: Vec<Vec<&str>> = gateway
         .stop()
         .exchanges()
         .iter()
@@ -160,13 +160,9 @@ fn exactly_three_things_are_rewritten_and_each_is_on_the_tape() {
             exchange
                 .edits()
                 .iter()
-                .map(|edit| edit.what.clone())
+                .map(|edit| edit.what.name())
                 .collect()
         })
-        .collect();
-    let edits: Vec<Vec<&str>> = edits
-        .iter()
-        .map(|edits| edits.iter().map(String::as_str).collect())
         .collect();
     assert_eq!(
         edits,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tapewright_schemas::conversation::{ExchangeRow, Over, Step, name_of, shown};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
-    Effect, Event, EventBody, Exit, FaultRef, Faulted, Finding, Head, Offset, Payload, Peer,
+    Effect, Event, EventBody, Exit, FaultRef, Faulted, Finding, Gap, Head, Offset, Payload, Peer,
     SessionMark, What,
 };
 use tapewright_schemas::json;
@@ -64,49 +64,45 @@ pub(super) fn message(event: &Event, step: &Step<'_, Told>) -> Value {
 
 /// What happened beside the single messages.
 pub(super) fn beside(event: &Event) -> Option<Value> {
-    let (what, detail) = match &event.body {
+    let (what, members) = match &event.body {
         EventBody::Message {
             payload: Payload::Clipped { len, .. },
             ..
         } => {
-            let mut told = base(event, "message");
-            put(&mut told, "from", event.dir.sender());
-            put(&mut told, "bytes", *len);
-            put(&mut told, "kind", "clipped");
-            return Some(told);
+            let from = event.dir.sender();
+            let members = json!({"from": from, "bytes": len, "kind": "clipped"});
+            ("message", members)
         }
-        EventBody::Faulted(faulted) => {
-            let mut told = base(event, "fault");
-            put(&mut told, "effect", json!(shown_faulted(faulted)));
-            return Some(told);
+        EventBody::Faulted(faulted) => ("fault", json!({"effect": shown_faulted(faulted)})),
+        EventBody::Opened(Peer::Process { pid }) => {
+            ("opened", json!({"peer": "process", "pid": pid}))
         }
-        EventBody::Opened(Peer::Process { pid }) => ("opened", format!("process {pid}")),
-        EventBody::Opened(Peer::Cassette) => ("opened", "a recording".to_owned()),
-        EventBody::Opened(Peer::Server { .. }) => ("opened", "a server over HTTP".to_owned()),
-        EventBody::Closed(reason) => ("closed", format!("{}: {}", event.dir.name(), reason.name())),
-        EventBody::Exited(Exit::Code(status)) => ("exited", format!("status {status}")),
-        EventBody::Exited(Exit::Signal(signal)) => ("exited", format!("signal {signal}")),
-        EventBody::Session(SessionMark::Began(how)) => {
-            ("session", format!("began: {}", how.name()))
+        EventBody::Opened(Peer::Cassette) => ("opened", json!({"peer": "cassette"})),
+        EventBody::Opened(Peer::Server { .. }) => ("opened", json!({"peer": "server"})),
+        EventBody::Closed(reason) => {
+            let from = event.dir.sender();
+            ("closed", json!({"from": from, "reason": reason.name()}))
         }
-        EventBody::Session(SessionMark::Ended(why)) => {
-            ("session", format!("ended: {}", why.name()))
-        }
-        EventBody::Signal(name) => ("signal", shown(name)),
-        EventBody::Gap(gap) => {
-            let detail = format!("{} events, {} bytes: {}", gap.events, gap.bytes, gap.why);
-            ("gap", shown(&detail))
-        }
+        EventBody::Exited(Exit::Code(code)) => ("exited", json!({"exit_code": code})),
+        EventBody::Exited(Exit::Signal(signal)) => ("exited", json!({"exit_signal": signal})),
+        EventBody::Session(SessionMark::Began(how)) => ("session", json!({"began": how})),
+        EventBody::Session(SessionMark::Ended(why)) => ("session", json!({"ended": why})),
+        EventBody::Signal(name) => ("signal", json!({"signal": shown(name)})),
+        EventBody::Gap(Gap {
+            events, bytes, why, ..
+        }) => ("gap", json!({"events": events, "bytes": bytes, "why": why})),
         EventBody::Head(head) => {
             let Head::Response(head) = head.as_ref() else {
                 return None;
             };
-            ("http", format!("status {}", head.status))
+            ("http", json!({"http_status": head.status}))
         }
         _ => return None,
     };
     let mut told = base(event, what);
-    put(&mut told, "detail", detail);
+    if let (Value::Object(told), Value::Object(members)) = (&mut told, members) {
+        told.extend(members);
+    }
     Some(told)
 }
 

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
-use tapewright_schemas::event::Edit;
+use tapewright_schemas::event::{Edit, EditTarget};
 use tapewright_schemas::json;
 
 use super::Addresses;
@@ -65,7 +65,7 @@ fn changed(text: &Bytes, addresses: &Addresses) -> Option<(Vec<u8>, Edit)> {
     serde_json::to_writer(&mut out, &after).ok()?;
     out.extend_from_slice(text.get(start + value.len()..)?);
     let edit = Edit {
-        what: "resource".to_owned(),
+        what: EditTarget::Resource,
         before,
         after,
     };
@@ -87,7 +87,7 @@ pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, V
         out.push_str(&after);
         copied = span.end;
         edits.push(Edit {
-            what: "resource_metadata".to_owned(),
+            what: EditTarget::ResourceMetadata,
             before: before.to_owned(),
             after,
         });
@@ -199,7 +199,7 @@ mod tests {
             "\"http://localhost:4000/mcp\"",
         );
         assert_eq!(out, wanted);
-        assert_eq!(edit.unwrap().what, "resource");
+        assert_eq!(edit.unwrap().what, EditTarget::Resource);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
-use tapewright_schemas::event::Edit;
+use tapewright_schemas::event::{Edit, EditTarget};
 
 use super::Addresses;
 use crate::http::origin::Scheme;
@@ -88,7 +88,7 @@ impl EndpointEditor {
         out.extend_from_slice(after.as_bytes());
         out.extend_from_slice(back);
         Some(Edit {
-            what: "endpoint".to_owned(),
+            what: EditTarget::Endpoint,
             before: before.to_owned(),
             after,
         })

@@ -5,7 +5,7 @@ mod auth;
 mod endpoint;
 
 use bytes::Bytes;
-use tapewright_schemas::event::Edit;
+use tapewright_schemas::event::{Edit, EditTarget};
 
 use super::origin::OriginUrl;
 
@@ -71,7 +71,7 @@ impl Addresses {
     /// The `Location` that the client has to see, when it differs.
     pub(crate) fn location(&self, url: &str) -> Option<Edit> {
         Some(Edit {
-            what: "location".to_owned(),
+            what: EditTarget::Location,
             before: url.to_owned(),
             after: self.for_client(url)?,
         })

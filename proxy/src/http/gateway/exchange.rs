@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
-    Added, Carrier, CloseReason, Direction, Edit, EventBody, Head, Offset, Peer, SessionMark,
-    SessionStart,
+    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, Peer,
+    SessionMark, SessionStart,
 };
 
 use super::observe::{Exchange, RequestWatch};
@@ -146,7 +146,7 @@ impl Gateway {
             let accepted = parts.headers.get(header::ACCEPT_ENCODING);
             let accepted = accepted.and_then(|value| value.to_str().ok());
             let edit = EventBody::Edited(Box::new(Edit {
-                what: "accept-encoding".to_owned(),
+                what: EditTarget::AcceptEncoding,
                 before: accepted.unwrap_or_default().to_owned(),
                 after: "identity".to_owned(),
             }));
@@ -324,7 +324,7 @@ fn ask_for_plain(head: &mut HeaderMap, log: &Log) {
     let before = head.insert(header::ACCEPT_ENCODING, identity);
     let before = before.and_then(|value| value.to_str().map(str::to_owned).ok());
     let edit = EventBody::Edited(Box::new(Edit {
-        what: "accept-encoding".to_owned(),
+        what: EditTarget::AcceptEncoding,
         before: before.unwrap_or_default(),
         after: "identity".to_owned(),
     }));

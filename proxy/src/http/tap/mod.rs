@@ -14,7 +14,8 @@ use http::{HeaderMap, StatusCode, header};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
 use tapewright_schemas::event::{
-    CloseReason, Direction, Edit, EventBody, Gap, LineEnd, Offset, Origin, Payload, SseNote,
+    CloseReason, Direction, Edit, EventBody, Gap, GapReason, LineEnd, Offset, Origin, Payload,
+    SseNote,
 };
 
 use self::decode::{Decoder, Encoding, SLICE};
@@ -182,11 +183,11 @@ impl Tap {
         }
         if let Some(bytes) = lost {
             self.watch.lost(Loss::Encoding, bytes);
-            let why = "the content encoding could not be undone".to_owned();
             let gap = Gap {
                 events: 1,
                 bytes,
-                why,
+                why: GapReason::Encoding,
+                detail: None,
             };
             self.log.note(self.dir, EventBody::Gap(gap));
         }

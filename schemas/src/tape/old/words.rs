@@ -1,8 +1,8 @@
 //! The sentences of format 1, taken apart.
 
 use crate::event::{
-    Effect, FaultKind, FaultRef, Offset, Release, Replacement, SessionEnd, SessionStart, Unable,
-    Unroutable, Until, What,
+    Effect, FaultKind, FaultRef, GapReason, Offset, Release, Replacement, SessionEnd, SessionStart,
+    Unable, Unroutable, Until, What,
 };
 
 /// What an old sentence says was done.
@@ -193,6 +193,22 @@ fn micros(millis: &str) -> Option<Offset> {
         reason = "a cast of a float saturates, and nothing waits for longer than a day"
     )]
     Some(Offset((millis * 1_000.0).round() as u64))
+}
+
+/// Why something is missing: a token, or one of the sentences before 2.1; and what else they
+/// say.
+pub(crate) fn gap_reason(why: String) -> (GapReason, Option<String>) {
+    if let Some(reason) = GapReason::from_name(&why) {
+        return (reason, None);
+    }
+    match why.as_str() {
+        "the queue was full" => (GapReason::QueueFull, None),
+        "the content encoding could not be undone" => (GapReason::Encoding, None),
+        words => match words.strip_prefix("the tape could not be ") {
+            Some(_) => (GapReason::Disk, Some(why)),
+            None => (GapReason::Unknown, Some(why).filter(|why| !why.is_empty())),
+        },
+    }
 }
 
 #[cfg(test)]
