@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use tapewright_proxy::record::is_written;
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::summary::Fold;
+use tapewright_schemas::tape::Ending;
 
 use crate::command::replay::playing::duration;
 use crate::exit::Exit;
@@ -35,18 +37,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let recording = Recording::open(&arguments.file)?;
     let kind = recording.kind();
-    let path = recording.path.display().to_string();
+    let path = recording.path.clone();
     let micros = u64::try_from(arguments.hang_after.as_micros()).unwrap_or(u64::MAX);
     let mut fold = Fold::new(recording.timed()).with_hangs_after(Offset(micros));
     let frame = recording.events(|event| {
         fold.observe(event);
         Ok(())
     })?;
-    let report = fold.finish(kind, &frame.header, &frame.ending);
+    let mut report = fold.finish(kind, &frame.header, &frame.ending);
+    if matches!(frame.ending, Ending::CutShort { .. }) && is_written(&path) {
+        report.ended.written_by = Some(frame.header.pid);
+    }
     if arguments.json {
         report::out(&report::formats::json::text(&report)?)?;
     } else {
-        report::out(&report::inspect::text(&path, &report))?;
+        report::out(&report::inspect::text(&path.display().to_string(), &report))?;
     }
     Ok(Exit::Pass)
 }

@@ -158,8 +158,16 @@ fn ends(report: &Report, out: &mut Page) {
             ),
         );
     }
-    if let Some(why) = &report.ended.why {
-        out.fact("incomplete", &safe(why));
+    match (report.ended.written_by, &report.ended.why) {
+        (Some(process), _) => {
+            let so_far = "this is what is there so far";
+            out.fact(
+                "recording",
+                &format!("process {process} still writes this tape: {so_far}"),
+            );
+        }
+        (None, Some(why)) => out.fact("incomplete", &safe(why)),
+        (None, None) => {}
     }
     match (report.ended.exit_code, report.ended.exit_signal) {
         (Some(code), _) => out.fact("exit", &format!("the server exited with status {code}")),

@@ -77,7 +77,7 @@ fn files_are_for_their_owner_alone_and_nothing_else_is_left() {
 }
 
 #[test]
-fn a_second_recording_replaces_the_cassette_and_keeps_the_first_tape() {
+fn a_second_recording_takes_the_name_and_the_first_tape_a_number() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
     assert!(pings(&cassette, 1).success());
@@ -88,10 +88,12 @@ fn a_second_recording_replaces_the_cassette_and_keeps_the_first_tape() {
         ["fs.2.tape.jsonl", "fs.json", "fs.tape.jsonl"]
     );
     assert_eq!(
-        Tape::read(&folder.path().join("fs.tape.jsonl"))
-            .messages(Direction::ToServer)
-            .len(),
-        1
+        ["fs.tape.jsonl", "fs.2.tape.jsonl"].map(|name| {
+            Tape::read(&folder.path().join(name))
+                .messages(Direction::ToServer)
+                .len()
+        }),
+        [3, 1]
     );
 }
 
@@ -200,15 +202,18 @@ fn recorders_of_one_name_lose_and_mix_nothing() {
         .collect();
     found.sort_unstable();
     assert_eq!(found, [1, 2, 3], "{:?}", names(folder.path()));
-    let mut tapes: Vec<usize> = ["fs.tape.jsonl", "fs.2.tape.jsonl", "fs.3.tape.jsonl"]
-        .map(|name| {
-            Tape::read(&folder.path().join(name))
+    // Each tape has the name of the cassette that was made of it.
+    for number in ["", ".2", ".3"] {
+        let path = |ending| folder.path().join(format!("fs{number}{ending}"));
+        assert_eq!(
+            Tape::read(&path(".tape.jsonl"))
                 .messages(Direction::ToServer)
-                .len()
-        })
-        .to_vec();
-    tapes.sort_unstable();
-    assert_eq!(tapes, [1, 2, 3]);
+                .len(),
+            exchanges(&path(".json")),
+            "{:?}",
+            names(folder.path())
+        );
+    }
 }
 
 #[test]

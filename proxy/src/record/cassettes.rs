@@ -140,6 +140,7 @@ impl Written {
             target: &target,
             before: &left,
             ours: left.map(|left| left.is_some()),
+            together: false,
         };
         projection.write(&mut finished);
         finished

@@ -16,6 +16,7 @@ use super::chain::Chain;
 use super::judging::Findings;
 use super::names::{Target, numbered};
 use super::probe::{is_probe, take_along};
+use super::together;
 
 /// What became of a recording.
 #[derive(Debug, Default)]
@@ -124,6 +125,9 @@ pub(crate) struct Projection<'a> {
     pub(crate) before: &'a [Option<Identity>; 2],
     /// What stood there before is ours, and tells of the same session.
     pub(crate) ours: [bool; 2],
+    /// The tape is to have the name of its cassette. In a folder, numbers say what continues
+    /// what.
+    pub(crate) together: bool,
 }
 
 /// What a projection turned out to hold.
@@ -137,13 +141,14 @@ impl Projection<'_> {
     /// Writes what was asked for and notes how it went.
     pub(crate) fn write(&self, finished: &mut Finished) {
         let [cassette_before, capture_before] = *self.before;
-        if let Some(path) = &self.target.cassette {
-            let before = (cassette_before, self.ours[0]);
-            finished.cassette = self.one(path, before, write_cassette, finished);
-        }
         if let Some(path) = &self.target.capture {
             let before = (capture_before, self.ours[1]);
             finished.capture = self.one(path, before, write_capture, finished);
+        }
+        // The last one: with it the tape may get another name.
+        if let Some(path) = &self.target.cassette {
+            let before = (cassette_before, self.ours[0]);
+            finished.cassette = self.one(path, before, write_cassette, finished);
         }
     }
 
@@ -190,6 +195,7 @@ impl Projection<'_> {
         match now {
             None if content.anything => {
                 fs::rename(fresh, path)?;
+                self.join(path, None, finished);
                 Ok(Some(path.to_path_buf()))
             }
             None => Ok(None),
@@ -204,11 +210,14 @@ impl Projection<'_> {
             Some(_) if (whole || ours) && (now == before || is_probe(path)) => {
                 take_along(path, fresh)?;
                 fs::rename(fresh, path)?;
+                self.join(path, None, finished);
                 Ok(Some(path.to_path_buf()))
             }
             Some(_) => {
-                let other = self.free_name(path)?;
+                let number = self.free_number(path)?;
+                let other = numbered(path, number);
                 fs::rename(fresh, &other)?;
+                self.join(path, Some(number), finished);
                 let why = if now == before {
                     "the new recording has holes and stands beside it"
                 } else {
@@ -223,11 +232,27 @@ impl Projection<'_> {
         }
     }
 
-    fn free_name(&self, path: &Path) -> io::Result<PathBuf> {
-        let mut names = (self.number.max(2)..=u32::MAX).map(|number| numbered(path, number));
-        names
-            .find(|name| fs::symlink_metadata(name).is_err())
-            .ok_or_else(|| io::ErrorKind::AlreadyExists.into())
+    fn free_number(&self, path: &Path) -> io::Result<u32> {
+        let first = self.number.max(2);
+        let found = match (self.is_joined(path), self.tapes) {
+            (true, [tape]) => together::free_number(self.target, path, tape, first),
+            _ => (first..=u32::MAX)
+                .find(|number| fs::symlink_metadata(numbered(path, *number)).is_err()),
+        };
+        found.ok_or_else(|| io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Gives the tape the name that belongs to what was made of it.
+    fn join(&self, path: &Path, number: Option<u32>, finished: &mut Finished) {
+        if let (true, [tape]) = (self.is_joined(path), self.tapes) {
+            let wanted = numbered(&self.target.tape, number.unwrap_or(1));
+            finished.tape = Some(together::join(tape, &wanted));
+        }
+    }
+
+    /// Whether it is by this file that the tape is named.
+    fn is_joined(&self, path: &Path) -> bool {
+        self.together && self.target.cassette.as_deref() == Some(path)
     }
 }
 

@@ -27,6 +27,7 @@ mod tape_file;
 mod tapes;
 mod tapped;
 mod ticks;
+mod together;
 mod writer;
 
 use std::fmt;
@@ -57,6 +58,7 @@ pub use self::names::Target;
 pub use self::stats::{Amount, Figures};
 pub use self::tapped::Tapped;
 pub(crate) use self::ticks::Ticks;
+pub use self::together::is_written;
 
 /// What is promised about a tape when the recorder is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

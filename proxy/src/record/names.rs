@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use tapewright_schemas::tape::Header;
 
+use super::together::hold;
+
 /// The ending of a tape's name.
 pub(super) const TAPE_ENDING: &str = ".tape.jsonl";
 
@@ -134,8 +136,11 @@ fn resolve(path: &Path) -> PathBuf {
 }
 
 /// Creates the tape, under its own name or the first free number. Missing folders are
-/// created.
-pub(crate) fn create_tape(wanted: &Path) -> io::Result<(File, PathBuf, u32)> {
+/// created. A number is free when no cassette has it either.
+pub(crate) fn create_tape(
+    wanted: &Path,
+    cassette: Option<&Path>,
+) -> io::Result<(File, PathBuf, u32)> {
     if let Some(folder) = wanted
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -144,8 +149,15 @@ pub(crate) fn create_tape(wanted: &Path) -> io::Result<(File, PathBuf, u32)> {
     }
     for number in 1..=LAST_NUMBER {
         let path = numbered(wanted, number);
+        let cassette = cassette.filter(|_| number > 1);
+        if cassette.is_some_and(|cassette| numbered(cassette, number).exists()) {
+            continue;
+        }
         match create(&path) {
-            Ok(file) => return Ok((file, path, number)),
+            Ok(file) => {
+                hold(&file);
+                return Ok((file, path, number));
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -229,9 +241,9 @@ mod tests {
     fn a_taken_name_gets_a_number_and_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let wanted = folder.path().join("new/fs.tape.jsonl");
-        let (_, first, one) = create_tape(&wanted).unwrap();
+        let (_, first, one) = create_tape(&wanted, None).unwrap();
         fs::write(&first, "kept").unwrap();
-        let (_, second, two) = create_tape(&wanted).unwrap();
+        let (_, second, two) = create_tape(&wanted, None).unwrap();
         assert_eq!((one, two), (1, 2));
         assert_eq!(second, folder.path().join("new/fs.2.tape.jsonl"));
         assert_eq!(fs::read_to_string(first).unwrap(), "kept");

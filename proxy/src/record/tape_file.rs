@@ -124,7 +124,10 @@ impl TapeWriter {
             bench: judging.map(|(judging, _)| Bench::new(judging)),
             finished: false,
         };
-        match tape.disk.call(|| create_tape(&tape.target.tape)) {
+        match tape
+            .disk
+            .call(|| create_tape(&tape.target.tape, tape.target.cassette.as_deref()))
+        {
             Ok((file, path, number)) => {
                 tape.file = Some(Arc::new(file));
                 tape.path = path;
@@ -244,8 +247,12 @@ impl TapeWriter {
                 target: &self.target,
                 before: &self.before,
                 ours: [false; 2],
+                together: true,
             };
             projection.write(&mut finished);
+            if let Some(tape) = &finished.tape {
+                self.path.clone_from(tape);
+            }
         }
         finished
     }

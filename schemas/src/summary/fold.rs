@@ -226,6 +226,7 @@ impl Fold {
             ended: Ended {
                 complete: why.is_none(),
                 why,
+                written_by: None,
                 exit_code: self.exit.and_then(|exit| match exit {
                     Exit::Code(code) => Some(code),
                     Exit::Signal(_) => None,

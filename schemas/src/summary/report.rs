@@ -253,6 +253,9 @@ pub struct Ended {
     pub complete: bool,
     /// Why not.
     pub why: Option<String>,
+    /// The process that still writes it, where one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<u32>,
     /// The server's exit status.
     pub exit_code: Option<i32>,
     /// The signal that ended the server.

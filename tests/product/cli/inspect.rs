@@ -1,6 +1,9 @@
 //! `tapewright inspect`.
 
+use std::time::Duration;
+
 use super::golden::{TAPE, cut_short, folder, golden, run};
+use crate::support::{Session, eventually, record};
 
 #[test]
 fn a_tape_is_told_for_people_and_for_programs() {
@@ -88,4 +91,24 @@ fn findings_are_told_with_what_was_seen() {
             .count(),
         2
     );
+}
+
+#[test]
+fn a_tape_that_is_still_written_says_by_whom() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = folder.path().join("run.tape.jsonl");
+    let mut session = Session::start(record(&["-o", tape.to_str().unwrap()], &["cat"]));
+    session.send(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#);
+    session.line();
+    let inspect = || run(folder.path(), &["inspect", "run.tape.jsonl"]).1;
+    let said = format!("process {} still writes this tape", session.child.id());
+    assert!(inspect().contains(&said), "{}", inspect());
+    let (_, json, _) = run(folder.path(), &["inspect", "--json", "run.tape.jsonl"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["ended"]["written_by"], session.child.id());
+    // Whoever was killed writes no more.
+    session.child.kill().unwrap();
+    session.child.wait().unwrap();
+    let ended = || inspect().contains("the recorder was stopped before");
+    assert!(eventually(Duration::from_secs(60), ended), "{}", inspect());
 }

@@ -194,7 +194,7 @@ fn the_report_is_beside_the_protocol_and_the_status_is_the_childs() {
     let quiet = session(&stage, &options, &["echo", "add"]);
     assert_eq!((quiet.status, quiet.err.as_str()), (0, ""));
     assert!(stage.read("out.xml").contains("failures=\"1\""));
-    same(&stage, "out.json", &stage.path("s.2.tape.jsonl"));
+    same(&stage, "out.json", &stage.path("s.tape.jsonl"));
     // A reporter without a file is printed, beside the protocol.
     let tap = session(&stage, &["--reporter", "tap"], &["echo", "add"]);
     assert!(

@@ -1,0 +1,123 @@
+//! The names of one recording belong together: `fs.2.json` is what `fs.2.tape.jsonl` tells.
+//!
+//! While it runs, a recording has a tape under the first number that is free. Once its cassette
+//! has a name, the tape takes the same one; what stood there goes to the number that the tape had.
+//! All of it happens under the lock that the recorders of a folder share.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use tapewright_schemas::tape::Reader;
+
+use super::names::{Target, numbered};
+
+/// Marks a tape as one that is still written, for as long as the file is open.
+pub(super) fn hold(tape: &File) {
+    // A file system without locks tells nobody; nothing else depends on it.
+    drop(tape.try_lock());
+}
+
+/// Whether somebody still writes a tape.
+#[must_use]
+pub fn is_written(tape: &Path) -> bool {
+    let open = File::open(tape);
+    open.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// The number under which a recording stands beside another one that has the name: the first
+/// of which no other recording has a file.
+pub(super) fn free_number(
+    target: &Target,
+    cassette: &Path,
+    tape: &Path,
+    first: u32,
+) -> Option<u32> {
+    let is_free = |path: &Path| path.symlink_metadata().is_err();
+    (first.max(2)..=u32::MAX).find(|number| {
+        let beside = numbered(&target.tape, *number);
+        is_free(&numbered(cassette, *number))
+            && (is_free(&beside)
+                || beside == tape
+                || tape == target.tape && made(&beside, cassette))
+    })
+}
+
+/// Gives a tape the name that belongs to its cassette; the name that it has then.
+pub(super) fn join(tape: &Path, wanted: &Path) -> PathBuf {
+    let rename = |flags| renameat_with(CWD, tape, CWD, wanted, flags);
+    let is_done = tape != wanted
+        && (rename(RenameFlags::NOREPLACE).is_ok()
+            || !is_written(wanted) && rename(RenameFlags::EXCHANGE).is_ok());
+    // Where it cannot be done, both are there, under the names that they had.
+    if is_done { wanted } else { tape }.to_path_buf()
+}
+
+/// Whether a cassette was made of a tape that nobody writes any more.
+fn made(tape: &Path, cassette: &Path) -> bool {
+    let created = || {
+        let reader = Reader::open(io::BufReader::new(File::open(tape).ok()?)).ok()?;
+        Some(reader.header().created.clone())
+    };
+    let Some(created) = created().filter(|created| !created.is_empty()) else {
+        return false;
+    };
+    let mut head = Vec::new();
+    let read = File::open(cassette).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let member = format!("\"recorded_at\": \"{created}\"");
+    read.is_ok() && memmem::find(&head, member.as_bytes()).is_some() && !is_written(tape)
+}
+
+/// How far into a cassette its `recorded_at` is looked for, in bytes.
+const HEAD: u64 = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::names::create_tape;
+    use super::*;
+
+    #[test]
+    fn a_tape_takes_its_name_unless_somebody_writes_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("fs.tape.jsonl");
+        let (first, path, _) = create_tape(&wanted, None).unwrap();
+        fs::write(&path, "first").unwrap();
+        let (second, other, _) = create_tape(&wanted, None).unwrap();
+        fs::write(&other, "second").unwrap();
+        assert!(is_written(&path) && is_written(&other));
+        assert_eq!(join(&other, &wanted), other);
+        drop(first);
+        assert!(!is_written(&path));
+        assert_eq!(join(&other, &wanted), wanted);
+        assert_eq!(fs::read_to_string(&wanted).unwrap(), "second");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "first");
+        let third = numbered(&wanted, 3);
+        assert_eq!(join(&wanted, &third), third);
+        drop(second);
+        assert!(!wanted.exists() && !is_written(&third));
+    }
+
+    #[test]
+    fn a_number_is_free_of_both_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let cassette = folder.path().join("fs.json");
+        let target = Target::cassette(&cassette);
+        let number = |tape: &Path| free_number(&target, &cassette, tape, 1);
+        let made = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        assert_eq!(number(&target.tape), Some(2));
+        made("fs.2.json", "{}");
+        made(
+            "fs.3.tape.jsonl",
+            "{\"tape\":\"2.1\",\"created\":\"now\"}\n",
+        );
+        assert_eq!(number(&target.tape), Some(4));
+        assert_eq!(number(&folder.path().join("fs.3.tape.jsonl")), Some(3));
+        // The tape of the cassette that has the name gives its number up.
+        made("fs.json", "{\"meta\": {\"recorded_at\": \"now\"}}");
+        assert_eq!(number(&target.tape), Some(3));
+    }
+}
