@@ -173,6 +173,18 @@ impl Session {
         self.stage.changed.notify_all();
     }
 
+    /// How it ended, when a signal ended it.
+    #[must_use]
+    pub fn fate(&self) -> Option<Exit> {
+        self.stage.lock().gone
+    }
+
+    /// Whether a signal ended it.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.fate().is_some()
+    }
+
     /// The client sends no more.
     pub fn end_input(&self) {
         let mut state = self.stage.lock();

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 pub(crate) mod compliance;
 mod effect;
 pub(crate) mod explain;
-mod figures;
+pub(crate) mod figures;
 pub(crate) mod finding;
 pub(crate) mod formats;
 pub(crate) mod inspect;

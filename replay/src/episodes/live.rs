@@ -22,8 +22,9 @@ pub(super) struct Live {
 }
 
 /// What a live server owes.
-#[derive(Default)]
 pub(super) struct Owed {
+    // What the client says.
+    input: Hose,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -35,6 +36,7 @@ struct State {
     // The answer to this request is not for the client.
     kept: Option<Vec<u8>>,
     ended: bool,
+    signalled: bool,
 }
 
 impl Live {
@@ -45,8 +47,15 @@ impl Live {
 
     /// Listens to a link: lines go to `output`, the log to `log`. Its life is for the
     /// caller to hold.
-    pub(super) fn of(link: Link, (output, log): (Hose, Hose)) -> io::Result<(Self, Box<dyn Life>)> {
-        let owed = Arc::new(Owed::default());
+    pub(super) fn of(
+        link: Link,
+        (input, output, log): (Hose, Hose, Hose),
+    ) -> io::Result<(Self, Box<dyn Life>)> {
+        let owed = Arc::new(Owed {
+            input,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
         let (hearing, source) = (Arc::clone(&owed), link.to_client);
         let mut threads = vec![spawn("live-read", move || {
             each_line(source, |line| hearing.hear(line, &output));
@@ -135,6 +144,15 @@ impl Owed {
         self.lock().requests.len()
     }
 
+    /// A signal was passed on to it: its end is that of the session.
+    pub(super) fn signalled(&self) {
+        let mut state = self.lock();
+        state.signalled = true;
+        if state.ended {
+            self.input.finish();
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,6 +183,9 @@ impl Owed {
         let left: Vec<Vec<u8>> = {
             let mut state = self.lock();
             state.ended = true;
+            if state.signalled {
+                self.input.finish();
+            }
             state.requests.drain().map(|(_, id)| id).collect()
         };
         self.changed.notify_all();

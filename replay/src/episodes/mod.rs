@@ -60,6 +60,7 @@ impl Upstream for Episodes {
         let session = self.cassette.falling_session();
         let life = Hold {
             session: session.clone(),
+            input: input.clone(),
             live: Arc::default(),
         };
         let worker = Worker::new(
@@ -99,6 +100,8 @@ struct Held {
 /// A hold on both.
 struct Hold {
     session: Session,
+    // What the client says. Its end is the end of all.
+    input: Hose,
     live: LiveHold,
 }
 
@@ -111,8 +114,14 @@ impl Hold {
 impl Life for Hold {
     fn signal(&self, signal: Signal) {
         self.session.signal(signal);
-        if let Some(held) = self.lock().as_ref() {
-            held.life.signal(signal);
+        match self.lock().as_ref() {
+            Some(held) => {
+                held.life.signal(signal);
+                // What it does about the signal is its own affair; once it has ended, we end.
+                held.owed.signalled();
+            }
+            None if self.session.is_gone() => self.input.finish(),
+            None => {}
         }
     }
 

@@ -70,7 +70,10 @@ impl Worker {
         }
         self.input.close();
         self.session.end_input();
-        let exit = self.live.take().map_or(Exit::Code(0), Live::end);
+        let exit = match self.live.take() {
+            Some(live) => live.end(),
+            None => self.session.fate().unwrap_or(Exit::Code(0)),
+        };
         if let Ok(played) = played {
             // A player that panicked has nothing more to say.
             played.join().ok();
@@ -138,7 +141,7 @@ impl Worker {
     fn open(&mut self) -> Result<&mut Live, String> {
         if self.live.is_none() {
             let link = self.upstream.open().map_err(|error| error.to_string())?;
-            let hoses = (self.output.clone(), self.log.clone());
+            let hoses = (self.input.clone(), self.output.clone(), self.log.clone());
             let (mut server, hold) = Live::of(link, hoses).map_err(|error| error.to_string())?;
             let owed = server.owed();
             *self.hold.lock().unwrap_or_else(PoisonError::into_inner) =

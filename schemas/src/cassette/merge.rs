@@ -4,15 +4,34 @@ use crate::envelope::for_each_message;
 use crate::json;
 use crate::slices::Part as _;
 
-/// Lists of a cassette whose elements say after how many exchanges they come.
+/// Lists of a cassette whose elements say after how many exchanges they come; the last of them
+/// is of requests that were never answered.
 const BESIDE: [&str; 2] = ["messages", "unanswered"];
+
+/// Two cassettes as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The text.
+    pub text: Vec<u8>,
+    /// How many exchanges of the new one are in it.
+    pub added: u64,
+}
+
+/// What becomes of requests of the new cassette that were never answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// They are left out: the recording was cut short, and they may have been.
+    LeftOut,
+    /// They are added.
+    Kept,
+}
 
 /// The text of the cassette `old` with the exchanges of `new` behind its own, and with what
 /// stands beside them. Nothing of `old` is changed but where something is added. An
 /// `initialize` of `new` is left out when `old` has one: it is there to introduce a client,
 /// and would begin a second session. `None` when either is no cassette.
 #[must_use]
-pub fn merge(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
+pub fn merge(old: &[u8], new: &[u8], unfinished: Unfinished) -> Option<Merged> {
     let old = old.trim_ascii();
     let ours = elements(old, "exchanges")?;
     let opens = ours.iter().any(|one| is_opening(one));
@@ -26,7 +45,11 @@ pub fn merge(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
         }
     }
     let mut merged = insert(old, "exchanges", &added)?;
-    for name in BESIDE {
+    let kept = match unfinished {
+        Unfinished::Kept => &BESIDE[..],
+        Unfinished::LeftOut => &BESIDE[..1],
+    };
+    for name in kept {
         let beside: Vec<Vec<u8>> = elements(new, name)
             .unwrap_or_default()
             .into_iter()
@@ -35,7 +58,10 @@ pub fn merge(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
         merged = insert(&merged, name, &beside)?;
     }
     merged.push(b'\n');
-    Some(merged)
+    Some(Merged {
+        text: merged,
+        added: added.len() as u64,
+    })
 }
 
 /// The elements of a list, as source text; `None` when there is no such list.
@@ -123,7 +149,8 @@ mod tests {
     }
 
     fn merged(old: &str, new: &str) -> String {
-        String::from_utf8(merge(old.as_bytes(), new.as_bytes()).unwrap()).unwrap()
+        let merged = merge(old.as_bytes(), new.as_bytes(), Unfinished::Kept).unwrap();
+        String::from_utf8(merged.text).unwrap()
     }
 
     #[test]
@@ -167,7 +194,14 @@ mod tests {
 
     #[test]
     fn what_is_no_cassette_is_not_merged() {
-        assert_eq!(merge(b"{}", b"{}"), None);
-        assert_eq!(merge(br#"{"exchanges":{}}"#, br#"{"exchanges":[]}"#), None);
+        assert_eq!(merge(b"{}", b"{}", Unfinished::Kept), None);
+        assert_eq!(
+            merge(
+                br#"{"exchanges":{}}"#,
+                br#"{"exchanges":[]}"#,
+                Unfinished::Kept
+            ),
+            None
+        );
     }
 }

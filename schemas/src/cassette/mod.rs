@@ -93,7 +93,7 @@ mod timeline;
 pub(crate) use assemble::Assembly;
 pub use exchange::{Http, Via};
 pub(crate) use ledger::Ledger;
-pub use merge::merge;
+pub use merge::{Merged, Unfinished, merge};
 pub(crate) use open::{Marks, Open};
 pub(crate) use project::incomplete;
 pub use project::{Projector, Summary};

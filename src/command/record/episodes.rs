@@ -1,6 +1,10 @@
 //! What `--mode new-episodes` adds to a cassette.
+//!
+//! While it runs, what is new stands on a tape beside the cassette, `fs.new.tape.jsonl`, with the
+//! promise of any tape. At the end it is added, and the tape goes. Where the recorder did not get
+//! that far, the next one does it.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,18 +12,18 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Recorder, Target};
-use tapewright_schemas::cassette;
+use tapewright_schemas::cassette::{self, Projector, Unfinished};
+use tapewright_schemas::tape::Ending;
 
 use super::way::Way;
 use super::{Arguments, settings};
-use crate::files::NewFile;
+use crate::files::{NewFile, Recording, spool};
+use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 
-/// A recording of what the live server is asked, in a folder of its own beside the
-/// cassette until it is added. After a crash its tape is there.
+/// A recording of what the live server is asked.
 pub(super) struct NewEpisodes {
     recorder: Arc<Recorder>,
-    folder: PathBuf,
 }
 
 impl NewEpisodes {
@@ -30,19 +34,12 @@ impl NewEpisodes {
         way: &Way<'_>,
         clock: Clock,
     ) -> anyhow::Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let folder = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-        let shown = report::safe(&folder.display().to_string());
-        fs::create_dir(&folder).with_context(|| {
-            let hint = "name a cassette in a folder that this user may write";
-            Mistake::new(format!("the folder `{shown}` could not be made"), hint)
-        })?;
         let label = arguments.label.clone().unwrap_or_else(|| way.label());
-        let target = Target::cassette(&folder.join("new.json"));
+        let target = Target::tape_only(&path.with_file_name(format!("{}{ENDING}", begin(path))));
         let settings = settings(arguments, way, &label, clock, target, None)?;
         let recorder = Recorder::start(settings, clock);
         let recorder = Arc::new(recorder.context("the recorder could not be started")?);
-        Ok(Self { recorder, folder })
+        Ok(Self { recorder })
     }
 
     pub(super) fn recorder(&self) -> Arc<Recorder> {
@@ -55,45 +52,153 @@ impl NewEpisodes {
     pub(super) fn finish(self, path: &Path, asked: u64, verbose: bool) -> anyhow::Result<bool> {
         if asked == 0 {
             self.recorder.abandon();
-            self.clean_up();
             return Ok(true);
         }
         let finished = self.recorder.finish();
-        let shown = report::safe(&self.folder.display().to_string());
-        let (Some(new), true) = (&finished.cassette, finished.is_whole()) else {
+        let Some(tape) = finished.tape.as_ref().filter(|_| finished.is_whole()) else {
+            let place = finished.tape.as_deref().map(shown);
+            let place = place.map_or_else(String::new, |tape| format!(" on `{tape}`"));
             report::note(&format!(
-                "nothing was added: the recording in {shown} is not whole"
+                "nothing was added: the recording{place} is not whole"
             ));
             return Ok(false);
         };
-        let add = || -> anyhow::Result<()> {
-            let (old, new) = (fs::read(path)?, fs::read(new)?);
-            let merged = cassette::merge(&old, &new).context("it is no cassette any more")?;
-            let permissions = fs::metadata(path).ok().map(|data| data.permissions());
-            let mut file = NewFile::create(path)?;
-            file.writer().write_all(&merged)?;
-            file.commit(permissions)
-        };
-        add().with_context(|| {
-            let what = format!(
-                "what is new could not be added to `{}`",
-                report::safe(&path.display().to_string())
-            );
-            Mistake::new(what, format!("it is kept in `{shown}`"))
+        let added = add(path, tape).with_context(|| {
+            let what = format!("what is new could not be added to `{}`", shown(path));
+            Mistake::new(what, format!("it is kept on `{}`", shown(tape)))
         })?;
         if verbose {
-            let requests = if asked == 1 { "request" } else { "requests" };
-            report::note(&format!(
-                "added {asked} new {requests} to {}",
-                report::safe(&path.display().to_string())
-            ));
+            tell(path, added, "");
         }
-        self.clean_up();
         Ok(true)
     }
+}
 
-    fn clean_up(&self) {
-        // Nothing but our own files is in it.
-        fs::remove_dir_all(&self.folder).ok();
+/// How the name of such a tape goes on behind that of the cassette, before a number is put in.
+const ENDING: &str = ".new.tape.jsonl";
+
+/// The part of a cassette's name before its ending.
+fn begin(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// Adds to a cassette what recorders left beside it that were stopped before they could. What
+/// cannot be added stays, and that is said.
+pub(super) fn recover(path: &Path) {
+    for tape in left_behind(path) {
+        // Another recorder may be about to do the same, or still be at work.
+        let Ok(file) = File::open(&tape) else {
+            continue;
+        };
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            continue;
+        }
+        match add(path, &tape) {
+            Ok(added) => tell(path, added, " of a recorder that was stopped"),
+            Err(error) => report::note(&format!(
+                "`{}` could not be added to the cassette: {error:#}",
+                shown(&tape)
+            )),
+        }
+    }
+}
+
+/// The tapes that stand beside a cassette and wait to be added, the oldest first.
+fn left_behind(path: &Path) -> Vec<PathBuf> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let begin = format!("{}.new.", begin(path));
+    let is_one = |name: &str| {
+        let rest = name.strip_prefix(&begin);
+        let number = rest.and_then(|rest| rest.strip_suffix("tape.jsonl"));
+        number.is_some_and(|number| {
+            let digits = number.strip_suffix('.').unwrap_or(number);
+            digits.len() < 10 && digits.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return Vec::new();
+    };
+    let found = entries
+        .flatten()
+        .filter(|one| one.file_name().to_str().is_some_and(is_one));
+    let mut tapes: Vec<_> = found
+        .map(|one| {
+            (
+                one.metadata().and_then(|data| data.modified()).ok(),
+                one.path(),
+            )
+        })
+        .collect();
+    tapes.sort();
+    tapes.into_iter().map(|(_, tape)| tape).collect()
+}
+
+/// Adds the exchanges of a tape to a cassette, and removes the tape; how many there are.
+fn add(path: &Path, tape: &Path) -> anyhow::Result<u64> {
+    let recording = Recording::open(tape)?;
+    let mut projector = Projector::new(&recording.header(), spool()?, spool()?);
+    let frame = recording.events(|event| Ok(projector.observe(event)?))?;
+    let mut new = Vec::new();
+    projector.finish(&frame.ending, &mut new)?;
+    // Whether what was under way would have been answered, nobody knows.
+    let unfinished = match frame.ending {
+        Ending::Footer(_) => Unfinished::Kept,
+        _ => Unfinished::LeftOut,
+    };
+    // All that adds to a cassette of this folder takes turns.
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new(".")))?;
+    folder.lock()?;
+    let old = fs::read(path)?;
+    let merged = cassette::merge(&old, &new, unfinished).context("it is no cassette any more")?;
+    let permissions = fs::metadata(path).ok().map(|data| data.permissions());
+    let mut file = NewFile::create(path)?;
+    file.writer().write_all(&merged.text)?;
+    file.commit(permissions)?;
+    fs::remove_file(tape)?;
+    Ok(merged.added)
+}
+
+fn tell(path: &Path, added: u64, of: &str) {
+    report::note(&format!(
+        "added {added} new {}{of} to {}",
+        plural(added, "exchange"),
+        shown(path)
+    ));
+}
+
+fn shown(path: &Path) -> String {
+    report::safe(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tapes_of_this_cassette_are_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in [
+            "fs.new.tape.jsonl",
+            "fs.new.2.tape.jsonl",
+            "fs.tape.jsonl",
+            "fs.new.x.tape.jsonl",
+            "other.new.tape.jsonl",
+            "fs.new.json",
+        ] {
+            fs::write(path(name), "").unwrap();
+        }
+        let mut found = left_behind(&path("fs.json"));
+        found.sort();
+        assert_eq!(
+            found,
+            [path("fs.new.2.tape.jsonl"), path("fs.new.tape.jsonl")]
+        );
     }
 }

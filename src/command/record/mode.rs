@@ -14,7 +14,7 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_replay::{CassetteUpstream, Episodes, Index, Options, Tally};
 use tapewright_schemas::recording::FileKind;
 
-use super::episodes::NewEpisodes;
+use super::episodes::{self, NewEpisodes};
 use super::way::Way;
 use super::{Arguments, exit_of, gateway};
 use crate::command::faults::{self, Control};
@@ -119,6 +119,7 @@ fn extend(
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let way = place.0;
+    episodes::recover(path);
     let ((cassette, index), _) = cassette(path, arguments, clock)?;
     // What is new happens behind what is known.
     let live_clock = clock.put_forward(index.script().length());

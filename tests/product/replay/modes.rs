@@ -1,6 +1,8 @@
 //! `record --mode`: what is known is played, what is new is asked of a live server, which
 //! is a replay of another recording.
 
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -8,7 +10,7 @@ use serde_json::Value;
 
 use super::house::{House, listening};
 use super::{LIMIT, ask, call, cassette, exchange, opening, say};
-use crate::support::{Session, tapewright};
+use crate::support::{Session, record, tapewright, wait};
 
 /// A recorder in front of a server that plays `live.json` and lists who starts it.
 fn command(folder: &Path, options: &[&str]) -> std::process::Command {
@@ -254,4 +256,64 @@ fn clients_on_http_are_served_so_too() {
     client.close();
     assert_eq!(house.stop("TERM"), Some(0));
     assert_eq!(recorded(path).len(), 3);
+}
+
+#[test]
+fn what_a_killed_recorder_was_told_is_added_by_the_next() {
+    let folder = folder(Some(&[opening(), call("1", "recorded one")]));
+    let path = folder.path();
+    let options = ["--mode", "new-episodes", "--durability", "written"];
+    let mut first = Session::start(command(path, &options));
+    open(&mut first);
+    assert_eq!(say(&mut first, 2, "2"), "live two");
+    first.child.kill().unwrap();
+    wait(&mut first.child, LIMIT);
+    assert!(path.join("tape.new.tape.jsonl").exists());
+    assert_eq!(recorded(path).len(), 2);
+
+    let mut second = Session::start(command(path, &options));
+    open(&mut second);
+    assert_eq!(say(&mut second, 1, "2"), "live two");
+    let mut said = second.child.stderr.take().unwrap();
+    assert_eq!(second.finish(LIMIT).code(), Some(0));
+    assert_eq!(starts(path), 1, "it is known now");
+    assert_eq!(recorded(path).len(), 3);
+    assert!(!path.join("tape.new.tape.jsonl").exists());
+    let mut text = String::new();
+    said.read_to_string(&mut text).unwrap();
+    assert!(
+        text.contains("added 1 new exchange of a recorder that was stopped to tape.json"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_signal_reaches_the_live_server_and_its_status_is_ours() {
+    // Until it is asked something it reads; then it does nothing but wait for a signal.
+    let reply = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[]}}"#;
+    let server = format!(
+        "trap 'exit 7' TERM INT; while read -r line; do case \"$line\" in *initialize\\\"*) echo '{reply}';; *tools/list*) echo '{answer}'; while :; do sleep 0.05; done;; esac; done"
+    );
+    for name in ["TERM", "INT"] {
+        let folder = folder(Some(&[opening()]));
+        let cassette = folder.path().join("tape.json");
+        let options = ["-o", cassette.to_str().unwrap(), "--mode", "new-episodes"];
+        let mut session = Session::start(record(&options, &["sh", "-c", &server]));
+        open(&mut session);
+        session.send(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
+        assert_eq!(session.line(), answer);
+        session.signal(name);
+        // The client's end of the pipe is open all the while.
+        assert_eq!(wait(&mut session.child, LIMIT).code(), Some(7), "{name}");
+        assert_eq!(recorded(folder.path()).len(), 2);
+    }
+    // Without a live server the recording ends as a process does.
+    let folder = folder(Some(&[opening()]));
+    let cassette = folder.path().join("tape.json");
+    let options = ["-o", cassette.to_str().unwrap(), "--mode", "new-episodes"];
+    let mut session = Session::start(record(&options, &["sh", "-c", &server]));
+    open(&mut session);
+    session.signal("TERM");
+    assert_eq!(wait(&mut session.child, LIMIT).signal(), Some(15));
 }
