@@ -422,3 +422,31 @@ fn what_surrounds_a_secret_stays() {
         assert_eq!(String::from_utf8(redacted(&text)).unwrap(), expected);
     }
 }
+
+#[test]
+fn places_hold_secrets_and_lose_nothing_else() {
+    let rows = [
+        r#"{"text":"curl -s -u admin:{} https://x.example/a"}"#,
+        r#"{"text":"curl --user 'admin:{}' https://x.example/a"}"#,
+        r#"{"dial":"root:{}@tcp(127.0.0.1:3306)/db?parseTime=true"}"#,
+        r#"{"text":"machine api.example login bob password {}"}"#,
+        r#"{"text":"machine api.example\n  login bob\n  password {}\n"}"#,
+        r#"{"text":"db.example:5432:prod:bob:{}"}"#,
+        r#"{"url":"http://127.0.0.1:9/callback?code={}&state=abcabcabc"}"#,
+        r#"{"env":[{"name":"API_KEY","value":"{}"},{"name":"PATH","value":"/bin"}]}"#,
+        r#"{"pat":"{}"}"#,
+        r#"{"storageKey":"{}"}"#,
+        r#"{"mnemonic":"{}"}"#,
+        r#"{"securityAnswer":"{}"}"#,
+    ];
+    check(rows.map(|template| (template.to_owned(), WORD.to_owned())));
+    // JSON in base64, whose member says that it is secret.
+    let hidden = ["eyJwYXNzd29yZCI6IkNhbmFyeTda", "cSIsInVzZXIiOiJib2IifQ=="].concat();
+    check([(r#"{"blob":"{}"}"#.to_owned(), hidden)]);
+    // A token with five parts.
+    let parts = [
+        "eyJhbGciOiJkaXIiLCJlbmMiOiJB",
+        "MTI4R0NNIn0..48V1_ALb6US04U3b.5eym8TW_c8.XFBoMYUZ",
+    ];
+    check([(r#"{"text":"see {} there"}"#.to_owned(), parts.concat())]);
+}

@@ -42,6 +42,14 @@ fn data_comes_out_as_it_went_in() {
 
 #[rustfmt::skip]
 const DATA: &[&str] = &[
+    r#"{"path":"a","pattern":"b","patch":"c","patVersion":1,"dsnName":"x","cvvRequired":true,"mnemonicLength":12,"spatial":"d"}"#,
+    r#"{"text":"curl -u $USER:$PASSWORD https://x.example; curl -u <user>:<password> x; docker -u 1000:1000 run; ps -u root"}"#,
+    r#"{"text":"the machine learning login page; machine x login bob; machine says password hello"}"#,
+    r#"{"text":"root:$DB_PASSWORD@tcp(db:3306)/app; user:password@tcp(localhost:3306)/test; mail bob@tcp(x)"}"#,
+    r#"{"text":"postgres listens on db:5432: see docs; 10.0.0.1:5432:5432; -p 5432:5432; localhost:5432:app:bob"}"#,
+    r#"{"url":"https://shop.example/?code=SUMMER26&page=2","doc":"https://x.example/errors?code=404"}"#,
+    r#"{"cursor":"eyJvZmZzZXQiOjEwMCwibGltaXQiOjEwLCJ0b2tlbl9jb3VudCI6NX0=","b":"eyJ0eXBlIjoicGFzc3dvcmQifQ=="}"#,
+    r#"{"text":"Bot MTk4 says hi; SSWS authentication; A3-PAPER; 1/12/2026; 2/10: see"}"#,
     r#"{"name":"tokenizer","max_tokens":512,"tokens":[1,2],"token_count":"7","token_type":"bearer"}"#,
     r#"{"primary_key":"id","sort_key":"a","key":"value","public_key":"abc","keyboard":"qwerty"}"#,
     r#"{"_meta":{"progressToken":"abc-123"},"nextPageToken":"CAUQAA","pageToken":"x","nextToken":"y"}"#,

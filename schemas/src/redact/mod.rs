@@ -48,6 +48,7 @@ mod named;
 mod names;
 mod origins;
 mod outline;
+pub mod page;
 mod placeholders;
 mod query;
 mod regions;

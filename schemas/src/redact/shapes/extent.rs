@@ -9,6 +9,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
 use super::finder::starts_token;
+use super::places::encoded;
 
 pub(super) fn alnum(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
@@ -76,8 +77,15 @@ pub(super) fn digit_or_long(body: &[u8]) -> bool {
     digit(body) || body.len() >= 24 || body.iter().any(u8::is_ascii_uppercase)
 }
 
-/// `eyJ…`, `.`, `eyJ…`, `.`, signature. Two parts, or none, are a cursor or other data.
+/// A signed token, an encrypted one, or JSON in base64 that holds a secret. Anything else is a
+/// cursor or other data.
 pub(super) fn jwt(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let start = prefix.start;
+    signed(text, prefix).or_else(|| encoded(text, start))
+}
+
+/// `eyJ…`, `.`, `eyJ…`, `.`, signature.
+fn signed(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let mut end = prefix.start;
     if !starts_token(text, end, false) {
         return None;
@@ -273,7 +281,7 @@ fn credential(text: &[u8], prefix: &Range<usize>) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
-const LENIENT: GeneralPurpose = GeneralPurpose::new(
+pub(super) const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)

@@ -5,20 +5,23 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind, Span, packed};
 
-use super::table::SHAPES;
+use super::marks::{self, Marks};
+use super::table::shapes;
 use super::{Body, Extent, Shape};
 
 /// Finds tokens of every shape.
 #[derive(Debug)]
 pub(in crate::redact) struct ShapeFinder {
+    // Of the beginnings that have a mark, and of all others.
+    marks: Marks,
     searchers: Vec<Searcher>,
 }
 
-/// A prefix that is no longer form of another one, and the shapes that start with it.
+/// What some prefixes begin with, and their shapes. The fewer there are, the fewer searches.
 #[derive(Debug)]
 struct Anchor {
     text: &'static str,
-    shapes: Vec<(&'static str, &'static Shape)>,
+    shapes: Vec<Begin>,
 }
 
 #[derive(Debug)]
@@ -46,27 +49,29 @@ impl ShapeFinder {
     }
 
     fn new() -> Self {
-        let mut prefixes: Vec<(&'static str, &'static Shape)> = SHAPES
-            .iter()
-            .flat_map(|shape| shape.prefixes.iter().map(move |prefix| (*prefix, shape)))
-            .collect();
-        // Short ones first, so that an anchor stands before all that it begins.
-        prefixes.sort_by_key(|(prefix, _)| prefix.len());
+        let all =
+            shapes().flat_map(|shape| shape.prefixes.iter().map(move |prefix| (*prefix, shape)));
+        let (marked, mut prefixes): (Vec<_>, Vec<_>) =
+            all.partition(|(prefix, _)| marks::place(prefix).is_some());
+        prefixes.sort_by_key(|(prefix, _)| *prefix);
         let mut anchors: Vec<Anchor> = Vec::new();
         for (prefix, shape) in prefixes {
-            match anchors
-                .iter_mut()
-                .find(|anchor| prefix.starts_with(anchor.text))
-            {
-                // The longest is asked first.
-                Some(anchor) => anchor.shapes.insert(0, (prefix, shape)),
+            let last = anchors.last_mut();
+            let last = last.and_then(|last| Some((common(last.text, prefix)?, last)));
+            match last {
+                Some((common, anchor)) => {
+                    anchor.text = common;
+                    anchor.shapes.push((prefix, shape));
+                }
                 None => anchors.push(Anchor {
                     text: prefix,
                     shapes: vec![(prefix, shape)],
                 }),
             }
         }
-        anchors.sort_by_key(|anchor| anchor.text);
+        for anchor in &mut anchors {
+            longest_first(&mut anchor.shapes);
+        }
         let mut searchers = Vec::new();
         while !anchors.is_empty() {
             let rest = anchors.split_off(anchors.len().min(MOST_PACKED));
@@ -76,7 +81,10 @@ impl ShapeFinder {
             });
             anchors = rest;
         }
-        Self { searchers }
+        Self {
+            marks: Marks::of(marked),
+            searchers,
+        }
     }
 
     /// Calls `found` for every token that starts with a prefix inside `region`.
@@ -90,10 +98,12 @@ impl ShapeFinder {
         if region.end - region.start < SHORTEST {
             return;
         }
+        self.marks.find(text, region.clone(), &mut found);
         for searcher in &self.searchers {
             let mut rest = region.clone();
             while let Some((anchor, at)) = searcher.next(text, rest.clone()) {
-                rest.start = at + anchor.text.len();
+                // What is no token may have the beginning of one in it: `\napi_…`.
+                rest.start = at + 1;
                 if let Some((kind, span)) = anchor.token(text, at) {
                     rest.start = span.end.max(rest.start);
                     found(kind, span);
@@ -150,16 +160,29 @@ impl Engine {
 
 impl Anchor {
     fn token(&self, text: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
-        let rest = text.get(at..)?;
-        let shapes = self
-            .shapes
-            .iter()
-            .filter(|(prefix, _)| rest.starts_with(prefix.as_bytes()));
-        let mut shapes = shapes;
-        shapes.find_map(|(prefix, shape)| {
-            Some((shape.kind, shape.token(text, at..at + prefix.len())?))
-        })
+        token(&self.shapes, text, at)
     }
+}
+
+/// A prefix, and the shape that it begins.
+pub(super) type Begin = (&'static str, &'static Shape);
+
+/// The token of the first of the shapes that starts at `at`.
+pub(super) fn token(
+    shapes: &[Begin],
+    text: &[u8],
+    at: usize,
+) -> Option<(&'static str, Range<usize>)> {
+    let rest = text.get(at..)?;
+    let mut shapes = shapes
+        .iter()
+        .filter(|(prefix, _)| rest.starts_with(prefix.as_bytes()));
+    shapes.find_map(|(prefix, shape)| Some((shape.kind, shape.token(text, at..at + prefix.len())?)))
+}
+
+/// The most special shape is asked first.
+pub(super) fn longest_first(shapes: &mut [Begin]) {
+    shapes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
 }
 
 impl Shape {
@@ -193,6 +216,16 @@ impl Body {
     }
 }
 
+/// What two prefixes begin with, when that is enough to look for.
+fn common(one: &'static str, other: &str) -> Option<&'static str> {
+    let pairs = one.bytes().zip(other.bytes());
+    let length = pairs.take_while(|(a, b)| a == b).count();
+    (length >= SHORTEST_ANCHOR).then(|| one.get(..length))?
+}
+
+/// Shorter beginnings would be met in every word.
+const SHORTEST_ANCHOR: usize = 3;
+
 /// Whether a token can start at `at`: not inside a word, as in `task-force`.
 ///
 /// The letter of an escape that was not decoded, as in `\nghp_…` or `%3Dghp_…`, is no
@@ -213,3 +246,16 @@ const MOST_PACKED: usize = 64;
 
 /// No token is shorter.
 const SHORTEST: usize = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_searches_find_what_has_no_mark() {
+        let finder = ShapeFinder::shared();
+        let anchors: usize = finder.searchers.iter().map(|one| one.anchors.len()).sum();
+        // Each pass over the text costs as much as all marks do.
+        assert!(anchors <= 2 * MOST_PACKED, "{anchors}");
+    }
+}

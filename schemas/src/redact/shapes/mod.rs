@@ -1,16 +1,20 @@
 //! Secrets that are known by their shape.
 //!
-//! [`table::SHAPES`] has one small item per shape. [`ShapeFinder`] looks for the
+//! [`table`] has one small item per shape. [`ShapeFinder`] looks for the
 //! beginnings of all of them at once and asks the item about each hit.
 
 mod extent;
 mod finder;
+mod marks;
+mod places;
 mod table;
+mod vendors;
 
 use std::ops::Range;
 
 pub(super) use extent::pem_header;
 pub(super) use finder::ShapeFinder;
+pub(super) use table::shapes;
 
 /// One kind of token.
 #[derive(Debug)]
@@ -18,7 +22,7 @@ pub(super) struct Shape {
     /// What the placeholder calls it.
     pub(super) kind: &'static str,
     /// What it starts with, or holds at a known place.
-    prefixes: &'static [&'static str],
+    pub(super) prefixes: &'static [&'static str],
     /// Finds where it starts and ends, given where a prefix stands.
     extent: Extent,
     /// A made-up one in two halves, so that this text holds none.
@@ -27,6 +31,8 @@ pub(super) struct Shape {
         expect(dead_code, reason = "the table is its own test data")
     )]
     example: (&'static str, &'static str),
+    /// Where its vendor, or its standard, documents it.
+    pub(super) docs: &'static str,
     /// What looks like one but is data.
     #[cfg_attr(
         not(test),
@@ -60,7 +66,6 @@ struct Body {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::table::SHAPES;
     use super::*;
 
     fn kinds(text: &str) -> Vec<(&'static str, String)> {
@@ -74,7 +79,7 @@ mod tests {
 
     #[test]
     fn every_example_is_found_and_every_look_alike_is_not() {
-        for shape in SHAPES {
+        for shape in shapes() {
             let example = format!("{}{}", shape.example.0, shape.example.1);
             for text in [
                 example.clone(),
@@ -107,10 +112,7 @@ mod tests {
 
     #[test]
     fn a_token_inside_a_word_is_part_of_the_word() {
-        for shape in SHAPES
-            .iter()
-            .filter(|shape| matches!(shape.extent, Extent::Body(_)))
-        {
+        for shape in shapes().filter(|shape| matches!(shape.extent, Extent::Body(_))) {
             let text = format!("x{}{}", shape.example.0, shape.example.1);
             assert!(kinds(&text).is_empty(), "{text}");
         }
@@ -119,7 +121,7 @@ mod tests {
     #[test]
     fn kinds_can_stand_in_a_placeholder() {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        for shape in SHAPES {
+        for shape in shapes() {
             assert!(shape.kind.bytes().all(plain), "{}", shape.kind);
             assert!(
                 !shape.prefixes.is_empty() && shape.prefixes.iter().all(|prefix| prefix.len() > 2)
@@ -127,13 +129,10 @@ mod tests {
             let placeholder = format!("<REDACTED:{}#1>", shape.kind);
             assert!(kinds(&placeholder).is_empty(), "{placeholder}");
         }
-        let all: BTreeSet<_> = SHAPES.iter().flat_map(|shape| shape.prefixes).collect();
+        let all: BTreeSet<_> = shapes().flat_map(|shape| shape.prefixes).collect();
         assert_eq!(
             all.len(),
-            SHAPES
-                .iter()
-                .map(|shape| shape.prefixes.len())
-                .sum::<usize>()
+            shapes().map(|shape| shape.prefixes.len()).sum::<usize>()
         );
     }
 

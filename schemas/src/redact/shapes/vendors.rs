@@ -1,0 +1,155 @@
+//! Shapes of single vendors that are more than a prefix and a run of bytes.
+
+use std::ops::Range;
+
+use super::extent::{alnum, digit, dotted, hex, mixed, upper, url64};
+use super::finder::starts_token;
+
+/// How many bytes of an alphabet stand at `at`, up to one more than `most`.
+fn run(text: &[u8], at: usize, alphabet: fn(u8) -> bool, most: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let fits = |byte: &&u8| alphabet(**byte);
+    rest.iter().take(most + 1).take_while(fits).count()
+}
+
+/// Whether nothing but letters and digits stands there, and a token can begin with it.
+fn begins(text: &[u8], part: Range<usize>) -> bool {
+    let start = part.start;
+    let plain = text
+        .get(part)
+        .is_some_and(|part| part.iter().all(u8::is_ascii_alphanumeric));
+    plain && starts_token(text, start, false)
+}
+
+/// Whether a token may end at `end`.
+fn ends(text: &[u8], end: usize) -> bool {
+    !text.get(end).is_some_and(u8::is_ascii_alphanumeric)
+}
+
+/// Hex digits and `-`.
+pub(super) fn hyphened_hex(byte: u8) -> bool {
+    hex(byte) || byte == b'-'
+}
+
+/// Letters, digits and `-`.
+pub(super) fn hyphened_alnum(byte: u8) -> bool {
+    alnum(byte) || byte == b'-'
+}
+
+/// Letters, digits and `_~.-`.
+fn client_secret(byte: u8) -> bool {
+    dotted(byte) || byte == b'~'
+}
+
+/// Three bytes, `7Q~` or `8Q~`, and 31 to 34 more.
+pub(super) fn azure_client_secret(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let start = prefix.start.checked_sub(3)?;
+    let head = text.get(start..prefix.start)?;
+    let length = run(text, prefix.end, client_secret, 34);
+    let fits = head.iter().all(|byte| client_secret(*byte))
+        && (31..=34).contains(&length)
+        && starts_token(text, start, false)
+        && mixed(text.get(prefix.end..prefix.end + length)?);
+    // A full stop may end the sentence.
+    let end = prefix.end + length;
+    let stop = text.get(end.checked_sub(1)?) == Some(&b'.') && length > 31;
+    fits.then_some(start..end - usize::from(stop))
+}
+
+/// 76 letters and digits, `AZDO`, and four more.
+pub(super) fn azure_devops(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let start = prefix.start.checked_sub(76)?;
+    let fits = begins(text, start..prefix.start) && run(text, prefix.end, alnum, 4) == 4;
+    fits.then_some(start..prefix.end + 4)
+}
+
+/// 14 letters and digits, `.atlasv1.`, and the rest.
+pub(super) fn terraform(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let start = prefix.start.checked_sub(14)?;
+    let length = run(text, prefix.end, url64, 128);
+    let fits = begins(text, start..prefix.start) && (40..=128).contains(&length);
+    fits.then_some(start..prefix.end + length)
+}
+
+/// `A3-` and groups of upper-case letters and digits: 6, 11 or 6 and 5, 5, 5, 5.
+pub(super) fn one_password(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    if !starts_token(text, prefix.start, true) {
+        return None;
+    }
+    let groups: [&[usize]; 2] = [&[6, 11, 5, 5, 5], &[6, 6, 5, 5, 5, 5]];
+    groups.into_iter().find_map(|lengths| {
+        let mut at = prefix.end;
+        for (place, length) in lengths.iter().enumerate() {
+            if place > 0 {
+                (text.get(at) == Some(&b'-')).then_some(())?;
+                at += 1;
+            }
+            (run(text, at, upper, *length) == *length).then_some(())?;
+            at += length;
+        }
+        let body = text.get(prefix.end..at)?;
+        (digit(body) && ends(text, at)).then_some(prefix.start..at)
+    })
+}
+
+/// The token after `SSWS `: the scheme of Okta's API tokens.
+pub(super) fn ssws(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let length = run(text, prefix.end, url64, 128);
+    let token = text.get(prefix.end..prefix.end + length)?;
+    let fits = (20..=128).contains(&length) && digit(token);
+    (fits && starts_token(text, prefix.start, false)).then_some(prefix.end..prefix.end + length)
+}
+
+/// `pat`, 14 letters and digits, a full stop, 64 hex digits.
+pub(super) fn airtable(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let dot = prefix.end + 14;
+    if text.get(dot) != Some(&b'.') || !starts_token(text, prefix.start, true) {
+        return None;
+    }
+    let fits = run(text, prefix.end, alnum, 14) == 14 && run(text, dot + 1, hex, 64) == 64;
+    fits.then_some(prefix.start..dot + 65)
+}
+
+/// `1/`, a number of 14 digits and more, perhaps another one, `:`, 32 hex digits.
+pub(super) fn asana(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let slash = prefix.start + 1;
+    let mut at = slash;
+    let mut numbers = 0;
+    while text.get(at) == Some(&b'/') && numbers < 2 {
+        let length = run(text, at + 1, |byte| byte.is_ascii_digit(), 20);
+        (14..=20).contains(&length).then_some(())?;
+        at += 1 + length;
+        numbers += 1;
+    }
+    let fits = numbers > 0
+        && text.get(at) == Some(&b':')
+        && run(text, at + 1, hex, 32) == 32
+        && starts_token(text, prefix.start, false);
+    fits.then_some(prefix.start..at + 33)
+}
+
+/// The token after `Bot `: three parts.
+pub(super) fn discord_bot(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let mut at = prefix.end;
+    for (place, (least, most)) in [(20, 30), (6, 7), (25, 45)].into_iter().enumerate() {
+        if place > 0 {
+            (text.get(at) == Some(&b'.')).then_some(())?;
+            at += 1;
+        }
+        let length = run(text, at, url64, most);
+        (least..=most).contains(&length).then_some(())?;
+        at += length;
+    }
+    starts_token(text, prefix.start, false).then_some(prefix.end..at)
+}
+
+/// `access_token$production$`, a part, `$`, 32 hex digits.
+pub(super) fn braintree(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let part = run(text, prefix.end, alnum, 32);
+    let dollar = prefix.end + part;
+    let fits = (8..=32).contains(&part)
+        && text.get(dollar) == Some(&b'$')
+        && run(text, dollar + 1, hex, 32) == 32
+        && starts_token(text, prefix.start, true);
+    fits.then_some(prefix.start..dollar + 33)
+}
