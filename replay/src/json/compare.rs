@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::canon::{Aliases, is_incidental, is_optional};
 use super::ignore::{Ignore, Step, Trail};
-use super::placeholder::generic;
+use super::placeholder::{Style, generic};
 use super::tree::{Kind, Place, Tree};
 use super::volatile::{self, Volatile};
 use super::{compact, number, placeholder};
@@ -242,7 +242,7 @@ impl Walk<'_, '_> {
             path: path(trail),
             redacted: recorded
                 .zip(live)
-                .is_some_and(|(recorded, live)| hid(recorded, live) != hid(live, recorded)),
+                .is_some_and(|(recorded, live)| hid(recorded, live) && !hid(live, recorded)),
             recorded: recorded.map(shown),
             live: live.map(shown),
         });
@@ -250,15 +250,28 @@ impl Walk<'_, '_> {
 }
 
 /// Whether a rule hid in one value what may be the other one. Where the text around the
-/// placeholder differs, it is the values that differ.
+/// placeholder differs, or the placeholder says what it stands for, it is the values that
+/// differ; and so it is where only the live one was hidden, since both sides are redacted by
+/// the same rules.
 fn hid(one: &[u8], other: &[u8]) -> bool {
     let found = if placeholder::is_likely(one) {
         placeholder::find(one)
     } else {
         Vec::new()
     };
-    let whole = |found: &placeholder::Found| found.range == (1..one.len().saturating_sub(1));
-    found.iter().any(whole) || !found.is_empty() && placeholder::fits(one, other)
+    let whole = |found: &placeholder::Found| {
+        found.style == Style::Ours && found.range == (1..one.len().saturating_sub(1))
+    };
+    let (inner, text) = (unquoted(one), unquoted(other));
+    found.iter().any(whole) || !found.is_empty() && placeholder::fits(inner, text)
+}
+
+/// The content of a string; any other value as it stands.
+fn unquoted(source: &[u8]) -> &[u8] {
+    let content = source
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_suffix(b"\""));
+    content.unwrap_or(source)
 }
 
 /// The JSON path of a place.

@@ -1,28 +1,39 @@
 //! Which live secret a recorded placeholder stands for.
 //!
 //! The same value has the same placeholder all over a recording. Once one of them was
-//! matched, takes that agree with it are preferred; a value that changed since then is
-//! still found.
+//! matched, takes that agree with it are preferred, and where one was recorded, played or
+//! not, no other is given; a value that changed since then is still found.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 
 use crate::json::Tree;
 use crate::json::placeholder::{self, Style};
 
-/// What was matched so far.
+/// A recorded placeholder, and the [`mark`] of what a live request holds in its place.
+pub(super) type Pair = (Vec<u8>, u64);
+
+/// What was matched so far. Live values may be secrets, and are known by their mark alone.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
-    live: HashMap<Vec<u8>, Vec<u8>>,
-    recorded: HashMap<Vec<u8>, Vec<u8>>,
+    live: HashMap<Vec<u8>, u64>,
+    recorded: HashMap<u64, Vec<u8>>,
 }
 
 /// How many placeholders are remembered.
 const LIMIT: usize = 4_096;
 
+/// What tells a value from others.
+pub(super) fn mark(value: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(value);
+    hasher.finish()
+}
+
 impl Bindings {
-    /// Whether these recorded placeholders may stand for these live ones.
-    pub(super) fn agree(&self, recorded: &[Vec<u8>], live: &[Vec<u8>]) -> bool {
-        recorded.iter().zip(live).all(|(recorded, live)| {
+    /// Whether each recorded placeholder may stand for what is in its place.
+    pub(super) fn agree(&self, pairs: &[Pair]) -> bool {
+        pairs.iter().all(|(recorded, live)| {
             match (self.live.get(recorded), self.recorded.get(live)) {
                 (Some(known), _) => known == live,
                 (None, Some(other)) => other == recorded,
@@ -31,12 +42,15 @@ impl Bindings {
         })
     }
 
-    /// Remembers what stood for what.
-    pub(super) fn learn(&mut self, recorded: &[Vec<u8>], live: &[Vec<u8>]) {
-        for (recorded, live) in recorded.iter().zip(live) {
-            if self.live.len() < LIMIT && !self.live.contains_key(recorded) {
-                self.live.insert(recorded.clone(), live.clone());
-                self.recorded.insert(live.clone(), recorded.clone());
+    /// Remembers what stood for what: the first value that a placeholder stood for is its
+    /// value.
+    pub(super) fn learn(&mut self, pairs: Vec<Pair>) {
+        for (recorded, live) in pairs {
+            if self.live.len() < LIMIT && !self.live.contains_key(&recorded) {
+                self.recorded
+                    .entry(live)
+                    .or_insert_with(|| recorded.clone());
+                self.live.insert(recorded, live);
             }
         }
     }
@@ -91,15 +105,25 @@ mod tests {
     #[test]
     fn a_value_keeps_its_placeholder() {
         let mut known = Bindings::default();
-        let (one, two) = (
-            of(r#"{"k":"<REDACTED:k#1>"}"#),
-            of(r#"{"k":"<REDACTED:k#2>"}"#),
-        );
-        assert!(known.agree(&one, &two));
-        known.learn(&one, &two);
-        assert!(known.agree(&one, &two));
-        assert!(!known.agree(&one, &one));
-        assert!(!known.agree(&two, &two));
-        assert!(known.agree(&two, &one));
+        let pair = |recorded: &str, live: &str| {
+            vec![(recorded.as_bytes().to_vec(), mark(live.as_bytes()))]
+        };
+        assert!(known.agree(&pair("#1", "x")));
+        known.learn(pair("#1", "x"));
+        assert!(known.agree(&pair("#1", "x")));
+        assert!(!known.agree(&pair("#1", "y")));
+        assert!(!known.agree(&pair("#2", "x")));
+        assert!(known.agree(&pair("#2", "y")));
+    }
+
+    #[test]
+    fn one_value_may_stand_in_two_places_and_keeps_the_first() {
+        let mut known = Bindings::default();
+        for recorded in [b"#1", b"#2"] {
+            known.learn(vec![(recorded.to_vec(), mark(b"x"))]);
+        }
+        for (recorded, agrees) in [(b"#1", true), (b"#2", true), (b"#3", false)] {
+            assert_eq!(known.agree(&[(recorded.to_vec(), mark(b"x"))]), agrees);
+        }
     }
 }

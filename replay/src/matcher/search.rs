@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tapewright_schemas::json;
 
-use super::bind::placeholders;
+use super::bind::{Pair, mark, placeholders};
 use super::{Found, Live, Matcher};
-use crate::index::{Chains, Index, Level, key, method_key};
+use crate::index::{Chains, Entry, Index, Level, key, method_key};
 use crate::json::{Aliases, Tree, placeholder};
 use crate::options::{Exhausted, MatchMode};
 use crate::script::MethodId;
@@ -90,7 +90,7 @@ impl Matcher {
                     Some(masks),
                     &mut form,
                 );
-                let found = self.pattern(number, masks, method, &form, live, seen);
+                let found = self.pattern(number, masks, method, &form, (params, live.params), seen);
                 if found.is_some() {
                     return found;
                 }
@@ -129,8 +129,7 @@ impl Matcher {
         None
     }
 
-    /// As [`at_level`](Self::at_level), where takes may differ in their secrets: one that
-    /// agrees with what was matched before is preferred.
+    /// As [`at_level`](Self::at_level), where takes may differ in their secrets.
     fn hidden(
         &mut self,
         level: Level,
@@ -144,58 +143,41 @@ impl Matcher {
             return self.at_level(level, chains, method, form, None, seen);
         }
         let index = Arc::clone(&self.index);
-        let recorded = |ordinal: u32| {
+        let pairs = |ordinal: u32| {
             let take = index.script.take(ordinal as usize);
             let params = take.and_then(|take| index.redacted_params(ordinal, take));
-            placeholders(params.as_deref())
+            let recorded = placeholders(params.as_deref()).into_iter();
+            Some(recorded.zip(live.iter().map(|one| mark(one))).collect())
         };
-        for session in self.sessions() {
-            let key = key(level, session, method, 0, form);
-            let ahead: Vec<u32> = chains
-                .from(
-                    self.cursors
-                        .get(&key)
-                        .copied()
-                        .or_else(|| chains.first(key)),
-                )
-                .filter(|ordinal| !self.is_used(*ordinal))
-                .take(LOOK_AHEAD)
-                .collect();
-            let agreed = ahead
-                .into_iter()
-                .find(|ordinal| self.bound.agree(&recorded(*ordinal), live));
+        self.sessions().find_map(|session| {
             let list = List {
                 chains,
-                key,
+                key: key(level, session, method, 0, form),
                 level,
                 form,
                 masks: None,
             };
-            let found = self
-                .in_list(&list, seen, |ordinal| {
-                    agreed.is_none_or(|one| one == ordinal)
-                })
-                .or_else(|| self.in_list(&list, &mut Seen::default(), |_| true));
-            if let Some(found) = found {
-                self.bound.learn(&recorded(found.ordinal), live);
-                return Some(found);
-            }
-        }
-        None
+            self.of_secrets(&list, pairs, seen)
+        })
     }
 
-    /// Takes in which another tool left placeholders at these places.
+    /// Takes whose placeholders at these places stand for any text that fits them. `live` is
+    /// the request's parameters: redacted, and as they came.
     fn pattern(
         &mut self,
         number: usize,
         masks: &[u64],
         method: MethodId,
         form: &[u8],
-        live: Live<'_>,
+        (redacted, raw): (Option<&[u8]>, Option<&[u8]>),
         seen: &mut Seen,
     ) -> Option<Found> {
         let index = Arc::clone(&self.index);
-        for session in self.sessions() {
+        // A value has one mark wherever it stands: that of its placeholder, if it has one.
+        let pairs = |ordinal: u32| {
+            captured(&index, ordinal, redacted).or_else(|| captured(&index, ordinal, raw))
+        };
+        self.sessions().find_map(|session| {
             let list = List {
                 chains: &index.loose().chains,
                 key: key(Level::Pattern, session, method, number, form),
@@ -203,13 +185,40 @@ impl Matcher {
                 form,
                 masks: Some(masks),
             };
-            let fits = |ordinal: u32| patterns_fit(&index, ordinal, live.params);
-            let found = self.in_list(&list, seen, fits);
-            if found.is_some() {
-                return found;
-            }
+            self.of_secrets(&list, pairs, seen)
+        })
+    }
+
+    /// A take of a list in which takes may differ in their secrets. `pairs` tells what each
+    /// secret of a take is matched with, and `None` when it does not fit.
+    ///
+    /// A take that agrees with what was matched before goes before the others. Where such
+    /// takes were played already they alone count as recorded: the answer to another secret
+    /// is not the answer to this one.
+    fn of_secrets(
+        &mut self,
+        list: &List<'_>,
+        pairs: impl Fn(u32) -> Option<Vec<Pair>>,
+        seen: &mut Seen,
+    ) -> Option<Found> {
+        let agrees = |one: &u32| pairs(*one).is_some_and(|pairs| self.bound.agree(&pairs));
+        let first = list.chains.first(list.key);
+        let start = self.cursors.get(&list.key).copied().or(first);
+        let fresh = list.chains.from(start).filter(|one| !self.is_used(*one));
+        let mut chosen: Vec<u32> = fresh.take(LOOK_AHEAD).find(agrees).into_iter().collect();
+        if chosen.is_empty() {
+            let played = list.chains.from(first).filter(|one| self.is_used(*one));
+            chosen.extend(played.take(LOOK_AHEAD).filter(agrees));
         }
-        None
+        let found = self.in_list(list, seen, |one| {
+            if chosen.is_empty() {
+                pairs(one).is_some()
+            } else {
+                chosen.contains(&one)
+            }
+        })?;
+        self.bound.learn(pairs(found.ordinal).unwrap_or_default());
+        Some(found)
     }
 
     /// A take of a list that was not played yet, or what the policy says of those that
@@ -276,40 +285,31 @@ impl Matcher {
         belongs: impl Fn(&Self, u32) -> bool,
     ) -> Option<Found> {
         let first = chains.first(key)?;
-        let take = |ordinal| Found {
-            ordinal,
+        let entries = |start| std::iter::successors(Some(start), |entry| chains.next(*entry));
+        let played = |entry: &Entry| {
+            let ordinal = chains.ordinal(*entry);
+            self.is_used(ordinal) && belongs(self, ordinal)
+        };
+        // A list holds one request, but for its secrets and the rare other of the same hash:
+        // what does not belong is passed over, also at the start.
+        let entry = match self.index.options.exhausted {
+            Exhausted::Error => return None,
+            Exhausted::Cycle => {
+                let round = self.rounds.get(&key).copied().flatten();
+                let next = round.and_then(|start| entries(start).find(played));
+                next.or_else(|| entries(first).find(played))?
+            }
+            Exhausted::Last => {
+                let cursor = self.cursors.get(&key).copied();
+                let last = cursor.and_then(|start| entries(start).filter(played).last());
+                last.or_else(|| entries(first).filter(played).last())?
+            }
+        };
+        self.rounds.insert(key, chains.next(entry));
+        Some(Found {
+            ordinal: chains.ordinal(entry),
             again: true,
-        };
-        let policy = self.index.options.exhausted;
-        if policy == Exhausted::Error {
-            return None;
-        }
-        // A list of one hash holds one request; the rare other is passed over.
-        let start = match policy {
-            Exhausted::Cycle => self.rounds.get(&key).copied().flatten().unwrap_or(first),
-            Exhausted::Last | Exhausted::Error => {
-                let mut last = None;
-                let mut here = self.cursors.get(&key).copied().or(Some(first));
-                while let Some(entry) = here {
-                    let ordinal = chains.ordinal(entry);
-                    if self.is_used(ordinal) && belongs(self, ordinal) {
-                        last = Some(entry);
-                    }
-                    here = chains.next(entry);
-                }
-                last?
-            }
-        };
-        let mut here = Some(start);
-        while let Some(entry) = here {
-            let ordinal = chains.ordinal(entry);
-            here = chains.next(entry);
-            if self.is_used(ordinal) && belongs(self, ordinal) {
-                self.rounds.insert(key, here);
-                return Some(take(ordinal));
-            }
-        }
-        None
+        })
     }
 
     /// The sessions under whose keys is looked, in order.
@@ -322,44 +322,46 @@ impl Matcher {
 /// How many takes are counted for the text of a miss.
 const COUNT_LIMIT: usize = 10_000;
 
-/// Whether everything another tool hid in a recorded request can be what the live one
-/// holds there.
-fn patterns_fit(index: &Index, ordinal: u32, live: Option<&[u8]>) -> bool {
-    let Some(take) = index.script.take(ordinal as usize) else {
-        return false;
-    };
+/// What a live request holds where a recorded one holds placeholders; `None` when one of
+/// those that stand for any text that fits them cannot stand for it.
+fn captured(index: &Index, ordinal: u32, live: Option<&[u8]>) -> Option<Vec<Pair>> {
+    let take = index.script.take(ordinal as usize)?;
     let recorded = index.redacted_params(ordinal, take);
     let recorded: Cow<'_, [u8]> = recorded.unwrap_or(Cow::Borrowed(b"{}"));
-    let (Ok(recorded), Ok(live)) = (Tree::read(&recorded), Tree::read(live.unwrap_or(b"{}")))
-    else {
-        return false;
-    };
-    let mut pairs = vec![(recorded.root(), live.root())];
-    while let Some((ours, theirs)) = pairs.pop() {
+    let recorded = Tree::read(&recorded).ok()?;
+    let live = Tree::read(live.unwrap_or(b"{}")).ok()?;
+    let mut found = Vec::new();
+    let mut open = vec![(recorded.root(), live.root())];
+    while let Some((ours, theirs)) = open.pop() {
         if let Some(text) = recorded.string(ours) {
-            if placeholder::is_pattern(&text) {
-                let fits = live
-                    .string(theirs)
-                    .is_some_and(|live| placeholder::fits(&text, &live));
-                if !fits {
-                    return false;
-                }
+            if !placeholder::is_likely(&text) {
+                continue;
+            }
+            let said = live.string(theirs).unwrap_or_default();
+            match placeholder::captures(&text, &said) {
+                Some(pairs) => found.extend(
+                    pairs
+                        .into_iter()
+                        .map(|(recorded, live)| (recorded.to_vec(), mark(live))),
+                ),
+                None if placeholder::is_pattern(&text) => return None,
+                None => {}
             }
             continue;
         }
         let names = recorded.members(ours);
         if names.iter().all(|(name, _)| name.is_empty()) {
-            pairs.extend(recorded.children(ours).zip(live.children(theirs)));
+            open.extend(recorded.children(ours).zip(live.children(theirs)));
         } else {
             for (name, ours) in names {
                 let name = String::from_utf8_lossy(&name);
                 if let Some(theirs) = live.member(theirs, &name) {
-                    pairs.push((ours, theirs));
+                    open.push((ours, theirs));
                 }
             }
         }
     }
-    true
+    Some(found)
 }
 
 /// The text of a member of a live request, for what a miss says.

@@ -15,4 +15,5 @@ mod misses;
 mod names;
 mod pace;
 mod playing;
+mod secrets;
 mod stage;

@@ -21,7 +21,10 @@ pub struct Found {
 /// Whose rules made a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `<REDACTED:…>`.
+    /// `<REDACTED:env#1>`: what a variable of the environment held. Nobody who lacks the
+    /// variable can know the text again, so that it stands for any.
+    Environment,
+    /// Any other `<REDACTED:…>`.
     Ours,
     /// `[REDACTED:…]`.
     Others,
@@ -85,6 +88,7 @@ fn at_start(text: &[u8]) -> Option<(usize, Style)> {
         .position(|(known, _)| known.as_bytes() == name);
     let style = match (open, provider) {
         (b'<', Some(provider)) => Style::Provider(provider),
+        (b'<', None) if name == b"REDACTED:env" => Style::Environment,
         (b'<', None) if inner.starts_with(b"REDACTED") => Style::Ours,
         (b'[', _) if inner.starts_with(b"REDACTED") => Style::Others,
         _ => return None,
@@ -122,38 +126,39 @@ pub fn generic(text: &[u8]) -> Cow<'_, [u8]> {
 /// places.
 #[must_use]
 pub fn fits(recorded: &[u8], live: &[u8]) -> bool {
-    if recorded == live {
-        return true;
-    }
+    recorded == live || captures(recorded, live).is_some()
+}
+
+/// The placeholders of a recorded text, in order, each with what `live` holds in its place;
+/// `None` when they cannot stand for it.
+#[must_use]
+pub fn captures<'t>(recorded: &'t [u8], live: &'t [u8]) -> Option<Vec<(&'t [u8], &'t [u8])>> {
     let found = find(recorded);
+    let text = |one: &Found| recorded.part(one.range.clone());
+    if recorded == live {
+        return Some(found.iter().map(|one| (text(one), text(one))).collect());
+    }
     if let [one] = found.as_slice()
         && one.range == (0..recorded.len())
     {
-        return one.stands_for(recorded, live);
+        let stands = one.stands_for(recorded, live);
+        return stands.then(|| vec![(recorded, live)]);
     }
-    // Text between the placeholders, in order.
-    let mut rest = live;
-    let mut at = 0;
+    let mut rest = live.strip_prefix(recorded.part(..found.first()?.range.start))?;
+    let mut pairs = Vec::with_capacity(found.len());
     for (number, one) in found.iter().enumerate() {
-        let literal = recorded.part(at..one.range.start);
-        at = one.range.end;
-        if number == 0 {
-            match rest.strip_prefix(literal) {
-                Some(after) => rest = after,
-                None => return false,
-            }
-        } else {
-            match memchr::memmem::find(rest, literal) {
-                // A placeholder stands for at least one byte.
-                Some(start) if start > 0 || literal.is_empty() => {
-                    rest = rest.part(start + literal.len()..);
-                }
-                _ => return false,
-            }
-        }
+        let next = found.get(number + 1).map(|next| next.range.start);
+        let literal = recorded.part(one.range.end..next.unwrap_or(recorded.len()));
+        // A placeholder stands for at least one byte.
+        let after = rest.get(1..)?;
+        let length = 1 + match next {
+            Some(_) => memchr::memmem::find(after, literal)?,
+            None => after.strip_suffix(literal)?.len(),
+        };
+        pairs.push((text(one), rest.part(..length)));
+        rest = rest.part(length + literal.len()..);
     }
-    let tail = recorded.part(at..);
-    !found.is_empty() && rest.len() > tail.len() && rest.ends_with(tail)
+    Some(pairs)
 }
 
 impl Found {
@@ -162,6 +167,7 @@ impl Found {
             return false;
         }
         match self.style {
+            Style::Environment => true,
             Style::Ours => find(live).iter().any(|one| one.range == (0..live.len())),
             Style::Provider(provider) => PROVIDERS
                 .get(provider)
@@ -190,9 +196,30 @@ mod tests {
 
     #[test]
     fn placeholders_are_told_from_text() {
-        let text = b"a <REDACTED:jwt#1> [REDACTED:length=4] <OPENAI_API_KEY#2> <b> [REDACTED no]";
+        let text = b"a <REDACTED:jwt#1> [REDACTED:length=4] <OPENAI_API_KEY#2> <b> [REDACTED no] <REDACTED:env#7> <REDACTED:envoy#1>";
         let styles: Vec<_> = find(text).into_iter().map(|one| one.style).collect();
-        assert_eq!(styles, [Style::Ours, Style::Others, Style::Provider(1)]);
+        let provider = Style::Provider(1);
+        assert_eq!(
+            styles,
+            [
+                Style::Ours,
+                Style::Others,
+                provider,
+                Style::Environment,
+                Style::Ours
+            ]
+        );
+    }
+
+    #[test]
+    fn what_stands_in_each_place_is_told() {
+        let recorded = b"https://<REDACTED:env#1>:<REDACTED:env#2>@host/-<REDACTED:env#1>-";
+        let found = captures(recorded, b"https://ann:pw@host/--x--").unwrap();
+        let live: Vec<_> = found.iter().map(|pair| pair.1).collect();
+        assert_eq!(live, [b"ann".as_slice(), b"pw", b"-x-"]);
+        assert_eq!(found[0].0, b"<REDACTED:env#1>");
+        assert_eq!(captures(recorded, b"https://ann:pw@other/-x-"), None);
+        assert_eq!(captures(recorded, b"https://ann:pw@host/--"), None);
     }
 
     #[test]
@@ -212,6 +239,9 @@ mod tests {
             ("<ANTHROPIC_API_KEY>", "sk-ant-1", true),
             ("ta<OPENAI_API_KEY>", "task-force", true),
             ("<ANTHROPIC_API_KEY>", "sk-1", false),
+            ("<REDACTED:env#1>", "abc", true),
+            ("Bearer <REDACTED:env#1>", "Bearer abc", true),
+            ("Bearer <REDACTED:env#1>", "Bearer ", false),
             ("<REDACTED:token#1>", "abc", false),
             ("<REDACTED:token#1>", "<REDACTED:password#4>", true),
             ("abc", "abc", true),
