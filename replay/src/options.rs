@@ -6,6 +6,7 @@ use std::time::Duration;
 use tapewright_schemas::redact::Rules;
 
 use crate::json::Ignore;
+use crate::paths::PathMaps;
 
 /// When a live request is a recorded one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub struct Options {
     pub pace: Pace,
     /// Places in requests that do not count, as pointers into the request.
     pub ignore: Ignore,
+    /// Which paths of the recording are called otherwise here.
+    pub paths: PathMaps,
     /// What is a secret; both sides are redacted by these before they are compared.
     pub rules: Arc<Rules>,
 }
@@ -132,6 +135,7 @@ impl Options {
             unanswered: Unanswered::default(),
             pace: Pace::default(),
             ignore: Ignore::default(),
+            paths: PathMaps::default(),
             rules,
         }
     }

@@ -9,7 +9,8 @@ use tapewright_schemas::redact::Redactor;
 use crate::index::Index;
 use crate::json::Difference;
 use crate::matcher::Miss;
-use crate::script::MethodId;
+use crate::paths::PathMap;
+use crate::script::{MethodId, Script};
 
 /// Counts over all sessions of a replay.
 #[derive(Default)]
@@ -36,6 +37,8 @@ struct Inner {
     own_pings: u64,
     replied_otherwise: u64,
     other_replies: Vec<OtherReply>,
+    mapped: u64,
+    mapped_requests: Vec<(u32, Vec<PathMap>)>,
     last: Option<u32>,
 }
 
@@ -62,6 +65,19 @@ pub struct Report {
     pub replied_otherwise: u64,
     /// The first of these replies, in order.
     pub other_replies: Vec<OtherReply>,
+    /// How many of the requests that were answered held a path that was mapped.
+    pub mapped: u64,
+    /// The first of them, in order.
+    pub mapped_requests: Vec<Mapped>,
+}
+
+/// A request that is a recorded one with its paths mapped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mapped {
+    /// Where the recorded one stands in its file, as a JSON pointer.
+    pub place: String,
+    /// What was mapped.
+    pub paths: Vec<PathMap>,
 }
 
 /// A reply of the client to the recorded server that is not the recorded one.
@@ -88,7 +104,7 @@ pub struct Served {
     pub times: u32,
 }
 
-/// How many misses, and how many other replies, are kept whole.
+/// How many misses, other replies and requests with mapped paths are kept whole.
 const KEPT: usize = 1_000;
 
 impl Tally {
@@ -141,6 +157,15 @@ impl Tally {
         }
     }
 
+    /// A recorded request was played to one whose paths were mapped.
+    pub(crate) fn mapped(&self, ordinal: u32, paths: Vec<PathMap>) {
+        let mut inner = self.lock();
+        inner.mapped += 1;
+        if inner.mapped_requests.len() < KEPT {
+            inner.mapped_requests.push((ordinal, paths));
+        }
+    }
+
     /// Which recorded request was played last, by its number, since this was last asked.
     /// For a client that has one request under way.
     pub fn take_last(&self) -> Option<u32> {
@@ -182,12 +207,26 @@ impl Tally {
             own_pings: inner.own_pings,
             replied_otherwise: inner.replied_otherwise,
             other_replies: inner.other_replies.clone(),
+            mapped: inner.mapped,
+            mapped_requests: mapped(script, &inner.mapped_requests),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn mapped(script: &Script, requests: &[(u32, Vec<PathMap>)]) -> Vec<Mapped> {
+    let place = |ordinal: u32| {
+        let take = script.take(ordinal as usize);
+        take.map_or_else(String::new, |take| take.place.pointer())
+    };
+    let mapped = requests.iter().map(|(ordinal, paths)| Mapped {
+        place: place(*ordinal),
+        paths: paths.clone(),
+    });
+    mapped.collect()
 }
 
 impl Report {

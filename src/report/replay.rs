@@ -45,6 +45,12 @@ pub(crate) fn end(report: &Report) {
         let pings = report.own_pings;
         note(&format!("{pings} pings answered that nobody recorded"));
     }
+    if report.mapped > 0 {
+        let mapped = report.mapped;
+        note(&format!(
+            "{mapped} served with paths that `--map` turned into the recorded ones"
+        ));
+    }
     replies(report);
 }
 

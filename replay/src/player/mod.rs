@@ -38,13 +38,14 @@ use tapewright_schemas::json;
 
 use crate::index::Index;
 use crate::matcher::Matcher;
+use crate::paths::{Goal, PathMap};
 use crate::script::Moment;
 use crate::tally::Tally;
 
 pub use output::{Output, OutputKind};
 
 use asides::Asides;
-use names::{Names, key_of};
+use names::{Names, key_of, splice};
 use scene::Scene;
 
 /// A session that is played.
@@ -73,6 +74,8 @@ pub struct Player {
     reached: Option<(Moment, Duration)>,
     ended: bool,
     falls_through: bool,
+    // The paths that were mapped in the message at hand.
+    mapped: Vec<PathMap>,
     // The last message held a request that another server has to answer.
     fell: bool,
 }
@@ -121,6 +124,7 @@ impl Player {
             ended: false,
             falls_through: false,
             fell: false,
+            mapped: Vec::new(),
             index,
             tally,
         }
@@ -180,7 +184,16 @@ impl Player {
 
     /// What is to be sent next.
     pub fn poll(&mut self, now: Duration) -> Option<Output> {
-        self.ready.pop_front().or_else(|| self.play_due(now))
+        let output = self.ready.pop_front().or_else(|| self.play_due(now))?;
+        if self.index.options.paths.is_empty() {
+            return Some(output);
+        }
+        let message = output.to_bytes();
+        let turned = self.index.options.paths.turn(&message, Goal::Here);
+        Some(Output {
+            parts: splice(&message, turned.edits),
+            ..output
+        })
     }
 
     /// When [`poll`](Self::poll) will have something, if the client says nothing more.
@@ -206,7 +219,19 @@ impl Player {
         self.ended && self.poll_timeout().is_none()
     }
 
+    /// One message, with the client's paths turned into the recorded ones.
     fn one(&mut self, now: Duration, message: &[u8], envelope: &Envelope<'_>) {
+        let turned = self.index.options.paths.turn(message, Goal::Recorded);
+        if turned.edits.is_empty() {
+            return self.heard(now, message, envelope);
+        }
+        self.mapped = turned.used;
+        let message = splice(&Bytes::copy_from_slice(message), turned.edits).concat();
+        self.heard(now, &message, &Envelope::parse(&message));
+        self.mapped.clear();
+    }
+
+    fn heard(&mut self, now: Duration, message: &[u8], envelope: &Envelope<'_>) {
         match &envelope.kind {
             Kind::Request { method, params, .. } => {
                 let id = json::find(message, &["id"]).unwrap_or(b"null");

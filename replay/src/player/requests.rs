@@ -97,6 +97,10 @@ impl Player {
             return;
         };
         self.tally.served(found.ordinal);
+        let mapped = std::mem::take(&mut self.mapped);
+        if !mapped.is_empty() {
+            self.tally.mapped(found.ordinal, mapped);
+        }
         self.reach(now, take.asked);
         if self.index.options.unanswered == Unanswered::Error
             && let Some(why) = Self::unanswered(take)

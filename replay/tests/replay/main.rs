@@ -14,6 +14,7 @@ mod matching;
 mod misses;
 mod names;
 mod pace;
+mod paths;
 mod playing;
 mod secrets;
 mod stage;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tapewright_replay::{Exhausted, Ignore, MatchMode, Options, Ordering, Pace, Unanswered};
+use tapewright_replay::{
+    Exhausted, Ignore, MatchMode, Options, Ordering, Pace, PathMaps, Unanswered,
+};
 use tapewright_schemas::redact::Rules;
 
 use crate::command::redaction::{self, Redaction};
@@ -19,6 +21,10 @@ pub(crate) struct Playing {
     /// Pass over this place of requests, as a JSON pointer; `*` is any name or number
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
+    /// Take paths below FROM in the recording for paths below TO here; more than once for
+    /// several
+    #[arg(long, value_name = "FROM=TO")]
+    map: Vec<String>,
     /// In which order recorded requests may be asked for
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = OrderingArgument::None)]
     ordering: OrderingArgument,
@@ -100,6 +106,10 @@ impl Playing {
             let hint = "write it like `/params/arguments/now`";
             anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
         })?;
+        let paths = PathMaps::new(&self.map).map_err(|error| {
+            let hint = "write it like `--map /home/ann/project=/home/bob/project`: the recorded folder, then yours";
+            anyhow::Error::new(error).context(Mistake::new("`--map` cannot be used", hint))
+        })?;
         Ok(Options {
             mode: MatchMode::from(self.mode),
             ordering: match self.ordering {
@@ -122,6 +132,7 @@ impl Playing {
                 cap: self.pace_cap.unwrap_or(Duration::MAX),
             },
             ignore,
+            paths,
             rules,
         })
     }

@@ -19,7 +19,7 @@ use tapewright_proxy::stdio::ChildProcess;
 use tapewright_proxy::upstream::{Link, OpenError, Upstream};
 use tapewright_replay::{
     CassetteUpstream, Exhausted, Ignore, Index, MatchMode, Miss, Options as Playing, Ordering,
-    Pace, Recorded, Script, Tally, Unanswered,
+    Pace, PathMaps, Recorded, Script, Tally, Unanswered,
 };
 use tapewright_schemas::event::ResponseHead;
 
@@ -172,6 +172,7 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 unanswered: Unanswered::Error,
                 pace: Pace::default(),
                 ignore: Ignore::default(),
+                paths: PathMaps::default(),
                 rules: Arc::clone(&options.rules),
             });
             let index = Arc::new(Index::new(Arc::clone(&script), playing));

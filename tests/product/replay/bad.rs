@@ -138,6 +138,8 @@ fn options_that_make_no_sense_are_refused() {
     for (case, options) in [
         ("option_match", &["--match", "fuzzy"][..]),
         ("option_ignore", &["--ignore", "params"]),
+        ("option_map", &["--map", "/home/ann"]),
+        ("option_map_relative", &["--map", "/home/ann=here"]),
         ("option_pace", &["--pace", "-1"]),
         ("option_pace_cap", &["--pace-cap", "soon"]),
         ("option_output", &["-o", "tape.json"]),

@@ -169,3 +169,35 @@ fn a_method_that_holds_a_secret_is_not_told() {
         "{told}"
     );
 }
+
+#[test]
+fn paths_of_another_machine_are_mapped_and_on_the_report() {
+    let tape = cassette(&[opening(), call("\"/home/ann/p/a\"", "in /home/ann/p/a")]);
+    let folder = tempfile::tempdir().unwrap();
+    let options = [
+        "--map",
+        "/home/ann/p=/srv/bob",
+        "-v",
+        "--report",
+        "report.json",
+    ];
+    let mut session = session(folder.path(), &tape, &options);
+    assert_eq!(say(&mut session, 1, "\"/srv/bob/a\""), "in /srv/bob/a");
+    session.close_input();
+    let mut said = String::new();
+    let mut stderr = session.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    assert!(
+        said.contains("1 served with paths that `--map` turned into the recorded ones"),
+        "{said}"
+    );
+    assert_eq!(session.finish(LIMIT).code(), Some(0));
+    let report = std::fs::read(folder.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["mapped"], 1);
+    assert_eq!(report["mapped_requests"][0]["place"], "/exchanges/1");
+    assert_eq!(
+        report["mapped_requests"][0]["paths"][0]["recorded"],
+        "/home/ann/p"
+    );
+}

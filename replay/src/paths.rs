@@ -1,0 +1,293 @@
+//! Paths of another machine: as they were recorded, and as they are here.
+//!
+//! A recording holds the paths of whoever made it, and a colleague's client asks with its own.
+//! What a client says is turned into what was recorded before it is matched, and what is
+//! played into what the client knows. Only texts within `params`, `result` and `error` change,
+//! and not those in `_meta`.
+
+use bytes::Bytes;
+use serde::Serialize;
+use tapewright_schemas::json::{self, Span};
+use tapewright_schemas::slices::Part as _;
+
+use crate::json::tree::Kind;
+use crate::json::{Place, Tree};
+
+/// The beginning of paths: as recorded, and here. Neither ends in a separator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PathMap {
+    /// As it was recorded.
+    pub recorded: String,
+    /// What the client has in its place.
+    pub here: String,
+}
+
+/// All that is mapped. Of two beginnings that fit, the longer one counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathMaps(Vec<PathMap>);
+
+/// Why a text is no mapping of paths.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathMapError {
+    /// There is no `=`.
+    #[error("`{text}` has no `=` between the recorded path and the one here")]
+    NoSign {
+        /// What was given.
+        text: String,
+    },
+    /// A side that is no absolute path below the root.
+    #[error("`{path}` is not an absolute path to a folder below the root")]
+    NotAbsolute {
+        /// That side.
+        path: String,
+    },
+    /// A path that stands on the same side of two mappings.
+    #[error("`{path}` is mapped twice")]
+    Twice {
+        /// That path.
+        path: String,
+    },
+}
+
+/// Which side a text is turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    Here,
+    Recorded,
+}
+
+/// A message in which paths were found: what stands in place of which of its texts, and the
+/// mappings that were used.
+#[derive(Debug, Default)]
+pub(crate) struct Turned {
+    pub(crate) edits: Vec<(Span, Bytes)>,
+    pub(crate) used: Vec<PathMap>,
+}
+
+impl PathMaps {
+    /// Reads mappings, each `RECORDED=HERE`.
+    pub fn new<T: AsRef<str>>(texts: &[T]) -> Result<Self, PathMapError> {
+        let mut maps: Vec<PathMap> = Vec::new();
+        for text in texts {
+            let text = text.as_ref();
+            let Some((recorded, here)) = text.split_once('=') else {
+                return Err(PathMapError::NoSign {
+                    text: text.to_owned(),
+                });
+            };
+            let (recorded, here) = (folder(recorded)?, folder(here)?);
+            for known in &maps {
+                let same = |one: &String, other: &String| (one == other).then(|| one.clone());
+                let twice = same(&recorded, &known.recorded).or_else(|| same(&here, &known.here));
+                if let Some(path) = twice {
+                    return Err(PathMapError::Twice { path });
+                }
+            }
+            maps.push(PathMap { recorded, here });
+        }
+        Ok(Self(maps))
+    }
+
+    /// Whether nothing is mapped.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What changes in a message, or in each message of a batch.
+    pub(crate) fn turn(&self, message: &[u8], goal: Goal) -> Turned {
+        let mut turned = Turned::default();
+        if self.is_empty() {
+            return turned;
+        }
+        let Ok(tree) = Tree::read(message) else {
+            return turned;
+        };
+        let root = tree.root();
+        if tree.kind(root) == Kind::Array {
+            for one in tree.children(root) {
+                self.message(&tree, one, goal, &mut turned);
+            }
+        } else {
+            self.message(&tree, root, goal, &mut turned);
+        }
+        turned
+    }
+
+    fn message(&self, tree: &Tree<'_>, message: Place, goal: Goal, turned: &mut Turned) {
+        for part in ["params", "result", "error"] {
+            let Some(part) = tree.member(message, part) else {
+                continue;
+            };
+            let mut open = vec![part];
+            if tree.kind(part) == Kind::Object {
+                let members = tree.members(part).into_iter();
+                open = members
+                    .filter(|(name, _)| **name != *b"_meta")
+                    .map(|(_, place)| place)
+                    .collect();
+            }
+            while let Some(place) = open.pop() {
+                open.extend(tree.children(place));
+                let Kind::String(text) = tree.kind(place) else {
+                    continue;
+                };
+                // Half a surrogate cannot be written again as it was.
+                let (meaning, lossy) = tree.meaning(text);
+                let Ok(meaning) = std::str::from_utf8(&meaning) else {
+                    continue;
+                };
+                if let Some(text) = self
+                    .text(meaning, goal, &mut turned.used)
+                    .filter(|_| !lossy)
+                {
+                    let mut quoted = b"\"".to_vec();
+                    json::escape(&text, &mut quoted);
+                    quoted.push(b'"');
+                    turned.edits.push((tree.span(place), quoted.into()));
+                }
+            }
+        }
+    }
+
+    /// A text with its paths turned; `None` when there are none.
+    fn text(&self, text: &str, goal: Goal, used: &mut Vec<PathMap>) -> Option<String> {
+        let mut out = String::new();
+        let mut copied = 0;
+        let mut at = 0;
+        while let Some(next) = text.get(at..) {
+            let Some(map) = self.at(text, at, goal) else {
+                match next.chars().next() {
+                    Some(char) => at += char.len_utf8(),
+                    None => break,
+                }
+                continue;
+            };
+            let (from, to) = map.sides(goal);
+            out.push_str(text.part(copied..at));
+            out.push_str(to);
+            at += from.len();
+            copied = at;
+            if !used.contains(map) {
+                used.push(map.clone());
+            }
+        }
+        (copied > 0).then(|| out + text.part(copied..))
+    }
+
+    /// The longest beginning of a path that stands at a place of a text.
+    fn at(&self, text: &str, at: usize, goal: Goal) -> Option<&PathMap> {
+        let fits = |map: &&PathMap| {
+            let from = map.sides(goal).0;
+            let (before, rest) = text.split_at(at);
+            rest.strip_prefix(from)
+                .is_some_and(|after| begins(before) && ends(after))
+        };
+        let fitting = self.0.iter().filter(fits);
+        fitting.max_by_key(|map| map.sides(goal).0.len())
+    }
+}
+
+impl PathMap {
+    /// What is looked for, and what takes its place.
+    fn sides(&self, goal: Goal) -> (&str, &str) {
+        match goal {
+            Goal::Here => (&self.recorded, &self.here),
+            Goal::Recorded => (&self.here, &self.recorded),
+        }
+    }
+}
+
+/// A path to a folder without separators at its end.
+fn folder(path: &str) -> Result<String, PathMapError> {
+    let folder = path.trim_end_matches(['/', '\\']);
+    let bytes = folder.as_bytes();
+    let drive = matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    if folder.starts_with(['/', '\\']) || drive {
+        Ok(folder.to_owned())
+    } else {
+        Err(PathMapError::NotAbsolute {
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Whether a path can begin behind this text: it is not the middle of a longer one.
+fn begins(before: &str) -> bool {
+    let within = |char: char| char.is_alphanumeric() || "_-.~/\\".contains(char);
+    !before.ends_with(within) || before.ends_with("://")
+}
+
+/// Whether the name of a folder can end before this text.
+fn ends(after: &str) -> bool {
+    let name = |char: char| char.is_alphanumeric() || "_-~@+".contains(char);
+    // A full stop ends a sentence, or goes on as in `project.old`.
+    !after.trim_start_matches('.').starts_with(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here(maps: &[&str], text: &str) -> String {
+        let maps = PathMaps::new(maps).unwrap();
+        let turned = maps.text(text, Goal::Here, &mut Vec::new());
+        turned.unwrap_or_else(|| "-".to_owned())
+    }
+
+    #[test]
+    fn a_path_is_turned_wherever_it_stands_as_a_whole() {
+        for (text, turned) in [
+            ("/home/ann/p", "/w"),
+            ("/home/ann/p/", "/w/"),
+            ("file:///home/ann/p/a.txt", "file:///w/a.txt"),
+            ("see /home/ann/p. Or /home/ann/p/b: é", "see /w. Or /w/b: é"),
+            ("'/home/ann/p'", "'/w'"),
+            ("/home/ann/project", "-"),
+            ("/home/ann/p.old/x", "-"),
+            ("/home/ann/p-2", "-"),
+            ("/mnt/home/ann/p", "-"),
+            ("../home/ann/p", "-"),
+            ("", "-"),
+        ] {
+            assert_eq!(here(&["/home/ann/p=/w/"], text), turned, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_longest_beginning_counts() {
+        let maps = ["/home/ann=/home/bob", "/home/ann/p=/w"];
+        assert_eq!(here(&maps, "/home/ann/p/x /home/ann/q"), "/w/x /home/bob/q");
+        let maps = ["C:\\Users\\ann=/home/bob"];
+        assert_eq!(here(&maps, "C:\\Users\\ann\\x"), "/home/bob\\x");
+    }
+
+    #[test]
+    fn what_cannot_be_turned_back_is_refused() {
+        let error = |maps: &[&str]| PathMaps::new(maps).unwrap_err().to_string();
+        assert_eq!(
+            error(&["/a"]),
+            "`/a` has no `=` between the recorded path and the one here"
+        );
+        for bad in ["/=/x", "a=/x", "/x=", "/x=//", "/x=C:"] {
+            assert!(error(&[bad]).contains("is not an absolute path"), "{bad}");
+        }
+        assert_eq!(error(&["/a=/x", "/a/=/y"]), "`/a` is mapped twice");
+        assert_eq!(error(&["/a=/x", "/b=/x"]), "`/x` is mapped twice");
+    }
+
+    #[test]
+    fn only_what_peers_say_is_turned() {
+        let maps = PathMaps::new(&["/a=/b"]).unwrap();
+        let message = br#"[{"id":"/a","method":"/a","params":{"p":["\/a/x",{"/a":"/a"}],"_meta":{"progressToken":"/a"}}}]"#;
+        let turned = maps.turn(message, Goal::Here);
+        let texts: Vec<_> = turned.edits.iter().map(|edit| edit.1.clone()).collect();
+        assert_eq!(turned.edits.len(), 2, "{texts:?}");
+        assert!(
+            texts.contains(&Bytes::from_static(b"\"/b/x\"")),
+            "{texts:?}"
+        );
+        assert_eq!(turned.used.len(), 1);
+        assert!(maps.turn(b"no json", Goal::Here).edits.is_empty());
+    }
+}
