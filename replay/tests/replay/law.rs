@@ -166,13 +166,19 @@ impl Call {
     }
 }
 
-/// The cassette of what crossed.
+/// The cassette of what crossed, a millisecond apart.
 fn project(messages: &[(Direction, String)]) -> String {
+    let timed = |(place, (dir, text)): (u64, &(Direction, String))| (place, *dir, text.clone());
+    project_at(&(0..).zip(messages).map(timed).collect::<Vec<_>>())
+}
+
+/// The cassette of what crossed, each message with its time in milliseconds.
+pub(crate) fn project_at(messages: &[(u64, Direction, String)]) -> String {
     let spool = || Cursor::new(Vec::new());
     let mut projector = Projector::new(&Header::default(), spool(), spool());
-    for (place, (dir, text)) in messages.iter().enumerate() {
+    for (millis, dir, text) in messages {
         let body = EventBody::message(Payload::Whole(text.clone().into()), LineEnd::Lf);
-        let at = Offset(place as u64 * 1_000);
+        let at = Offset(millis * 1_000);
         projector.observe(&Event::new(at, *dir, body)).unwrap();
     }
     let footer = Footer {

@@ -13,6 +13,7 @@ mod law;
 mod matching;
 mod misses;
 mod names;
+mod order;
 mod pace;
 mod paths;
 mod playing;

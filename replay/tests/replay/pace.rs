@@ -66,3 +66,17 @@ fn the_answer_of_one_request_waits_for_no_other() {
     let said = stage.within(20);
     assert_eq!(said, [(10, r#"{"id":"q","result":{}}"#.to_owned())]);
 }
+
+#[test]
+fn what_holds_no_times_is_played_at_once_at_every_pace() {
+    let exchange = r#"{"request":{"id":1,"method":"m"},"response":{"id":1,"result":7}}"#;
+    let capture = format!(r#"{{"server_label":"s","exchanges":[{exchange}]}}"#);
+    for recording in [cassette(&[exchange]), capture] {
+        let pace = Pace {
+            factor: 1.0,
+            cap: Duration::MAX,
+        };
+        let mut stage = Stage::with(&recording, Options { pace, ..options() });
+        assert_eq!(stage.result("m", ""), "7", "{recording}");
+    }
+}
