@@ -14,7 +14,8 @@ pub enum MatchMode {
     /// The same method and the same parameters.
     Strict,
     /// As strict; and values that are new in every session, such as UUIDs and times,
-    /// match others of their kind, and placeholders of other tools what they may hide.
+    /// match others of their kind, and placeholders of other tools, and of what a variable
+    /// of the environment held, what they may hide.
     #[default]
     Semantic,
     /// As semantic; and at last also a request of the same shape: names, types and

@@ -5,7 +5,7 @@
 //! | `Exact` | method and parameters mean the same |
 //! | `Hidden` | … once both are redacted by the same rules |
 //! | `Normal` | … and volatile values of one kind count as one |
-//! | `Pattern` | … and a placeholder of another tool stands for what it may hide |
+//! | `Pattern` | … and a placeholder of another tool, or of a variable, stands for what it may hide |
 //! | `Shape` | names, types and lengths of arrays are the same |
 //!
 //! A more exact level wins. All but the first are made when a request first needs them:
