@@ -8,7 +8,7 @@ use std::time::Duration;
 use tapewright_schemas::event::{Direction, EventBody};
 use tapewright_schemas::json;
 
-use crate::support::{Session, Tape, record, tapewright};
+use crate::support::{Session, Tape, eventually, record, tapewright};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const LIMIT: Duration = Duration::from_secs(60);
@@ -285,6 +285,8 @@ fn a_folder_that_goes_away_stops_no_traffic_and_is_told() {
             session.send(PING);
             assert_eq!(session.line(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
             if number == 0 {
+                // The writer may be later than the bytes, and would make the folder anew.
+                assert!(eventually(LIMIT, || deep.join("fs.tape.jsonl").exists()));
                 std::fs::remove_dir_all(&deep).unwrap();
             }
         }
