@@ -387,7 +387,7 @@ fn a_recorder_that_was_killed_leaves_a_tape_that_is_found_in_the_cassettes_place
     session.send(PING);
     session.line();
     let tape = folder.path().join("fs.tape.jsonl");
-    assert!(crate::support::eventually(LIMIT, || {
+    assert!(eventually(LIMIT, || {
         std::fs::read_to_string(&tape).is_ok_and(|text| text.contains("\"result\""))
     }));
     session.signal("KILL");
