@@ -440,9 +440,34 @@ fn places_hold_secrets_and_lose_nothing_else() {
         r#"{"securityAnswer":"{}"}"#,
     ];
     check(rows.map(|template| (template.to_owned(), WORD.to_owned())));
+    // Passwords as they are.
+    for word in [
+        "Zq7=ab/c", "Zq7'(ab)", "$Zq7ab!x", "*Zq7ab*x", "{Zq7ab,x", "Zq7:ab%x",
+    ] {
+        let rows = [
+            r#"{"text":"curl -u \"admin:{}\" https://x.example/a"}"#,
+            r#"{"dial":"root:{}@tcp(127.0.0.1:3306)/db"}"#,
+            r#"{"text":"DSN=root:{}@tcp(127.0.0.1:3306)/db"}"#,
+        ];
+        check(rows.map(|template| (template.to_owned(), word.to_owned())));
+    }
+    for word in [r"Zq7\\:ab", r"$Zq7ab!x", "*Zq7ab*x", "Zq7=ab"] {
+        let rows = [
+            r#"{"text":"db.example:5432:prod:bob:{}"}"#,
+            r#"{"text":"db.example:5432:prod:bob:{}\nother:5432:a"}"#,
+            r#"{"text":"machine api.example login bob password {}"}"#,
+        ];
+        check(rows.map(|template| (template.to_owned(), word.to_owned())));
+    }
     // JSON in base64, whose member says that it is secret.
     let hidden = ["eyJwYXNzd29yZCI6IkNhbmFyeTda", "cSIsInVzZXIiOiJib2IifQ=="].concat();
     check([(r#"{"blob":"{}"}"#.to_owned(), hidden)]);
+    for hidden in [
+        ["ewogICJwYXNzd29yZCI6", "ICJDYW5hcnk3WnEifQ=="],
+        ["eyAiYXBpS2V5IjogIkNh", "bmFyeTdacSJ9"],
+    ] {
+        check([(r#"{"blob":"{}"}"#.to_owned(), hidden.concat())]);
+    }
     // A token with five parts.
     let parts = [
         "eyJhbGciOiJkaXIiLCJlbmMiOiJB",

@@ -18,29 +18,50 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
     if since.iter().any(|byte| matches!(byte, b';' | b'|' | b'\n')) {
         return None;
     }
-    let mut start = prefix.end;
-    let mut quote = None;
-    while let Some(byte @ (b'"' | b'\'' | b'\\')) = text.get(start) {
-        quote = Some(*byte);
-        start += 1;
-    }
-    let argument = text.get(start..text.len().min(start + LINE))?;
-    let end = argument.iter().position(|byte| match quote {
-        Some(quote) => *byte == quote || matches!(byte, b'\\' | b'\n'),
-        None => byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\'),
-    });
-    let argument = argument.get(..end.unwrap_or(argument.len()))?;
-    let colon = memchr(b':', argument)?;
-    let password = start + colon + 1..start + argument.len();
+    let argument = argument(text, prefix.end)?;
+    let colon = memchr(b':', text.get(argument.clone())?)?;
+    let password = argument.start + colon + 1..argument.end;
     is_password(text.get(password.clone())?).then_some(password)
+}
+
+/// The word at `at`, without its quotes, which may be escaped; up to the white space behind it
+/// where it has none.
+fn argument(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let slashes = run_of(text, at, b'\\');
+    let quote = text
+        .get(at + slashes)
+        .filter(|byte| matches!(byte, b'"' | b'\''));
+    let start = at + if quote.is_some() { slashes + 1 } else { 0 };
+    let rest = text.get(start..text.len().min(start + LINE))?;
+    let mut length = 0;
+    while let Some(byte) = rest.get(length) {
+        let escaped = run_of(rest, length, b'\\');
+        match (quote, rest.get(length + escaped)) {
+            // The quote that closes it is escaped as the first one was.
+            (Some(quote), Some(byte)) if byte == quote && escaped <= slashes => break,
+            (None, Some(b'"' | b'\'')) if escaped == 0 => break,
+            (None, Some(b'n' | b'r' | b't')) if escaped == 1 => break,
+            (None, _) if byte.is_ascii_whitespace() => break,
+            (Some(_), _) if *byte == b'\n' => break,
+            _ => length += escaped.max(1),
+        }
+    }
+    Some(start..start + length.min(rest.len()))
+}
+
+/// How often a byte stands at `at` in a row.
+fn run_of(text: &[u8], at: usize, byte: u8) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().take(8).take_while(|one| **one == byte).count()
 }
 
 /// The password of a DSN in the form of Go's drivers: `user:password@tcp(host)/db`.
 pub(super) fn dsn(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=' | b'`');
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'`');
     let from = before.iter().rposition(ends).map_or(0, |at| at + 1);
     let named = before.get(from..)?;
+    // `DSN=user:…`, and with a colon in the password.
     let colon = memchr(b':', named)?;
     let length = named.len() - colon - 1;
     let password = prefix.start - length..prefix.start;
@@ -79,15 +100,16 @@ pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
     if !(host.is_ascii_alphanumeric() || *host == b'*') {
         return None;
     }
-    let line = text.get(prefix.end..text.len().min(prefix.end + LINE))?;
-    let end = line
-        .iter()
-        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\\' | b'\''));
-    let line = line.get(..end.unwrap_or(line.len()))?;
-    let mut colons = line.iter().enumerate().filter(|(_, byte)| **byte == b':');
+    let line = argument(text, prefix.end).filter(|line| line.start == prefix.end)?;
+    let fields = text.get(line.clone())?;
+    let mut colons = fields.iter().enumerate().filter(|(at, byte)| {
+        // A colon of a value is escaped.
+        let before = at.checked_sub(1).and_then(|before| fields.get(before));
+        **byte == b':' && before != Some(&b'\\')
+    });
     let (database, _) = colons.next()?;
     let (user, _) = colons.next()?;
-    let password = prefix.end + user + 1..prefix.end + line.len();
+    let password = prefix.end + user + 1..line.end;
     let fits = database > 0 && user > database + 1 && colons.next().is_none();
     (fits && is_password(text.get(password.clone())?)).then_some(password)
 }
@@ -164,17 +186,42 @@ fn has_secret(text: &[u8], depth: usize) -> bool {
     read.is_some() && found
 }
 
-/// Whether a text in the place of a password is one, and no variable or placeholder.
+/// Whether a text in the place of a password is one, and no variable, placeholder or word of
+/// documentation.
 fn is_password(text: &[u8]) -> bool {
-    let is_variable = text.starts_with(b"$")
-        || text.starts_with(b"<")
-        || text.starts_with(b"{")
-        || text.starts_with(b"%")
-        || text.starts_with(b"[")
-        || text.starts_with(b"*")
-        || text.contains(&b'(');
+    let name = |part: &[u8]| {
+        let plain =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ');
+        !part.is_empty() && part.iter().all(plain)
+    };
+    let between = |open: &[u8], close: &[u8]| {
+        let inner = text
+            .strip_prefix(open)
+            .and_then(|rest| rest.strip_suffix(close));
+        inner.is_some_and(name)
+    };
+    let variable = text.strip_prefix(b"$").is_some_and(|rest| {
+        !rest.is_empty()
+            && rest
+                .iter()
+                .all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+    });
+    let is_placeholder = variable
+        || [
+            (&b"<"[..], &b">"[..]),
+            (b"${", b"}"),
+            (b"$(", b")"),
+            (b"{{", b"}}"),
+            (b"{", b"}"),
+            (b"[", b"]"),
+            (b"%", b"%"),
+        ]
+        .into_iter()
+        .any(|(open, close)| between(open, close))
+        || text.starts_with(b"<REDACTED")
+        || text.iter().all(|byte| *byte == b'*');
     let words: [&[u8]; 4] = [b"pass", b"password", b"PASSWORD", b"xxx"];
-    text.len() >= 3 && !is_variable && !words.contains(&text)
+    text.len() >= 3 && !is_placeholder && !words.contains(&text)
 }
 
 /// Words between white space, also where that is escaped.
@@ -194,12 +241,9 @@ impl Words<'_> {
                 _ => break,
             };
         }
-        let rest = self.text.get(self.at..)?;
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'\\' | b'"');
-        let length = rest.iter().position(ends).unwrap_or(rest.len());
-        let word = self.at..self.at + length;
+        let word = argument(self.text, self.at)?;
         self.at = word.end;
-        (length > 0).then_some(word)
+        (!word.is_empty()).then_some(word)
     }
 }
 
@@ -207,7 +251,7 @@ impl Words<'_> {
 const LINE: usize = 512;
 
 /// How much of an encoded text is read, in bytes.
-const LONGEST: usize = 16_384;
+const LONGEST: usize = 1 << 18;
 
 const LENIENT_URL: base64::engine::general_purpose::GeneralPurpose =
     base64::engine::general_purpose::GeneralPurpose::new(

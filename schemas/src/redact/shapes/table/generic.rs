@@ -69,7 +69,8 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "jwt",
-        prefixes: &["eyJ"],
+        // What `{"`, `{ "` and `{` with a line feed are in base64.
+        prefixes: &["eyJ", "eyAi", "ewog"],
         extent: Extent::Special(jwt),
         example: (
             "eyJhbGciOiJIUzI1NiJ9.",
