@@ -61,8 +61,9 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
             exit
         });
     }
+    let mut files = Watched::default();
     loop {
-        let mut files = Watched::default();
+        files.begin();
         // A mistake is mended while we watch.
         if let Err(error) = job.once(&mut files) {
             report::error(&error);

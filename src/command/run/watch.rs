@@ -1,6 +1,6 @@
 //! Waiting until a file has changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -10,29 +10,44 @@ use crate::report;
 /// tell us.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Files as they were when they were read.
+/// Files as they were before they were read.
 #[derive(Debug, Default)]
-pub(super) struct Watched(BTreeMap<PathBuf, Option<State>>);
+pub(super) struct Watched {
+    // All that were ever read: of those that are known, the state is taken before a run, so that
+    // a change while it reads is one.
+    states: BTreeMap<PathBuf, Option<State>>,
+    // What this run has read.
+    read: BTreeSet<PathBuf>,
+}
 
 /// Time and length.
 type State = (SystemTime, u64);
 
 impl Watched {
-    /// Takes note of files, those that are known aside. What changes from now on is a
-    /// change.
+    /// Another run begins. What changes from now on is a change.
+    pub(super) fn begin(&mut self) {
+        for (file, known) in &mut self.states {
+            *known = state(file);
+        }
+        self.read.clear();
+    }
+
+    /// Takes note of files that are read in this run.
     pub(super) fn note(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         for file in files {
-            let now = state(&file);
-            self.0.entry(file).or_insert(now);
+            let now = || state(&file);
+            self.states.entry(file.clone()).or_insert_with(now);
+            self.read.insert(file);
         }
     }
 
     /// Waits until one of the files is not as it was.
     pub(super) fn wait(&self) {
-        let count = self.0.len();
+        let count = self.read.len();
         let files = if count == 1 { "file" } else { "files" };
         report::note(&format!("watching {count} {files}; end with Ctrl-C"));
-        while self.0.iter().all(|(file, before)| state(file) == *before) {
+        let is_same = |file: &PathBuf| self.states.get(file) == Some(&state(file));
+        while self.read.iter().all(is_same) {
             std::thread::sleep(PAUSE);
         }
     }
@@ -42,4 +57,26 @@ impl Watched {
 fn state(path: &Path) -> Option<State> {
     let data = std::fs::metadata(path).ok()?;
     Some((data.modified().ok()?, data.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_while_a_file_is_read_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("suite.yaml");
+        std::fs::write(&path, "one").unwrap();
+        let mut files = Watched::default();
+        files.note([path.clone()]);
+        files.begin();
+        // It was read as it was, and is noted once it has changed.
+        std::fs::write(&path, "changed").unwrap();
+        files.note([path.clone()]);
+        files.wait();
+        // What this run does not read is not waited for.
+        files.begin();
+        assert!(files.read.is_empty());
+    }
 }

@@ -243,3 +243,24 @@ fn headers_of_ours_reach_the_server_and_never_a_disk() {
         }
     }
 }
+
+#[test]
+fn metadata_is_found_wherever_the_challenge_says() {
+    let (upstream, gateway) = pair(&["--rewrite-auth"]);
+    let origin = format!("http://{}", upstream.address());
+    let ours = format!("http://{}", gateway.address);
+    let plain = json("200 OK", "", &document(&origin));
+    // Before anybody names it, it is a document as any other.
+    let (_, body, asked) = get(&upstream, &gateway, "/oauth/about?v=1", &plain);
+    assert_eq!(body, document(&origin));
+    assert_eq!(asked.get("accept-encoding"), Some("gzip"));
+    let fields =
+        format!("WWW-Authenticate: Bearer resource_metadata=\"{origin}/oauth/about?v=1\"\r\n");
+    let refusal = json("401 Unauthorized", &fields, "{}");
+    let (head, ..) = get(&upstream, &gateway, "/mcp", &refusal);
+    let named = format!("Bearer resource_metadata=\"{ours}/oauth/about?v=1\"");
+    assert_eq!(head.get("www-authenticate"), Some(named.as_str()));
+    let (_, body, asked) = get(&upstream, &gateway, "/oauth/about?v=1", &plain);
+    assert_eq!(asked.get("accept-encoding"), Some("identity"));
+    assert!(body.contains(&format!("{ours}/mcp")), "{body}");
+}

@@ -167,3 +167,21 @@ fn a_stream_and_what_is_posted_to_its_address_are_one_session() {
         assert_ne!(stream.session, 0);
     }
 }
+
+#[test]
+fn an_address_is_rewritten_on_any_stream_that_a_get_opens() {
+    let (upstream, gateway) = pair(&[]);
+    let (up, own) = (upstream.address(), gateway.address);
+    let mut client = gateway.connect();
+    // A client that keeps the session of another transport in its head.
+    let fields = "Accept: text/event-stream\r\nMcp-Session-Id: left-over\r\n";
+    client.send(request("GET /sse", own, fields));
+    let mut server = upstream.accept();
+    server.head();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+    server.send(format!("{head}Transfer-Encoding: chunked\r\n\r\n"));
+    client.head();
+    server.send(chunk(format!("event: endpoint\ndata: http://{up}/m\n\n")));
+    let seen = String::from_utf8(client.chunk()).unwrap();
+    assert_eq!(seen, format!("event: endpoint\ndata: http://{own}/m\n\n"));
+}

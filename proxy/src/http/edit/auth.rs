@@ -2,7 +2,9 @@
 //! §3.3) accepts ours: `resource` in the metadata of a protected resource, and
 //! `resource_metadata` in a challenge. Issuers and their documents stay as they are.
 
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::{Edit, EditTarget};
@@ -21,12 +23,45 @@ pub(crate) struct ResourceEditor {
 /// How long a metadata document may be, in bytes.
 const LONGEST: usize = 256 * 1024;
 
-impl ResourceEditor {
+/// Where the metadata of protected resources is: under its well-known path (RFC 9728 §3.1), and
+/// wherever challenges of the server said (§5.1).
+#[derive(Debug, Default)]
+pub(crate) struct MetadataPlaces(Mutex<VecDeque<String>>);
+
+/// How many places are remembered; then the oldest is forgotten.
+const PLACES: usize = 64;
+/// The longest path that is remembered, in bytes.
+const LONGEST_PATH: usize = 1_024;
+
+impl MetadataPlaces {
     /// Whether a document of this path is held and looked at.
-    pub(crate) fn wants(path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         path.starts_with("/.well-known/oauth-protected-resource")
+            || self.lock().iter().any(|known| known == path)
     }
 
+    /// A challenge names the metadata at this URL, of which the origin is ours.
+    pub(crate) fn learn(&self, url: &str, addresses: &Addresses) {
+        let Some(target) = url.strip_prefix(addresses.ours.as_str()) else {
+            return;
+        };
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        if !path.starts_with('/') || path.len() > LONGEST_PATH || self.has(path) {
+            return;
+        }
+        let mut known = self.lock();
+        if known.len() >= PLACES {
+            known.pop_front();
+        }
+        known.push_back(path.to_owned());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResourceEditor {
     pub(crate) fn new(addresses: Addresses) -> Self {
         Self {
             addresses,

@@ -9,7 +9,7 @@ use tapewright_schemas::event::{Edit, EditTarget};
 
 use super::origin::OriginUrl;
 
-pub(crate) use self::auth::{ResourceEditor, challenge};
+pub(crate) use self::auth::{MetadataPlaces, ResourceEditor, challenge};
 pub(crate) use self::endpoint::EndpointEditor;
 
 /// Changes a body as it passes.

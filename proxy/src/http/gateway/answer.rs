@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use http::header::{self, HeaderMap, HeaderValue};
-use http::uri::PathAndQuery;
 use http::{Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tapewright_schemas::event::{
-    Carrier, Direction, Edit, EventBody, Head, SessionEnd, SessionMark, SessionStart,
+    Carrier, Direction, Edit, EditTarget, EventBody, Head, SessionEnd, SessionMark, SessionStart,
 };
 
 use super::exchange::Goal;
@@ -25,11 +24,12 @@ use crate::http::tap::{Tap, is_event_stream};
 /// What matters of the request when its response comes.
 pub(crate) struct Asked {
     pub(crate) method: Method,
-    pub(crate) target: Option<PathAndQuery>,
     /// The session that the client named.
     pub(crate) session_id: Option<HeaderValue>,
     /// It takes a stream up again.
     pub(crate) resumes: bool,
+    /// It asks for the metadata of a protected resource, which is to be rewritten.
+    pub(crate) is_metadata: bool,
     /// Where it went.
     pub(crate) goal: Goal,
 }
@@ -76,19 +76,10 @@ pub(crate) fn pass(
     fields::strip(&mut parts.headers);
     // Each leg has a version of its own (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;
-    let mut editor = None;
-    let rewrite_auth = exchange.gateway.changes.rewrite_auth;
-    let target = asked.target.as_ref().map_or("/", PathAndQuery::as_str);
-    if may_change(target, &parts, rewrite_auth, is_legacy_stream)
-        && let Some(addresses) = asked.goal.addresses()
-    {
-        for edit in edit_head(&mut parts.headers, &addresses, rewrite_auth) {
-            exchange
-                .log
-                .note(Direction::ToClient, EventBody::Edited(Box::new(edit)));
-        }
-        editor = editor_of(target, &parts, addresses, rewrite_auth, is_legacy_stream);
-    }
+    // Whichever stream a GET opens: the editor looks at its first event and at nothing else.
+    let may_announce =
+        is_stream && asked.method == Method::GET && !asked.resumes && status.is_success();
+    let editor = rewrite(exchange, asked, &mut parts, may_announce);
     if editor.is_some() {
         // The length may change.
         parts.headers.remove(header::CONTENT_LENGTH);
@@ -103,6 +94,29 @@ pub(crate) fn pass(
         .with_times(faults.is_open())
         .with_events_apart(events_apart);
     Response::from_parts(parts, Outbound::passing(body))
+}
+
+/// Changes what in a head names the server's address, and says what changes the body.
+fn rewrite(
+    exchange: &Exchange,
+    asked: &Asked,
+    parts: &mut http::response::Parts,
+    may_announce: bool,
+) -> Option<Editor> {
+    let rewrite_auth = exchange.gateway.changes.rewrite_auth;
+    if !may_change(asked, parts, rewrite_auth, may_announce) {
+        return None;
+    }
+    let addresses = asked.goal.addresses()?;
+    for edit in edit_head(&mut parts.headers, &addresses, rewrite_auth) {
+        if edit.what == EditTarget::ResourceMetadata {
+            exchange.gateway.metadata.learn(&edit.after, &addresses);
+        }
+        exchange
+            .log
+            .note(Direction::ToClient, EventBody::Edited(Box::new(edit)));
+    }
+    editor_of(asked, parts, addresses, may_announce)
 }
 
 /// Puts the exchange into its session, where the response decides; whether it is the
@@ -195,16 +209,15 @@ fn ends(
 
 /// Whether anything of a response may name the server's address.
 fn may_change(
-    target: &str,
+    asked: &Asked,
     parts: &http::response::Parts,
     rewrite_auth: bool,
-    is_legacy_stream: bool,
+    may_announce: bool,
 ) -> bool {
-    is_legacy_stream
+    may_announce
         || parts.headers.contains_key(header::LOCATION)
         || rewrite_auth
-            && (parts.headers.contains_key(header::WWW_AUTHENTICATE)
-                || ResourceEditor::wants(target))
+            && (parts.headers.contains_key(header::WWW_AUTHENTICATE) || asked.is_metadata)
 }
 
 /// Changes what in a head names the server's address.
@@ -237,19 +250,18 @@ fn edit_head(head: &mut HeaderMap, addresses: &Addresses, rewrite_auth: bool) ->
 
 /// What changes the body, where anything has to.
 fn editor_of(
-    target: &str,
+    asked: &Asked,
     parts: &http::response::Parts,
     addresses: Addresses,
-    rewrite_auth: bool,
-    is_legacy_stream: bool,
+    may_announce: bool,
 ) -> Option<Editor> {
     let encoded = parts.headers.contains_key(header::CONTENT_ENCODING);
     if encoded {
         return None;
     }
-    if is_legacy_stream {
+    if may_announce {
         return Some(Editor::Endpoint(EndpointEditor::new(addresses)));
     }
-    let document = rewrite_auth && parts.status.is_success() && ResourceEditor::wants(target);
+    let document = asked.is_metadata && parts.status.is_success();
     document.then(|| Editor::Resource(ResourceEditor::new(addresses)))
 }

@@ -20,7 +20,7 @@ use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
 use super::{Gateway, answer};
 use crate::http::body::{Gate, Outbound, Tapped};
-use crate::http::edit::{Addresses, ResourceEditor};
+use crate::http::edit::Addresses;
 use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
@@ -105,7 +105,6 @@ impl Gateway {
                 &Ours::new(StatusCode::NOT_IMPLEMENTED, why),
             );
         }
-        let target = request.uri().path_and_query().cloned();
         let method = request.method().clone();
         let exchange = self.begin(client, &goal.origin, &request, arrived);
         let log = Arc::clone(&exchange.log);
@@ -142,29 +141,27 @@ impl Gateway {
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
         }
-        if is_reverse && self.changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
-            let accepted = parts.headers.get(header::ACCEPT_ENCODING);
-            let accepted = accepted.and_then(|value| value.to_str().ok());
-            let edit = EventBody::Edited(Box::new(Edit {
-                what: EditTarget::AcceptEncoding,
-                before: accepted.unwrap_or_default().to_owned(),
-                after: "identity".to_owned(),
-            }));
-            log.note(Direction::ToServer, edit);
-        }
+        let is_metadata = is_reverse && self.asks_for_metadata(&parts, &log);
         if !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);
         }
-        let upstream = to_server(parts, body, &goal.origin, &self.changes, is_reverse);
+        let upstream = to_server(
+            parts,
+            body,
+            &goal.origin,
+            &self.changes,
+            is_reverse,
+            is_metadata,
+        );
         let before = self.clock.now();
         let answer = goal.origin.send(upstream).await;
         let came = self.clock.now();
         let in_flight = waiting.over();
         let asked = answer::Asked {
             method,
-            target,
             session_id,
             resumes,
+            is_metadata,
             goal,
         };
         let response = self.conclude(&exchange, in_flight, &asked, answer);
@@ -179,6 +176,22 @@ impl Gateway {
         }
         let scene = self.scene(&log, connection, Direction::ToClient);
         Box::pin(scene.apply(&exchange, response)).await
+    }
+
+    /// Whether a request asks for a document that is rewritten, and so has to come as it is.
+    fn asks_for_metadata(&self, parts: &http::request::Parts, log: &Log) -> bool {
+        if !self.changes.rewrite_auth || !self.metadata.has(parts.uri.path()) {
+            return false;
+        }
+        let accepted = parts.headers.get(header::ACCEPT_ENCODING);
+        let accepted = accepted.and_then(|value| value.to_str().ok());
+        let edit = EventBody::Edited(Box::new(Edit {
+            what: EditTarget::AcceptEncoding,
+            before: accepted.unwrap_or_default().to_owned(),
+            after: "identity".to_owned(),
+        }));
+        log.note(Direction::ToServer, edit);
+        true
     }
 
     /// One side of an exchange, for the faults that may act on it.

@@ -20,6 +20,7 @@ use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
+use super::edit::MetadataPlaces;
 use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
 use super::listen::{ClientToken, Guard, Limits, Phase, Place};
@@ -100,6 +101,7 @@ pub(crate) struct Gateway {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) route: Route,
     pub(crate) changes: Changes,
+    pub(crate) metadata: MetadataPlaces,
     pub(crate) guard: Guard,
     pub(crate) places: Arc<Semaphore>,
     pub(crate) budget: Arc<Budget>,
@@ -131,6 +133,7 @@ impl Gateway {
             metrics: Arc::new(Metrics::default()),
             route: settings.route,
             changes: settings.changes,
+            metadata: MetadataPlaces::default(),
             guard: guard
                 .with_navigation(!injects)
                 .with_token(settings.client_token),

@@ -7,7 +7,6 @@ use tapewright_schemas::event::RequestHead;
 
 use super::Changes;
 use crate::http::body::Outbound;
-use crate::http::edit::ResourceEditor;
 use crate::http::fields;
 use crate::http::origin::Origin;
 
@@ -40,6 +39,7 @@ pub(crate) fn to_server(
     origin: &Origin,
     changes: &Changes,
     is_reverse: bool,
+    is_metadata: bool,
 ) -> Request<Outbound> {
     fields::strip(&mut parts.headers);
     if parts.version == Version::HTTP_2 {
@@ -64,7 +64,7 @@ pub(crate) fn to_server(
             _ => drop(parts.headers.insert(header::HOST, host)),
         }
     }
-    if is_reverse && changes.rewrite_auth && ResourceEditor::wants(parts.uri.path()) {
+    if is_metadata {
         // The document is to be changed, and so has to come as it is.
         let identity = HeaderValue::from_static("identity");
         parts.headers.insert(header::ACCEPT_ENCODING, identity);
