@@ -112,6 +112,18 @@ const PIECES: &[&str] = &[
     "\u{7f}",
     "x-api-key: ",
     "{\"password\":\"x\"}",
+    "curl -u ",
+    "bob:",
+    "@tcp(",
+    "machine ",
+    " login ",
+    " password ",
+    "h:5432:",
+    "?code=",
+    "&state=",
+    "SSWS 00",
+    "glpat-",
+    "eyJwYXNzd29yZCI6ImFiYyJ9",
 ];
 
 fn pieces(most: usize) -> impl Strategy<Value = String> {
@@ -362,5 +374,9 @@ const HOSTILE: &[&str] = &[
     "authorization: digest ", "authorization:x ", "key-", "-us1", "1:AA", "sig=", "sig=%", "{",
     "[", "{\"a\":", "<", "[REDACTED:", "<REDACTED:", "<REDACTED:a", "hooks.slack.com/services/",
     "lsv2_", "ATATT3", "1//0", "password=a,b", "password=<1", "ya29.", "dp.pt.", "hunter22x",
-    "EMP-123456 ", "token=a ", "é:", "\\u0022", "\\n",
+    "EMP-123456 ", "token=a ", "é:", "\\u0022", "\\n", "eyJ/", "eyJ+", "eyJ=", "eyJ= ", "eyAi/", "ewog/",
+    "eyJlbmMiOiJBIn0.", "eyJlbmMiOiJBIn0...", "curl -u ", " -u ", " -u a:b", "curl -u \"a:\\", " --user ", "@tcp(",
+    ":@tcp(", "a:b@tcp(", "machine ", "machine a login ", "machine login ", ":5432:", "a:5432:a:a:", "?code=", "?code=1&state=",
+    "&code=", "7Q~", "8Q~", "AZDO", ".atlasv1.", "A3-", "pat", "1/1", "SSWS ", "Bot ", "access_token$production$", "glpat-",
+    "napi_", "vcp_", "fm2_", "EAA", "p8-",
 ];

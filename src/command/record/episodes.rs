@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,6 +88,13 @@ fn begin(path: &Path) -> String {
 /// cannot be added stays, and that is said.
 pub(super) fn recover(path: &Path) {
     for tape in left_behind(path) {
+        // Anybody may lay files into a folder that is open to all.
+        let is_ours = tape
+            .symlink_metadata()
+            .is_ok_and(|data| data.is_file() && data.uid() == rustix::process::geteuid().as_raw());
+        if !is_ours {
+            continue;
+        }
         // Another recorder may be about to do the same, or still be at work.
         let Ok(file) = File::open(&tape) else {
             continue;
@@ -95,6 +103,7 @@ pub(super) fn recover(path: &Path) {
             continue;
         }
         match add(path, &tape) {
+            Ok(0) => {}
             Ok(added) => tell(path, added, " of a recorder that was stopped"),
             Err(error) => report::note(&format!(
                 "`{}` could not be added to the cassette: {error:#}",

@@ -163,7 +163,14 @@ pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
         }
         return Some(start..start + end);
     }
-    let length = run(0, base64);
+    // Runs must not overlap: every one is read to its end.
+    if matches!(text.get(start.wrapping_sub(1)), Some(b'+' | b'/')) {
+        return None;
+    }
+    let unpadded = run(0, |byte| byte != b'=' && base64(byte));
+    let padding = rest.get(unpadded..).unwrap_or_default().iter();
+    let padding = padding.take(2).take_while(|byte| **byte == b'=').count();
+    let length = unpadded + padding;
     let body = rest.get(..length)?;
     let decoded = LENIENT
         .decode(body)

@@ -92,7 +92,7 @@ pub(super) static SHAPES: &[Shape] = &[
     Shape {
         kind: "fly-token",
         prefixes: &["fo1_", "fm1a_", "fm1r_", "fm2_"],
-        extent: body(base64, 40, 4_096, mixed, true),
+        extent: body(base64, 40, 1_024, mixed, false),
         example: ("fm2_", "lJPECAAAA1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0"),
         docs: "https://fly.io/docs/security/tokens/",
         look_alike: "fm2_radio",

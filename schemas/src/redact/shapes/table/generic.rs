@@ -20,7 +20,7 @@ pub(super) static SHAPES: &[Shape] = &[
     Shape {
         kind: "1password-token",
         prefixes: &["ops_eyJ"],
-        extent: body(base64, 60, 4_096, any, true),
+        extent: body(base64, 60, 2_048, any, false),
         example: (
             "ops_eyJ",
             "zaWduSW5BZGRyZXNzA1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0",
