@@ -100,6 +100,9 @@ fn beside(http: &Http, out: &mut Page) {
         if streams.comments > 0 {
             said.push(of(streams.comments, "comment"));
         }
+        if streams.cut > 0 {
+            said.push(format!("{} cut short", of(streams.cut, "event")));
+        }
         if streams.resumed > 0 {
             said.push(format!("{} resumed", streams.resumed));
         }

@@ -32,11 +32,6 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether we made the message, in a peer's place.
-    pub(crate) fn is_made_by_us(&self) -> bool {
-        self.event.is_made_by_us()
-    }
-
     /// Who sent the message.
     pub(crate) fn sender(&self) -> Side {
         Side::sender(self.message.dir)

@@ -276,6 +276,9 @@ impl Checker {
         session.last = session.last.max(event.at);
         session.begin_payload(event.dir);
         let era = session.era(seen.era, &message);
+        if event.is_made_by_us() {
+            return session.answered_by_us(event.dir, message.key);
+        }
         message.revisions = session.possible(era, &message);
         if !self.conduits.is_empty() {
             self.exchange_message(event, &message);
@@ -456,7 +459,7 @@ impl Turn<'_> {
             revisions: message.revisions,
             mildest: self.mildest,
             at: message.at,
-            tampered: case.is_made_by_us() || case.asked().is_some_and(|asked| asked.faulted),
+            tampered: case.asked().is_some_and(|asked| asked.faulted),
             cut: false,
             results: self.results,
             found: self.found,

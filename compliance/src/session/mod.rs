@@ -421,6 +421,15 @@ impl Session {
         }
     }
 
+    /// We answered in a peer's place: whoever asked may act on it, and what the peer itself
+    /// says, or never says, about that request is no fault of its own.
+    pub(crate) fn answered_by_us(&mut self, dir: Direction, key: Key) {
+        *pick_mut(&mut self.faulted, dir) = true;
+        if let Some(asked) = self.requests_mut(dir.opposite()).find_mut(key) {
+            asked.faulted = true;
+        }
+    }
+
     /// The next payload of a direction begins.
     pub(crate) fn begin_payload(&mut self, dir: Direction) {
         pick_mut(&mut self.latest, dir).clear();

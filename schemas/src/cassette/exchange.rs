@@ -120,6 +120,9 @@ pub(super) fn read_note(sse: &Element<'_>) -> SseNote {
         retry_ms: sse.member("retry_ms").and_then(|number| number.number()),
         comment: text("comment"),
         message: false,
+        cut: sse
+            .member("cut")
+            .is_some_and(|cut| cut.text.trim_ascii() == b"true"),
     }
 }
 

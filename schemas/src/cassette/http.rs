@@ -101,6 +101,9 @@ pub(super) fn push_note(note: &SseNote, out: &mut Vec<u8>) {
         out.extend_from_slice(b", \"retry_ms\": ");
         push_number(retry_ms, out);
     }
+    if note.cut {
+        out.extend_from_slice(b", \"cut\": true");
+    }
     // The first member needs no comma.
     let comma = if out.len() > start { 2 } else { 0 };
     out.splice(start..start + comma, *b"{");

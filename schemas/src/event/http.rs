@@ -66,6 +66,14 @@ pub struct SseNote {
     /// Whether a message follows.
     #[serde(default)]
     pub message: bool,
+    /// The stream ended before the event did: no client dispatches it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Something that we changed on its way, and why.

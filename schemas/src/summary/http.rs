@@ -63,6 +63,11 @@ pub struct HttpError {
     pub ours: Option<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Event streams, as responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Streams {
@@ -72,6 +77,9 @@ pub struct Streams {
     pub events: u64,
     /// Their comments.
     pub comments: u64,
+    /// Events within which their stream ended.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cut: u64,
     /// How many were asked for with `Last-Event-ID`.
     pub resumed: u64,
 }
@@ -114,6 +122,7 @@ impl HttpFold {
         match &event.body {
             EventBody::Sse(note) => {
                 let says = note.message || note.id.is_some() || note.event.is_some();
+                self.streams.cut += u64::from(note.cut);
                 if note.comment.is_some() && !says {
                     self.streams.comments += 1;
                 } else {

@@ -152,6 +152,7 @@ pub(crate) fn redacted_note(redactor: &mut Redactor, note: &SseNote) -> SseNote 
         retry_ms: note.retry_ms,
         comment: text(&note.comment),
         message: note.message,
+        cut: note.cut,
     }
 }
 

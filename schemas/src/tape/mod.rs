@@ -69,7 +69,7 @@
 //! - `body` holds what is no MCP message, content encodings undone: as `json`, `text`,
 //!   `base64` or `clipped`.
 //! - `sse` is what an event of a stream says beside its data; with `"message":true` the
-//!   message follows.
+//!   message follows, and with `"cut":true` the stream ended before the event did.
 //! - `edited` is what we changed on its way, `before` and `after`; `trailers` are fields.
 //! - `closed` with `"aborted":true` was broken off in the middle.
 //! - `began` and `ended` tell of a session, `added` how long an exchange was in our hands.

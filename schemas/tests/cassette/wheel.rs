@@ -85,13 +85,15 @@ fn note() -> impl Strategy<Value = SseNote> {
         prop::option::of(any::<u64>()),
         some(),
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(id, event, retry_ms, comment, message)| SseNote {
+        .prop_map(|(id, event, retry_ms, comment, message, cut)| SseNote {
             id,
             event,
             retry_ms,
             comment,
             message,
+            cut,
         })
 }
 

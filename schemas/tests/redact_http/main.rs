@@ -180,6 +180,7 @@ fn streams_sessions_edits_and_reasons_hold_no_secret() {
         retry_ms: Some(1),
         comment: Some("ping /x?access_token=c4n4ry".to_owned()),
         message: true,
+        cut: false,
     });
     for what in [EditTarget::Location, EditTarget::Resource] {
         let edit = Edit {

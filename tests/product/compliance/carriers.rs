@@ -9,7 +9,7 @@ use tapewright_schemas::event::{Direction, EventBody, Side};
 
 use super::{INITIALIZE, INITIALIZED, PING, PONG, RESULT, findings, from_disk, server};
 use crate::support::http::{Gateway, Strict, Wire, chunk, json, pair, post, request};
-use crate::support::{Session, Tape, record, tapewright};
+use crate::support::{Session, Tape, eventually, record, tapewright};
 
 const CHECK: [&str; 2] = ["--check", "--all"];
 
@@ -332,4 +332,52 @@ fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
     let made = made_by_us(&gateway.stop());
     assert_eq!(made.len(), 1);
     assert!(body.contains(&made[0]), "{body}");
+}
+
+#[test]
+fn who_answers_after_us_is_not_blamed() {
+    // It answers once its input has ended, and by then its client has had an answer of ours.
+    let script = format!(
+        "while read -r line; do case \"$line\" in *initialize\\\"*) echo '{RESULT}';; *ping*) cat > /dev/null; echo '{PONG}';; esac; done"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let tape = folder.path().join("run.tape.jsonl");
+    let mut command = tapewright();
+    let listen = [
+        "record",
+        "--listen",
+        "127.0.0.1:0",
+        "--check",
+        "--all",
+        "-o",
+    ];
+    command
+        .args(listen)
+        .arg(&tape)
+        .args(["--", "sh", "-c", &script]);
+    let gateway = Gateway::of(folder, &mut command);
+    let address = gateway.address;
+    let mut client = gateway.connect();
+    client.send(post(address, ACCEPT, INITIALIZE));
+    let head = client.head();
+    client.body(&head);
+    let id = format!(
+        "Mcp-Session-Id: {}\r\n",
+        head.get("mcp-session-id").unwrap()
+    );
+    let fields = format!("{ACCEPT}{VERSION}{id}");
+    assert_eq!(ask(&gateway, post(address, &fields, INITIALIZED)), 202);
+    let mut asking = gateway.connect();
+    asking.send(post(address, &fields, PING));
+    let asked = || fs::read_to_string(gateway.tape()).is_ok_and(|text| text.contains("\"ping\""));
+    assert!(eventually(Duration::from_secs(60), asked));
+    let last = format!("{fields}Connection: close\r\n");
+    ask(&gateway, request("DELETE /mcp", address, &last));
+    let head = asking.head();
+    asking.body(&head);
+    let (codes, tape) = codes(gateway);
+    assert_eq!(made_by_us(&tape).len(), 1);
+    let pong = |text: &String| text == PONG;
+    assert!(tape.messages(Direction::ToClient).iter().any(pong));
+    assert_eq!(codes, Vec::<String>::new());
 }

@@ -280,13 +280,14 @@ impl Tap {
             retry_ms: event.retry_ms,
             comment: None,
             message: is_message,
+            cut: false,
         };
         let payload = event.data.filter(|data| data.wire_len() > 0);
         if let Some(payload) = &payload {
             self.note_clipped(payload);
         }
         if payload.is_some() && !dispatched {
-            note.comment = Some("the stream ended within this event".to_owned());
+            note.cut = true;
         }
         if let Some(payload) = &payload {
             if is_message {
