@@ -10,7 +10,7 @@ use crate::policy::Policy;
 /// A driver with one thread keeps it whole; one with a thread per direction takes it
 /// apart with [`split`](Self::split).
 #[derive(Debug)]
-pub struct Conduit<P> {
+pub struct Conduit<P: Policy> {
     to_server: Lane<P>,
     to_client: Lane<P>,
 }

@@ -11,8 +11,8 @@ use tapewright_schemas::event::{
 };
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
-use crate::outbox::{Note, Outbox, after, ticket_of};
-use crate::policy::{Aside, Decision, Message, Policy, Verdict};
+use crate::outbox::{Outbox, after};
+use crate::policy::{Aside, Decision, Message, Policy};
 
 /// When bytes are passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Settings {
 /// One direction of a conversation. See the [crate documentation](crate) for how to
 /// drive it.
 #[derive(Debug)]
-pub struct Lane<P> {
+pub struct Lane<P: Policy> {
     dir: Direction,
     settings: Settings,
     policy: P,
@@ -133,7 +133,7 @@ impl<P: Policy> Lane<P> {
         if reason == CloseReason::EndOfInput {
             self.release_rest();
         } else {
-            self.outbox.clear();
+            self.outbox.clear(&self.policy);
         }
         if let Some((payload, end)) = self.input.finish() {
             self.push_message(payload, end);
@@ -342,52 +342,12 @@ impl<P: Policy> Lane<P> {
                 self.policy.decide(self.now, self.dir, &message)
             };
             let number = self.push_message(payload, end);
-            if decision.verdict != Verdict::Drop
-                && let Some(note) = self.outbox.behind()
-            {
-                let holder = note.message;
-                self.push_faulted(Effect::plain(What::Behind { holder }).about(number));
-            }
-            if let Some(effect) = decision.effect {
-                self.note_hold(&decision.verdict, &effect, number);
-                self.push_faulted(effect.about(number));
-            }
             let rest = whole.slice(std::mem::take(&mut begun).min(whole.len())..);
-            self.carry_out(decision.verdict, rest);
-            if decision.releases {
+            let releases = decision.releases;
+            self.outbox.take(self.now, number, decision, rest);
+            self.tell();
+            if releases {
                 self.release_due();
-            }
-        }
-    }
-
-    /// The tape is told when something is let go, unless it knows the time already.
-    fn note_hold(&mut self, verdict: &Verdict, effect: &Effect, message: Option<MessageNumber>) {
-        let (ticket, all) = match verdict {
-            Verdict::Hold { ticket, .. } => (Some(*ticket), false),
-            Verdict::Play(steps) => (steps.iter().find_map(ticket_of), true),
-            Verdict::Drop | Verdict::Pass | Verdict::Repeat(_) => (None, false),
-        };
-        let Some(ticket) = ticket else { return };
-        let note = Note {
-            fault: effect.fault.clone(),
-            message,
-            all,
-            since: self.now,
-            is_foreseen: !effect.what.keeps_back(),
-        };
-        self.outbox.note(ticket, note);
-    }
-
-    fn carry_out(&mut self, verdict: Verdict, message: Bytes) {
-        match verdict {
-            Verdict::Drop => {}
-            Verdict::Hold { ticket, due } => self.outbox.hold(ticket, due, message),
-            Verdict::Pass => self.outbox.send(message),
-            Verdict::Play(steps) => self.outbox.play(steps),
-            Verdict::Repeat(times) => {
-                for message in std::iter::repeat_n(message, usize::from(times) + 1) {
-                    self.outbox.send(message);
-                }
             }
         }
     }
@@ -406,7 +366,7 @@ impl<P: Policy> Lane<P> {
             self.outbox.release(self.now, &self.policy);
         }
         let over = self.outbox.advance(self.now, &self.policy);
-        self.tell_releases();
+        self.tell();
         if over {
             self.close(CloseReason::Policy);
         }
@@ -422,7 +382,7 @@ impl<P: Policy> Lane<P> {
             self.outbox.send_first(rest.clone());
         }
         let lost = self.outbox.finish(self.now, &self.policy);
-        self.tell_releases();
+        self.tell();
         if !amid && lost == 0 {
             self.outbox.send(rest);
         }
@@ -432,8 +392,8 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Tells the tape what was let go.
-    fn tell_releases(&mut self) {
+    /// Tells the tape what was done, and what was let go.
+    fn tell(&mut self) {
         while let Some(faulted) = self.outbox.told() {
             self.push_faulted(faulted);
         }
@@ -481,5 +441,11 @@ impl<P: Policy> Lane<P> {
             era: None,
             body,
         }
+    }
+}
+
+impl<P: Policy> Drop for Lane<P> {
+    fn drop(&mut self) {
+        self.outbox.clear(&self.policy);
     }
 }

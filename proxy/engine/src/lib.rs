@@ -36,4 +36,5 @@ mod sse;
 
 pub use conduit::Conduit;
 pub use lane::{Forward, Lane, Settings};
+pub use outbox::Outbox;
 pub use sse::{SseEvent, SseFramer, SseItem};

@@ -1,4 +1,5 @@
-//! What one direction holds back, and the order in which it leaves.
+//! What one direction holds back, and the order in which it leaves: the one place that carries
+//! out what is done to messages, whatever carries them.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::{Effect, FaultRef, Faulted, MessageNumber, Offset, Release, What};
 
-use crate::policy::{Aside, Hold, Policy, Step, Ticket};
+use crate::policy::{Aside, Decision, Hold, Holds, Step, Ticket, Verdict};
 
 /// How much one direction holds back before it stops reading, in bytes.
 const HELD_LIMIT_BYTES: usize = 64 << 20;
@@ -17,10 +18,14 @@ const JOINED_BYTES: usize = 64 << 10;
 /// How often a ticket is looked at: a control that takes a fault away is felt this soon.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What is held back, in two ways: until a ticket is over, and behind steps that are carried
-/// out one after the other.
+/// What one direction holds back, in two ways: until a ticket is over, and behind steps that
+/// are carried out one after the other.
+///
+/// Whoever drives it says what comes ([`take`](Self::take)), lets time pass
+/// ([`turn`](Self::turn)), and then hands out what is to be told ([`told`](Self::told)) and
+/// what leaves ([`front`](Self::front)).
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
+pub struct Outbox {
     // Bytes that may leave now.
     ready: VecDeque<Bytes>,
     // What is held under a ticket: by the time at which that is due and by their order, and
@@ -45,26 +50,18 @@ pub(crate) struct Outbox {
 
 /// What is held, and since when.
 #[derive(Clone, Debug)]
-pub(crate) struct Note {
-    /// The fault.
-    pub(crate) fault: Option<FaultRef>,
-    /// The message.
-    pub(crate) message: Option<MessageNumber>,
-    /// With it waits all that follows.
-    pub(crate) all: bool,
-    /// Since when.
-    pub(crate) since: Offset,
-    /// The tape knows when it is passed on; only another time is told.
-    pub(crate) is_foreseen: bool,
+struct Note {
+    fault: Option<FaultRef>,
+    message: Option<MessageNumber>,
+    // With it waits all that follows.
+    all: bool,
+    since: Offset,
+    // The tape knows when it is passed on; only another time is told.
+    is_foreseen: bool,
 }
 
 impl Note {
-    fn released(self, now: Offset, why: Release) -> Faulted {
-        let what = What::Released {
-            after: now.since(self.since),
-            why,
-            all: self.all,
-        };
+    fn ended(self, what: What) -> Faulted {
         let fault = self.fault;
         Faulted {
             message: self.message,
@@ -81,13 +78,81 @@ struct Held {
 }
 
 impl Outbox {
+    /// A message comes; this is its fate, and these are the bytes of it that are still to
+    /// leave. What the tape is to be told of it can be had at once from [`told`](Self::told).
+    pub fn take(
+        &mut self,
+        now: Offset,
+        number: Option<MessageNumber>,
+        decision: Decision,
+        message: Bytes,
+    ) {
+        let ticket = decision.ticket();
+        let Decision {
+            verdict, effect, ..
+        } = decision;
+        if verdict != Verdict::Drop
+            && let Some(behind) = self.behind()
+        {
+            self.told.push_back(Effect::plain(behind).about(number));
+        }
+        if let Some(effect) = effect {
+            // The tape is told when this is let go, unless it knows the time already.
+            let note = Note {
+                fault: effect.fault.clone(),
+                message: number,
+                all: matches!(verdict, Verdict::Play(_)),
+                since: now,
+                is_foreseen: !effect.what.keeps_back(),
+            };
+            self.notes.extend(ticket.map(|ticket| (ticket, note)));
+            self.told.push_back(effect.about(number));
+        }
+        match verdict {
+            Verdict::Drop => {}
+            Verdict::Hold { ticket, due } => self.hold(ticket, due, message),
+            Verdict::Pass => self.send(message),
+            Verdict::Play(steps) => self.play(steps),
+        }
+    }
+
+    /// All that comes from now on waits for this ticket, which is held elsewhere, and of
+    /// which one share is given back when it is over.
+    pub fn wait_for(&mut self, now: Offset, ticket: Ticket) {
+        let note = Note {
+            fault: None,
+            message: None,
+            all: true,
+            since: now,
+            is_foreseen: false,
+        };
+        self.notes.insert(ticket, note);
+        self.steps.push_back(Step::Hold(ticket));
+    }
+
+    /// Whether what comes now waits for this ticket.
+    #[must_use]
+    pub fn waits_for(&self, ticket: Ticket) -> bool {
+        self.steps
+            .iter()
+            .filter_map(Step::ticket)
+            .any(|one| one == ticket)
+    }
+
+    /// Lets go what has waited long enough; true when the direction is to end.
+    pub fn turn<H: Holds>(&mut self, now: Offset, holds: &H) -> bool {
+        self.release(now, holds);
+        self.advance(now, holds)
+    }
+
     /// Whether nothing is held back and nothing is to leave.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.holds_nothing()
     }
 
     /// Whether nothing is held back.
-    pub(crate) fn holds_nothing(&self) -> bool {
+    #[must_use]
+    pub fn holds_nothing(&self) -> bool {
         self.timed.is_empty() && self.lasting.is_empty() && self.steps.is_empty()
     }
 
@@ -97,7 +162,8 @@ impl Outbox {
     }
 
     /// Whether the sender is not to be read from.
-    pub(crate) fn is_stalled(&self) -> bool {
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
         matches!(self.steps.front(), Some(Step::Stall(_))) || self.weight > HELD_LIMIT_BYTES
     }
 
@@ -122,42 +188,41 @@ impl Outbox {
         }
     }
 
-    pub(crate) fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
+    fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
         self.weight += bytes.len() + OVERHEAD;
         self.order += 1;
         self.keep(self.order, due, Held { ticket, bytes });
     }
 
-    /// The tape is to be told when a ticket is over.
-    pub(crate) fn note(&mut self, ticket: Ticket, note: Note) {
-        self.notes.insert(ticket, note);
-    }
-
-    /// What the tape is to be told.
-    pub(crate) fn told(&mut self) -> Option<Box<Faulted>> {
+    /// The next thing that the tape is to be told.
+    pub fn told(&mut self) -> Option<Box<Faulted>> {
         self.told.pop_front()
     }
 
-    /// What comes now waits for a message, if it does: the note of that one. Its end is
-    /// told from now on, since the end of this wait is the same.
-    pub(crate) fn behind(&mut self) -> Option<&Note> {
-        let ticket = self.steps.iter().find_map(ticket_of)?;
+    /// What comes now waits for a message, if it does: for which one. Its end is told from
+    /// now on, since the end of this wait is the same.
+    fn behind(&mut self) -> Option<What> {
+        let ticket = self.steps.iter().find_map(Step::ticket)?;
         let note = self.notes.get_mut(&ticket)?;
         note.is_foreseen = false;
-        Some(note)
+        let holder = note.message;
+        Some(What::Behind { holder })
     }
 
     /// These steps take the place of a message.
-    pub(crate) fn play(&mut self, steps: Vec<Step>) {
+    fn play(&mut self, steps: Vec<Step>) {
         self.weight += steps.iter().map(weight).sum::<usize>();
         self.steps.extend(steps);
     }
 
-    pub(crate) fn front(&self) -> Option<&Bytes> {
+    /// The next bytes that leave; empty where the head of a response leaves without any.
+    #[must_use]
+    pub fn front(&self) -> Option<&Bytes> {
         self.ready.front()
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+    /// The bytes at the front have left.
+    pub fn pop(&mut self) -> Option<Bytes> {
         self.ready.pop_front()
     }
 
@@ -166,7 +231,7 @@ impl Outbox {
     }
 
     /// Carries out the steps whose time has come; true when the direction is to end.
-    pub(crate) fn advance<P: Policy>(&mut self, now: Offset, policy: &P) -> bool {
+    pub(crate) fn advance<H: Holds>(&mut self, now: Offset, policy: &H) -> bool {
         while let Some(step) = self.steps.front().cloned() {
             match &step {
                 Step::Wait { time, ticket } => {
@@ -181,7 +246,7 @@ impl Outbox {
                     self.waits_until = None;
                     self.waited_until = Some(until.min(now));
                     let is_last = |ticket| {
-                        let mut later = self.steps.iter().skip(1).filter_map(ticket_of);
+                        let mut later = self.steps.iter().skip(1).filter_map(Step::ticket);
                         !later.any(|one| one == ticket)
                     };
                     if let Some(ticket) = ticket.filter(|ticket| is_last(*ticket)) {
@@ -211,7 +276,7 @@ impl Outbox {
     }
 
     /// Lets go what has waited long enough.
-    pub(crate) fn release<P: Policy>(&mut self, now: Offset, policy: &P) {
+    pub(crate) fn release<H: Holds>(&mut self, now: Offset, policy: &H) {
         let mut due = Vec::new();
         let changes = policy.changes();
         if std::mem::replace(&mut self.seen, changes) != changes {
@@ -230,7 +295,7 @@ impl Outbox {
     }
 
     /// Something that was held and may go; else it is kept.
-    fn look<P: Policy>(&mut self, now: Offset, policy: &P, order: u64, one: Held) -> Option<Bytes> {
+    fn look<H: Holds>(&mut self, now: Offset, policy: &H, order: u64, one: Held) -> Option<Bytes> {
         if let Hold::Over(why) = policy.hold(now, one.ticket) {
             self.over(now, policy, one.ticket, why);
             return Some(one.bytes);
@@ -257,12 +322,15 @@ impl Outbox {
 
     /// Lets go, at the end of the stream, all that is not to be held for good; how many
     /// messages stay behind.
-    pub(crate) fn finish<P: Policy>(&mut self, now: Offset, policy: &P) -> usize {
+    pub(crate) fn finish<H: Holds>(&mut self, now: Offset, policy: &H) -> usize {
         let mut lost = 0;
         let steps = std::mem::take(&mut self.steps);
         for Held { ticket, bytes } in self.take_held().into_values() {
             match policy.hold(now, ticket) {
-                Hold::Lasting => lost += 1,
+                Hold::Lasting => {
+                    lost += 1;
+                    policy.give_back(ticket);
+                }
                 over => {
                     self.over(now, policy, ticket, at_the_end(over));
                     self.ready.push_back(bytes);
@@ -278,13 +346,19 @@ impl Outbox {
                     let hold = policy.hold(now, ticket);
                     if matches!(hold, Hold::Lasting | Hold::Cut) {
                         open = false;
+                        policy.give_back(ticket);
                     } else {
                         self.over(now, policy, ticket, at_the_end(hold));
                     }
                 }
                 Step::Cut => open = false,
                 Step::Aside(aside) => self.asides.push_back(aside),
-                Step::Stall(_) | Step::Wait { .. } => {}
+                Step::Stall(ticket) => policy.give_back(ticket),
+                Step::Wait { ticket, .. } => {
+                    if let Some(ticket) = ticket {
+                        policy.give_back(ticket);
+                    }
+                }
             }
         }
         self.weight = 0;
@@ -292,25 +366,57 @@ impl Outbox {
         lost
     }
 
+    /// Nobody takes any more what is held: the tickets are given back, and the tape is told
+    /// what became of each message, given how long it was held.
+    pub fn abandon<H: Holds>(&mut self, now: Offset, holds: &H, what: impl Fn(Offset) -> What) {
+        let held = self.take_held();
+        let tickets = held.values().map(|held| held.ticket);
+        let mut tickets: Vec<Ticket> = tickets
+            .chain(self.steps.iter().filter_map(Step::ticket))
+            .collect();
+        tickets.sort_unstable();
+        tickets.dedup();
+        for ticket in tickets {
+            holds.give_back(ticket);
+            if let Some(note) = self.notes.remove(&ticket) {
+                let held = now.since(note.since);
+                self.told.push_back(Box::new(note.ended(what(held))));
+            }
+        }
+        self.steps.clear();
+        self.weight = 0;
+    }
+
     /// Gives everything up: there is nobody to read it.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear<H: Holds>(&mut self, holds: &H) {
+        for held in self.timed.values().chain(self.lasting.values()) {
+            holds.give_back(held.ticket);
+        }
+        let mut tickets: Vec<Ticket> = self.steps.iter().filter_map(Step::ticket).collect();
+        tickets.dedup();
+        for ticket in tickets {
+            holds.give_back(ticket);
+        }
         *self = Self::default();
+    }
+
+    /// When something is due, as far as is known.
+    #[must_use]
+    pub fn due(&self) -> Option<Offset> {
+        let step = match self.steps.front() {
+            Some(Step::Wait { .. }) => self.waits_until,
+            _ => None,
+        };
+        let due = self.timed.keys().next().map(|(due, _)| *due);
+        step.into_iter().chain(due).min()
     }
 
     /// When this wants to be looked at again.
     pub(crate) fn timeout(&self, now: Offset) -> Option<Offset> {
-        let step = match self.steps.front() {
-            Some(Step::Wait { ticket, .. }) => {
-                let look = ticket.map(|_| after(now, LOOK));
-                self.waits_until.into_iter().chain(look).min()
-            }
-            Some(Step::Hold(_) | Step::Stall(_)) => Some(after(now, LOOK)),
-            _ => None,
-        };
-        let holds = !self.lasting.is_empty() || !self.timed.is_empty();
-        let held = holds.then(|| after(now, LOOK));
-        let due = self.timed.keys().next().map(|(due, _)| *due);
-        step.into_iter().chain(held).chain(due).min()
+        let waits = self.steps.front().and_then(Step::ticket).is_some();
+        let holds = waits || !self.lasting.is_empty() || !self.timed.is_empty();
+        let look = holds.then(|| after(now, LOOK));
+        self.due().into_iter().chain(look).min()
     }
 
     /// What is due at one time leaves in one write: a write for each would make the last
@@ -332,22 +438,18 @@ impl Outbox {
     }
 
     /// A ticket is over: it is given back, and the tape is told.
-    fn over<P: Policy>(&mut self, now: Offset, policy: &P, ticket: Ticket, why: Release) {
+    fn over<H: Holds>(&mut self, now: Offset, policy: &H, ticket: Ticket, why: Release) {
         policy.give_back(ticket);
         let note = self.notes.remove(&ticket);
         let in_time = |note: &Note| note.is_foreseen && why == Release::Due;
         if let Some(note) = note.filter(|note| !in_time(note)) {
-            self.told.push_back(Box::new(note.released(now, why)));
+            let what = What::Released {
+                after: now.since(note.since),
+                why,
+                all: note.all,
+            };
+            self.told.push_back(Box::new(note.ended(what)));
         }
-    }
-}
-
-/// Under which a step makes what follows wait.
-pub(crate) fn ticket_of(step: &Step) -> Option<Ticket> {
-    match step {
-        Step::Hold(ticket) | Step::Stall(ticket) => Some(*ticket),
-        Step::Wait { ticket, .. } => *ticket,
-        Step::Aside(_) | Step::Cut | Step::Send(_) => None,
     }
 }
 

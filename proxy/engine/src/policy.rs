@@ -12,19 +12,31 @@ use tapewright_schemas::event::{
 ///
 /// While [`is_idle`](Self::is_idle) holds, messages are neither held nor looked at: an
 /// empty rule set costs nothing.
-pub trait Policy: Send {
+pub trait Policy: Holds + Send {
     /// Whether every message would pass.
     fn is_idle(&self) -> bool;
 
     /// The fate of one whole message. Called once per message, in order.
     fn decide(&mut self, now: Offset, dir: Direction, message: &Message<'_>) -> Decision;
 
+    /// The policy of one conversation, which shares nothing with the next but its rules.
+    #[must_use]
+    fn for_conduit(&self, _conduit: ConduitId, _session: SessionKey) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
+    }
+}
+
+/// Says of what is held whether it is to be held any longer.
+pub trait Holds {
     /// Whether what was held under a ticket is still to be held.
     fn hold(&self, _now: Offset, _ticket: Ticket) -> Hold {
         Hold::Over(Release::Unknown)
     }
 
-    /// A ticket is not needed any more.
+    /// Who held something under a ticket does so no longer.
     fn give_back(&self, _ticket: Ticket) {}
 
     /// Grows whenever a ticket may be over before the time that was known for it.
@@ -35,15 +47,6 @@ pub trait Policy: Send {
     /// When a ticket is due, as far as is known.
     fn due(&self, _ticket: Ticket) -> Option<Offset> {
         None
-    }
-
-    /// The policy of one conversation, which shares nothing with the next but its rules.
-    #[must_use]
-    fn for_conduit(&self, _conduit: ConduitId, _session: SessionKey) -> Self
-    where
-        Self: Clone,
-    {
-        self.clone()
     }
 }
 
@@ -56,26 +59,12 @@ pub struct Message<'a> {
     pub line: &'a Bytes,
 }
 
-impl<'a> Message<'a> {
-    /// Its bytes without the end of its line, and that end.
-    #[must_use]
-    pub fn parts(&self) -> (&'a [u8], &'a [u8]) {
-        Self::split(self.line)
-    }
-
+impl Message<'_> {
     /// A line without its end.
     #[must_use]
     pub fn text_of(line: &[u8]) -> &[u8] {
-        Self::split(line).0
-    }
-
-    fn split(line: &[u8]) -> (&[u8], &[u8]) {
-        let end = match line {
-            [.., b'\r', b'\n'] => 2,
-            [.., b'\n'] => 1,
-            _ => 0,
-        };
-        line.split_at(line.len() - end)
+        let text = line.strip_suffix(b"\n");
+        text.map_or(line, |text| text.strip_suffix(b"\r").unwrap_or(text))
     }
 }
 
@@ -114,6 +103,16 @@ impl Decision {
         effect: None,
         releases: false,
     };
+
+    /// Under which the message is held, with or without all that follows it.
+    #[must_use]
+    pub fn ticket(&self) -> Option<Ticket> {
+        match &self.verdict {
+            Verdict::Hold { ticket, .. } => Some(*ticket),
+            Verdict::Play(steps) => steps.iter().find_map(Step::ticket),
+            Verdict::Drop | Verdict::Pass => None,
+        }
+    }
 }
 
 impl From<Verdict> for Decision {
@@ -145,8 +144,6 @@ pub enum Verdict {
     Pass,
     /// These steps take the place of the message; later messages wait for them.
     Play(Vec<Step>),
-    /// The message is passed on this many times more than once.
-    Repeat(u8),
 }
 
 /// One step of what takes the place of a message.
@@ -158,7 +155,7 @@ pub enum Step {
     Cut,
     /// Nothing is passed on until the ticket's time is over.
     Hold(Ticket),
-    /// These bytes are passed on.
+    /// These bytes are passed on; of a response, its head at least.
     Send(Bytes),
     /// Nothing is read from the sender until the ticket's time is over.
     Stall(Ticket),
@@ -169,6 +166,18 @@ pub enum Step {
         /// Under which it waits, where that can end early.
         ticket: Option<Ticket>,
     },
+}
+
+impl Step {
+    /// Under which it makes what follows wait.
+    #[must_use]
+    pub fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Self::Hold(ticket) | Self::Stall(ticket) => Some(*ticket),
+            Self::Wait { ticket, .. } => *ticket,
+            Self::Aside(_) | Self::Cut | Self::Send(_) => None,
+        }
+    }
 }
 
 /// What is done beside the direction of a message.
@@ -218,9 +227,6 @@ impl Verdict {
             Self::Play(_) => What::Replaced {
                 by: Replacement::Other,
             },
-            Self::Repeat(times) => What::Repeated {
-                times: u64::from(*times),
-            },
         })
     }
 }
@@ -228,6 +234,8 @@ impl Verdict {
 /// The policy without rules: everything passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transparent;
+
+impl Holds for Transparent {}
 
 impl Policy for Transparent {
     fn is_idle(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::record::Recorder;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 /// One direction of a session, ready to run on a thread of its own.
-pub(crate) struct Pump<P> {
+pub(crate) struct Pump<P: Policy> {
     pub(crate) lane: Lane<P>,
     pub(crate) source: Box<dyn ChunkSource>,
     pub(crate) sink: Box<dyn ChunkSink>,
@@ -67,7 +67,7 @@ impl Gauge {
     }
 }
 
-impl<P> Drop for Pump<P> {
+impl<P: Policy> Drop for Pump<P> {
     fn drop(&mut self) {
         self.gauge.set_busy(false);
     }

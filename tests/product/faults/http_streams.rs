@@ -1,8 +1,8 @@
 //! Faults on answers that come in event streams.
 
 use super::{PATIENCE, call, effects};
-use crate::support::eventually;
 use crate::support::http::{Gateway, Upstream, Wire, pair, post};
+use crate::support::{eventually, tapewright};
 use tapewright_schemas::event::Direction;
 
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
@@ -89,4 +89,36 @@ fn an_answer_on_several_lines_is_held() {
     assert!(!client.has_bytes(), "the answer is held");
     drop(client);
     gateway.stop();
+}
+
+#[test]
+fn what_comes_behind_half_an_event_is_read_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = format!("unix:{}", folder.path().join("c.sock").display());
+    let fault = "hang name=f tool=search after_bytes=9";
+    let (upstream, gateway) = pair(&["--fault", fault, "--control", &control]);
+    let behind = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n";
+    let events = format!("data: {ANSWER}\n\n{behind}: a comment\n\n");
+    let mut client = streamed(&upstream, &gateway, &events);
+    let head = client.head();
+    let half = &events[.."data: ".len() + 9];
+    assert_eq!(client.chunks(half.len()), half.as_bytes());
+    let is_told = |what: &str| {
+        let tape = std::fs::read_to_string(gateway.tape()).unwrap_or_default();
+        tape.contains(what)
+    };
+    assert!(eventually(PATIENCE, || is_told("\"did\":\"behind\"")));
+    let removed = tapewright()
+        .args(["fault", "remove", "f", "--control", &control])
+        .status();
+    assert!(removed.unwrap().success());
+    let rest = client.body(&head);
+    assert_eq!(String::from_utf8(rest).unwrap(), events[half.len()..]);
+    let tape = gateway.stop();
+    assert_eq!(tape.messages(Direction::ToClient).len(), 2);
+    let told = effects(&tape);
+    for (told, what) in told.iter().zip(["held_amid", "behind", "released"]) {
+        assert!(told.contains(what), "{told}");
+    }
+    assert_eq!(told.len(), 3, "one wait has one end: {told:?}");
 }

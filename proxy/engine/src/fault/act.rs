@@ -21,7 +21,7 @@ pub struct Call<'a> {
     pub dice: Dice,
     /// The message, without the end of its line.
     pub text: &'a [u8],
-    /// How lines end here; empty for a whole body.
+    /// How lines end here; empty where what carries the message ends it.
     pub end: &'a [u8],
     /// Source text of the message's id.
     pub id: Option<&'a [u8]>,
@@ -37,6 +37,8 @@ pub enum Act {
         /// It does not overtake what the same fault delayed before.
         in_order: bool,
     },
+    /// The connection to the client is cut, there.
+    Cut(CutAt),
     /// It goes no further.
     Drop,
     /// It is passed on later, and later messages may overtake it.
@@ -77,6 +79,19 @@ impl Act {
             what: What::Replaced { by },
         }
     }
+}
+
+/// Where a connection is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutAt {
+    /// Behind the message.
+    After,
+    /// Before anything of it.
+    Before,
+    /// Behind the head of the response that carries it; before it, where there is none.
+    Head,
+    /// In the middle of it.
+    Mid,
 }
 
 /// One step of what takes the place of a message.

@@ -67,6 +67,8 @@ struct Holding {
     due: Option<Offset>,
     then: Hold,
     before: Hold,
+    // Who waits for it, each of whom gives it back.
+    holders: u32,
     // The fault was taken away or changed.
     let_go: Option<Release>,
 }
@@ -343,6 +345,7 @@ impl Book {
             due,
             then,
             before,
+            holders: 1,
             let_go: None,
         };
         state.tickets.insert(ticket, holding);
@@ -393,9 +396,24 @@ impl Book {
         self.lock().tickets.contains_key(&ticket)
     }
 
-    /// A ticket is not needed any more.
+    /// One more waits for a ticket, and gives it back in its turn; false when it is over.
+    #[must_use]
+    pub fn share(&self, ticket: Ticket) -> bool {
+        let mut state = self.lock();
+        let holding = state.tickets.get_mut(&ticket);
+        holding.map(|holding| holding.holders += 1).is_some()
+    }
+
+    /// One of those who wait for a ticket does so no longer.
     pub fn give_back(&self, ticket: Ticket) {
-        self.lock().tickets.remove(&ticket);
+        let mut state = self.lock();
+        let Some(holding) = state.tickets.get_mut(&ticket) else {
+            return;
+        };
+        holding.holders -= 1;
+        if holding.holders == 0 {
+            state.tickets.remove(&ticket);
+        }
     }
 
     /// What messages look at before they ask for more.

@@ -1,109 +1,145 @@
-//! From what a kind does to what a lane does.
+//! From what a kind does to what becomes of a message, whatever carries it.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{self, Direction, Offset, Release, Unable, What};
 
-use super::act::{Act, Move, Until};
-use super::book::{Book, NoTicket};
-use super::conversation::{Chosen, Conversation};
+use super::act::{Act, Call, CutAt, Move, Until};
+use super::book::{Book, Hit, NoTicket};
+use super::carried::Carried;
+use super::memory::{Key, Memory};
 use crate::outbox::after;
-use crate::policy::{Hold, Step, Ticket, Verdict};
+use crate::policy::{Decision, Hold, Step, Ticket, Verdict};
 
 /// What becomes of what is held when its time has come.
 const DUE: Hold = Hold::Over(Release::Due);
-/// How many tickets are kept before those that are over are forgotten.
-const MOST_TICKETS: usize = 1_024;
 
-/// The message that a fault acts on, and where.
-pub(super) struct Scene<'a> {
-    pub(super) book: &'a Book,
-    pub(super) now: Offset,
-    pub(super) dir: Direction,
-    pub(super) line: &'a Bytes,
-    pub(super) chosen: &'a Chosen,
+/// A fault meets the message that it acts on.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting<'a> {
+    /// The faults in force.
+    pub book: &'a Book,
+    /// When the message came.
+    pub now: Offset,
+    /// Which way it travels.
+    pub dir: Direction,
+    /// The message.
+    pub carried: &'a Carried,
+    /// The fault.
+    pub chosen: &'a Chosen,
 }
 
-impl Scene<'_> {
-    /// The verdict of an act, and what the tape says of it.
-    pub(super) fn carry_out(&self, talk: &mut Conversation, act: Act) -> (Verdict, What) {
-        if let Some(given) = self.give(&act) {
-            return given;
+/// A fault, and the id of what it acts on.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    pub(super) hit: Hit,
+    pub(super) key: Option<Key>,
+    pub(super) id: Option<Vec<u8>>,
+    pub(super) cancelled: bool,
+}
+
+impl Chosen {
+    /// A fault, and the source text of the id of what it acts on.
+    #[must_use]
+    pub fn new(hit: Hit, id: Option<Vec<u8>>) -> Self {
+        Self {
+            hit,
+            key: None,
+            id,
+            cancelled: false,
         }
-        match act {
-            Act::Delay { time, in_order } => self.delay(talk, time, in_order),
+    }
+}
+
+impl Meeting<'_> {
+    /// The fate of the message.
+    pub fn decide(&self, memory: &mut Memory) -> Decision {
+        self.carry_out(memory, self.act())
+    }
+
+    /// What the fault does.
+    #[must_use]
+    pub fn act(&self) -> Act {
+        let hit = &self.chosen.hit;
+        (hit.kind().act)(&Call {
+            kind: hit.kind(),
+            values: hit.values(),
+            dice: hit.dice,
+            text: self.carried.text(),
+            end: self.carried.end(),
+            id: self.chosen.id.as_deref(),
+        })
+    }
+
+    /// The fate of the message when this is done to it.
+    pub fn carry_out(&self, memory: &mut Memory, act: Act) -> Decision {
+        let done = match self.give(&act) {
+            Some(given) => Ok(given),
+            None => self.verdict(memory, act),
+        };
+        let (verdict, what) = done.unwrap_or_else(|why| {
+            let why = match why {
+                NoTicket::Removed => Unable::Removed,
+                NoTicket::TooMany => Unable::TooMany,
+            };
+            (Verdict::Pass, What::NotDone { why })
+        });
+        Decision {
+            releases: false,
+            effect: Some(self.chosen.hit.effect(what)),
+            verdict,
+        }
+    }
+
+    fn verdict(&self, memory: &mut Memory, act: Act) -> Result<(Verdict, What), NoTicket> {
+        Ok(match act {
+            Act::Cut(at) => (self.cut(at), What::Cut),
+            Act::Delay { time, in_order } => self.delay(memory, time, in_order)?,
             Act::Drop => (Verdict::Drop, What::Dropped { too_many: false }),
-            Act::Hold(until) => self.hold(talk, until),
+            Act::Hold(until) => self.hold(memory, until)?,
             Act::HoldAll { cut_after } => {
                 let then = cut_after.map_or(DUE, |_| Hold::Cut);
                 let due = cut_after.map(|time| after(self.now, time));
-                let what = What::HeldAll {
-                    cut_after: cut_after.map(|time| after(Offset(0), time)),
-                };
-                match self.ticket(talk, due, Hold::Lasting, then) {
-                    Ok(ticket) => (self.behind(Step::Hold(ticket)), what),
-                    Err(why) => passed(why),
-                }
+                let ticket = self.ticket(due, Hold::Lasting, then)?;
+                let cut_after = cut_after.map(|time| after(Offset(0), time));
+                (self.behind(Step::Hold(ticket)), What::HeldAll { cut_after })
             }
-            Act::Play { moves, what } => {
-                let waits = self.waits(talk, &moves);
-                let step = |one| match one {
-                    Move::Step(Step::Wait { time, .. }) => Some(Step::Wait {
-                        time,
-                        ticket: waits,
-                    }),
-                    Move::Step(step) => Some(step),
-                    Move::Hold => {
-                        let ticket = self.ticket(talk, None, Hold::Lasting, DUE);
-                        ticket.ok().map(Step::Hold)
-                    }
-                };
-                let steps = moves.into_iter().filter_map(step).collect();
-                (Verdict::Play(steps), what)
-            }
-            Act::Precede(line) => {
-                let ours = Bytes::from([&line[..], b"\n"].concat());
-                let steps = vec![Step::Send(ours), Step::Send(self.line.clone())];
-                (Verdict::Play(steps), What::Preceded)
-            }
-            Act::Repeat(times) => (Verdict::Repeat(times), repeated(times)),
+            Act::Play { moves, what } => (self.play(moves), what),
+            Act::Precede(line) => (sends(self.carried.behind_line(&line)), What::Preceded),
+            Act::Repeat(times) => (sends(self.carried.again(times)), repeated(times)),
             Act::Stall(time) => {
                 let due = time.map(|time| after(self.now, time));
-                let what = What::Stalled {
-                    time: time.map(|time| after(Offset(0), time)),
-                };
-                match self.ticket(talk, due, Hold::Passing, DUE) {
-                    Ok(ticket) => (self.behind(Step::Stall(ticket)), what),
-                    Err(why) => passed(why),
-                }
+                let ticket = self.ticket(due, Hold::Passing, DUE)?;
+                let time = time.map(|time| after(Offset(0), time));
+                (self.behind(Step::Stall(ticket)), What::Stalled { time })
             }
-            // Refused by the book where HTTP is not spoken.
+            // It takes the place of a response, not of a message.
             Act::Status { .. } => {
                 let why = Unable::NoHttp;
                 (Verdict::Pass, What::NotDone { why })
             }
-        }
+        })
     }
 
-    fn delay(&self, talk: &mut Conversation, time: Duration, in_order: bool) -> (Verdict, What) {
+    fn delay(
+        &self,
+        memory: &mut Memory,
+        time: Duration,
+        in_order: bool,
+    ) -> Result<(Verdict, What), NoTicket> {
         let mut due = after(self.now, time);
-        if in_order && let Some(last) = talk.last_due.get_mut(self.dir as usize) {
-            due = due.max(*last);
-            *last = due;
+        if in_order {
+            due = memory.in_order(self.dir, due);
         }
         // A delay ends with its fault, or by itself.
-        match self.ticket(talk, Some(due), Hold::Passing, DUE) {
-            Ok(ticket) => {
-                let by = due.since(self.now);
-                let due = Some(due);
-                (Verdict::Hold { ticket, due }, What::Delayed { by })
-            }
-            Err(why) => passed(why),
-        }
+        let ticket = self.ticket(Some(due), Hold::Passing, DUE)?;
+        let by = due.since(self.now);
+        let due = Some(due);
+        Ok((Verdict::Hold { ticket, due }, What::Delayed { by }))
     }
 
-    fn hold(&self, talk: &mut Conversation, until: Until) -> (Verdict, What) {
+    fn hold(&self, memory: &mut Memory, until: Until) -> Result<(Verdict, What), NoTicket> {
         let cancelled = self.chosen.cancelled;
         let (due, before, told) = match until {
             Until::Removed => (None, Hold::Lasting, event::Until::Removed),
@@ -116,41 +152,65 @@ impl Scene<'_> {
                 (due, Hold::Passing, event::Until::Cancelled)
             }
         };
-        let ticket = match self.ticket(talk, due, before, DUE) {
-            Ok(ticket) => ticket,
+        let ticket = match self.ticket(due, before, DUE) {
             // Nobody would wait for it in vain any longer than for one that is held.
             Err(NoTicket::TooMany) if before == Hold::Lasting => {
-                return (Verdict::Drop, What::Dropped { too_many: true });
+                return Ok((Verdict::Drop, What::Dropped { too_many: true }));
             }
-            Err(why) => return passed(why),
+            other => other?,
         };
-        match (until, &self.chosen.key) {
-            (Until::Next(_), _) => {
-                if let Some(next) = talk.until_next.get_mut(self.dir as usize) {
-                    next.push(ticket);
-                }
-            }
+        match (until, self.chosen.key) {
+            (Until::Next(_), _) => memory.until_next(self.dir, ticket),
             (Until::Cancelled(wait), Some(key)) if !cancelled => {
-                // What was let go otherwise is of no use any more.
-                if talk.until_cancelled.len() >= MOST_TICKETS.max(talk.live_cancelled * 2) {
-                    let known = |(ticket, _): &(Ticket, Duration)| self.book.knows(*ticket);
-                    talk.until_cancelled.retain(|_, held| known(held));
-                    talk.live_cancelled = talk.until_cancelled.len();
-                }
-                talk.until_cancelled.insert(*key, (ticket, wait));
+                memory.until_cancelled(self.book, key, ticket, wait);
             }
             (Until::Cancelled(_), _) => {
                 if let Some(due) = due {
                     self.book.due(ticket, due, Release::Cancelled);
                 }
             }
-            _ => {}
+            (Until::Removed, _) => {}
         }
-        (Verdict::Hold { ticket, due }, What::Held { until: told })
+        Ok((Verdict::Hold { ticket, due }, What::Held { until: told }))
+    }
+
+    /// Moves in the place of the message, within what carries it.
+    fn play(&self, moves: Vec<Move>) -> Verdict {
+        let waits = self.waits(&moves);
+        let step = |one| match one {
+            Move::Step(Step::Wait { time, .. }) => Some(Step::Wait {
+                time,
+                ticket: waits,
+            }),
+            Move::Step(step) => Some(step),
+            Move::Hold => {
+                let ticket = self.ticket(None, Hold::Lasting, DUE);
+                ticket.ok().map(Step::Hold)
+            }
+        };
+        let before = self.carried.before().map(Step::Send);
+        let behind = self.carried.behind().map(Step::Send);
+        let moves = moves.into_iter().filter_map(step);
+        Verdict::Play(before.into_iter().chain(moves).chain(behind).collect())
+    }
+
+    fn cut(&self, at: CutAt) -> Verdict {
+        let carried = self.carried;
+        let sent = match at {
+            CutAt::Before => vec![],
+            CutAt::Head => carried.before().into_iter().collect(),
+            CutAt::Mid => {
+                let half = carried.text().slice(..carried.text().len() / 2);
+                carried.before().into_iter().chain([half]).collect()
+            }
+            CutAt::After => vec![carried.whole().clone()],
+        };
+        let steps = sent.into_iter().map(Step::Send);
+        Verdict::Play(steps.chain([Step::Cut]).collect())
     }
 
     /// Under which the waits among these moves stand: they end with their fault.
-    fn waits(&self, talk: &mut Conversation, moves: &[Move]) -> Option<Ticket> {
+    fn waits(&self, moves: &[Move]) -> Option<Ticket> {
         let wait = |one: &Move| match one {
             Move::Step(Step::Wait { time, .. }) => Some(*time),
             _ => None,
@@ -160,39 +220,21 @@ impl Scene<'_> {
             .filter_map(wait)
             .reduce(Duration::saturating_add)?;
         let due = Some(after(self.now, all));
-        self.ticket(talk, due, Hold::Passing, DUE).ok()
+        self.ticket(due, Hold::Passing, DUE).ok()
     }
 
     /// The message, behind a step that makes it and all that follows wait.
     fn behind(&self, step: Step) -> Verdict {
-        Verdict::Play(vec![step, Step::Send(self.line.clone())])
+        Verdict::Play(vec![step, Step::Send(self.carried.whole().clone())])
     }
 
-    fn ticket(
-        &self,
-        talk: &mut Conversation,
-        due: Option<Offset>,
-        before: Hold,
-        then: Hold,
-    ) -> Result<Ticket, NoTicket> {
-        let ticket = self.book.ticket(&self.chosen.hit, due, before, then);
-        // Most tickets are over soon; the list must not grow with the session.
-        if talk.tickets.len() >= MOST_TICKETS.max(talk.live_tickets * 2) {
-            talk.tickets.retain(|ticket| self.book.knows(*ticket));
-            talk.live_tickets = talk.tickets.len();
-        }
-        talk.tickets.extend(ticket.ok());
-        ticket
+    fn ticket(&self, due: Option<Offset>, before: Hold, then: Hold) -> Result<Ticket, NoTicket> {
+        self.book.ticket(&self.chosen.hit, due, before, then)
     }
 }
 
-/// What is done when nothing can be held.
-fn passed(why: NoTicket) -> (Verdict, What) {
-    let why = match why {
-        NoTicket::Removed => Unable::Removed,
-        NoTicket::TooMany => Unable::TooMany,
-    };
-    (Verdict::Pass, What::NotDone { why })
+fn sends(pieces: Vec<Bytes>) -> Verdict {
+    Verdict::Play(pieces.into_iter().map(Step::Send).collect())
 }
 
 pub(super) fn repeated(times: u8) -> What {

@@ -1,51 +1,31 @@
 //! What faults have in hand on one conversation.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
 use tapewright_schemas::conversation::{IdKey, Pairing};
 use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, for_each_message};
-use tapewright_schemas::event::{Direction, Offset, Release, Scope, SessionKey, What};
+use tapewright_schemas::event::{Direction, Offset, Scope, SessionKey, What};
 use tapewright_schemas::json;
 
-use super::act::Call;
 use super::book::{Book, Hit};
-use super::carry::Scene;
+use super::carried::Carried;
+use super::carry::{Chosen, Meeting};
 use super::kinds::On;
+use super::memory::{Key, Memory};
 use super::selector::Subject;
-use crate::outbox::after;
-use crate::policy::{Decision, Message, Ticket, Verdict};
-
-/// A request: which way it travelled, and its id.
-pub(super) type Key = (Direction, IdKey);
+use crate::policy::{Decision, Message, Verdict};
 
 /// What faults have in hand on one conversation.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     // Chosen requests whose answer is to come.
     awaited: Pairing<Awaited>,
-    // What is held until its request is cancelled.
-    pub(super) until_cancelled: HashMap<Key, (Ticket, Duration)>,
-    // What is held until the next message of the direction.
-    pub(super) until_next: [Vec<Ticket>; 2],
-    // When the last message that must not be overtaken is due.
-    pub(super) last_due: [Offset; 2],
-    pub(super) tickets: Vec<Ticket>,
-    // How many of these were live when they were last counted.
-    pub(super) live_tickets: usize,
-    pub(super) live_cancelled: usize,
+    memory: Memory,
 }
 
 impl Default for Conversation {
     fn default() -> Self {
         Self {
             awaited: Pairing::without_memory(),
-            until_cancelled: HashMap::new(),
-            until_next: Default::default(),
-            last_due: Default::default(),
-            tickets: Vec::new(),
-            live_tickets: 0,
-            live_cancelled: 0,
+            memory: Memory::default(),
         }
     }
 }
@@ -55,14 +35,6 @@ struct Awaited {
     hit: Hit,
     id: Vec<u8>,
     cancelled: bool,
-}
-
-/// A fault, and the id of what it acts on.
-pub(super) struct Chosen {
-    pub(super) hit: Hit,
-    pub(super) key: Option<Key>,
-    id: Option<Vec<u8>>,
-    pub(super) cancelled: bool,
 }
 
 impl Conversation {
@@ -75,11 +47,7 @@ impl Conversation {
         dir: Direction,
         message: &Message<'_>,
     ) -> Decision {
-        let next = self.until_next.get_mut(dir as usize).map(std::mem::take);
-        let releases = next.as_ref().is_some_and(|next| !next.is_empty());
-        for ticket in next.into_iter().flatten() {
-            book.due(ticket, now, Release::Next);
-        }
+        let releases = self.memory.next(book, now, dir);
         let decision = self.fate(book, session, now, dir, message);
         Decision {
             releases,
@@ -95,7 +63,7 @@ impl Conversation {
         dir: Direction,
         message: &Message<'_>,
     ) -> Decision {
-        let (text, end) = message.parts();
+        let text = Message::text_of(message.line);
         let mut chosen = None;
         if let MessageKind::Batch { .. } = message.envelope.kind {
             for_each_message(text, |one| {
@@ -108,35 +76,21 @@ impl Conversation {
         let Some(chosen) = chosen else {
             return Decision::PASS;
         };
-        let Some(hit) = chosen.acting() else {
+        if chosen.keeps_cancellation() {
             return Decision {
                 releases: false,
                 verdict: Verdict::Drop,
                 effect: Some(chosen.hit.effect(What::CancellationKept)),
             };
-        };
-        let call = Call {
-            kind: hit.kind(),
-            values: hit.values(),
-            dice: hit.dice,
-            text,
-            end,
-            id: chosen.id.as_deref(),
-        };
-        let act = (hit.kind().act)(&call);
-        let scene = Scene {
+        }
+        let meeting = Meeting {
             book,
             now,
             dir,
-            line: message.line,
+            carried: &Carried::line(message.line),
             chosen: &chosen,
         };
-        let (verdict, what) = scene.carry_out(self, act);
-        Decision {
-            releases: false,
-            effect: Some(hit.effect(what)),
-            verdict,
-        }
+        meeting.decide(&mut self.memory)
     }
 
     /// Looks at one message; the fault that acts on it now.
@@ -162,7 +116,7 @@ impl Conversation {
                 let id_text = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
                 let key = (dir, IdKey::exact(id));
                 if hit.on() == On::Request {
-                    return Some(Chosen::new(hit, Some(key), Some(id_text)));
+                    return Some(Chosen::of(hit, key, id_text));
                 }
                 let awaited = Awaited {
                     hit,
@@ -179,7 +133,7 @@ impl Conversation {
                     return Some(chosen);
                 }
                 let hit = book.choose(now, &subject(method, false))?;
-                Some(Chosen::new(hit, None, None))
+                Some(Chosen::new(hit, None))
             }
             MessageKind::Response { id, .. } => {
                 let key = (dir.opposite(), IdKey::exact(id));
@@ -188,7 +142,7 @@ impl Conversation {
                 if !book.is_in_force(&awaited.hit) {
                     return None;
                 }
-                let mut chosen = Chosen::new(awaited.hit, Some(key), Some(awaited.id));
+                let mut chosen = Chosen::of(awaited.hit, key, awaited.id);
                 chosen.cancelled = awaited.cancelled;
                 Some(chosen)
             }
@@ -207,8 +161,7 @@ impl Conversation {
     ) -> Option<Chosen> {
         let id = json::find(text, &["params", "requestId"])?;
         let key = (dir, IdKey::exact_of(id));
-        if let Some((ticket, wait)) = self.until_cancelled.remove(&key) {
-            book.due(ticket, after(now, wait), Release::Cancelled);
+        if self.memory.cancelled(book, now, key) {
             return None;
         }
         let asked = self.awaited.cancel(Scope::default(), dir, key.1)?;
@@ -217,28 +170,21 @@ impl Conversation {
             return None;
         }
         awaited.cancelled = true;
-        Some(Chosen {
-            hit: awaited.hit.clone(),
-            key: None,
-            id: None,
-            cancelled: true,
-        })
+        let mut chosen = Chosen::new(awaited.hit.clone(), None);
+        chosen.cancelled = true;
+        Some(chosen)
     }
 }
 
 impl Chosen {
-    fn new(hit: Hit, key: Option<Key>, id: Option<Vec<u8>>) -> Self {
-        Self {
-            hit,
-            key,
-            id,
-            cancelled: false,
-        }
+    fn of(hit: Hit, key: Key, id: Vec<u8>) -> Self {
+        let mut chosen = Self::new(hit, Some(id));
+        chosen.key = Some(key);
+        chosen
     }
 
-    /// The fault, unless this is a cancellation that is kept from the server.
-    fn acting(&self) -> Option<&Hit> {
-        let kept = self.cancelled && self.key.is_none();
-        (!kept).then_some(&self.hit)
+    /// Whether this is a cancellation that is kept from the server.
+    fn keeps_cancellation(&self) -> bool {
+        self.cancelled && self.key.is_none()
     }
 }

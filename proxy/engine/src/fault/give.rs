@@ -1,13 +1,12 @@
 //! What becomes of answers to clients that speak HTTP while their server speaks lines.
 
-use bytes::Bytes;
 use tapewright_schemas::event::{Direction, What};
 
-use super::act::{Act, Move};
-use super::carry::{Scene, repeated};
-use crate::policy::{Aside, Given, Message, Step, Verdict};
+use super::act::{Act, CutAt};
+use super::carry::{Meeting, repeated};
+use crate::policy::{Aside, Given, Step, Verdict};
 
-impl Scene<'_> {
+impl Meeting<'_> {
     /// What only HTTP can tell the client, and what the tape says of it; `None` where lines
     /// can.
     pub(super) fn give(&self, act: &Act) -> Option<(Verdict, What)> {
@@ -16,7 +15,7 @@ impl Scene<'_> {
         if !self.book.serves_http() || !is_answer {
             return None;
         }
-        let line = Message::text_of(self.line);
+        let line = self.carried.text();
         let (given, what) = match act {
             Act::Precede(noise) => (Given::Behind(noise.clone()), What::Preceded),
             Act::Repeat(times) => (Given::Again(*times), repeated(*times)),
@@ -30,19 +29,18 @@ impl Scene<'_> {
                 },
                 What::Answered { status: *status },
             ),
-            Act::Play { moves, .. } if moves.contains(&Move::Step(Step::Cut)) => {
-                let hit = &self.chosen.hit;
-                let length = match hit.values().text(hit.kind(), "at") {
-                    "head" => Some(0),
-                    "mid" => Some(line.len() / 2),
-                    "after" => Some(line.len()),
-                    _ => None,
+            Act::Cut(at) => {
+                let length = match at {
+                    CutAt::Before => None,
+                    CutAt::Head => Some(0),
+                    CutAt::Mid => Some(line.len() / 2),
+                    CutAt::After => Some(line.len()),
                 };
                 (Given::Cut(length), What::Cut)
             }
             _ => return None,
         };
-        let line = Bytes::copy_from_slice(line);
+        let line = line.clone();
         let step = Step::Aside(Aside::Answer { line, given });
         Some((Verdict::Play(vec![step]), what))
     }

@@ -22,6 +22,7 @@
 
 mod act;
 mod book;
+mod carried;
 mod carry;
 mod contradiction;
 mod conversation;
@@ -30,6 +31,7 @@ mod display;
 mod explain;
 mod give;
 pub mod kinds;
+mod memory;
 mod methods;
 mod pointers;
 mod policy;
@@ -40,11 +42,14 @@ mod spec;
 mod values;
 mod words;
 
-pub use self::act::{Act, Call, Move, Until};
+pub use self::act::{Act, Call, CutAt, Move, Until};
 pub use self::book::{Book, Entry, Hit, NoTicket};
+pub use self::carried::Carried;
+pub use self::carry::{Chosen, Meeting};
 pub use self::dice::Dice;
 pub use self::explain::page;
 pub use self::kinds::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
+pub use self::memory::Memory;
 pub use self::policy::FaultPolicy;
 pub use self::rejected::Rejected;
 pub use self::selector::{Selector, Subject};

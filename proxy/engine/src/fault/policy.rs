@@ -6,7 +6,7 @@ use tapewright_schemas::event::{ConduitId, Direction, Offset, SessionKey};
 
 use super::book::Book;
 use super::conversation::Conversation;
-use crate::policy::{Decision, Hold, Message, Policy, Ticket};
+use crate::policy::{Decision, Hold, Holds, Message, Policy, Ticket};
 
 /// The faults of a book, on one conversation.
 ///
@@ -16,37 +16,17 @@ use crate::policy::{Decision, Hold, Message, Policy, Ticket};
 pub struct FaultPolicy {
     book: Arc<Book>,
     session: SessionKey,
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    book: Arc<Book>,
-    conversation: Mutex<Conversation>,
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let conversation = self.conversation.get_mut();
-        let conversation = conversation.unwrap_or_else(PoisonError::into_inner);
-        for ticket in conversation.tickets.drain(..) {
-            self.book.give_back(ticket);
-        }
-    }
+    shared: Arc<Mutex<Conversation>>,
 }
 
 impl FaultPolicy {
     /// The faults of a book.
     #[must_use]
     pub fn new(book: Arc<Book>) -> Self {
-        let shared = Shared {
-            book: Arc::clone(&book),
-            conversation: Mutex::default(),
-        };
         Self {
             book,
             session: SessionKey::default(),
-            shared: Arc::new(shared),
+            shared: Arc::default(),
         }
     }
 }
@@ -57,11 +37,20 @@ impl Policy for FaultPolicy {
     }
 
     fn decide(&mut self, now: Offset, dir: Direction, message: &Message<'_>) -> Decision {
-        let conversation = self.shared.conversation.lock();
+        let conversation = self.shared.lock();
         let mut conversation = conversation.unwrap_or_else(PoisonError::into_inner);
         conversation.decide(&self.book, self.session, now, dir, message)
     }
 
+    fn for_conduit(&self, _conduit: ConduitId, session: SessionKey) -> Self {
+        Self {
+            session,
+            ..Self::new(Arc::clone(&self.book))
+        }
+    }
+}
+
+impl Holds for FaultPolicy {
     fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
         self.book.hold(now, ticket)
     }
@@ -76,12 +65,5 @@ impl Policy for FaultPolicy {
 
     fn due(&self, ticket: Ticket) -> Option<Offset> {
         self.book.due_at(ticket)
-    }
-
-    fn for_conduit(&self, _conduit: ConduitId, session: SessionKey) -> Self {
-        Self {
-            session,
-            ..Self::new(Arc::clone(&self.book))
-        }
     }
 }

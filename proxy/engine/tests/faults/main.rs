@@ -8,6 +8,7 @@
 )]
 
 mod delays;
+mod frames;
 mod never;
 mod page;
 mod released;

@@ -7,7 +7,7 @@ use tapewright_schemas::event::{
 };
 
 /// A lane to the server with everything that left it.
-pub(crate) struct Driven<P> {
+pub(crate) struct Driven<P: Policy> {
     pub(crate) lane: Lane<P>,
     pub(crate) out: Vec<u8>,
     pub(crate) writes: Vec<Vec<u8>>,

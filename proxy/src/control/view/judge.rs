@@ -24,9 +24,9 @@ impl View {
     #[must_use]
     pub fn watching(self: &Arc<Self>, judging: Option<Judging>) -> Judging {
         let (view, told) = (Arc::clone(self), Arc::clone(self));
-        let (make, ear, tell, beat) = match judging {
-            Some(one) => (one.judge, one.ear, Some(one.tell), one.beat),
-            None => (None, None, None, None),
+        let (make, ears, tell, beat) = match judging {
+            Some(one) => (one.judge, one.ears, Some(one.tell), one.beat),
+            None => (None, Vec::new(), None, None),
         };
         Judging {
             judge: Some(Arc::new(move |header| {
@@ -35,7 +35,7 @@ impl View {
                     judge: make.as_ref().map(|make| make(header)),
                 })
             })),
-            ear,
+            ears,
             tell: Arc::new(move |event, finding| {
                 told.found(event, finding);
                 if let Some(tell) = &tell {

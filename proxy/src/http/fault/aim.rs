@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use tapewright_engine::fault::{Hit, On, Subject};
+use tapewright_engine::fault::{Act, Call, Carried, Hit, On, Subject};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::conversation::Handle;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
@@ -13,7 +13,6 @@ use tapewright_schemas::event::{Direction, MessageNumber, Payload, SessionKey};
 use tapewright_schemas::json;
 
 use super::Scene;
-use super::carried::Carried;
 use crate::http::gateway::{Exchange, Gateway};
 use crate::http::sessions::LANE;
 
@@ -89,9 +88,22 @@ impl Aimed {
         Some(aimed)
     }
 
+    /// What the fault does to a message, which tells what it does to a response.
+    pub(super) fn act(&self) -> Act {
+        let hit = &self.hit;
+        (hit.kind().act)(&Call {
+            kind: hit.kind(),
+            values: hit.values(),
+            dice: hit.dice,
+            text: b"",
+            end: b"",
+            id: Some(&self.id),
+        })
+    }
+
     /// Whether it acts on what the client sends, not on the response.
     pub(crate) fn meets_request(&self) -> bool {
-        self.on_itself && self.act(b"").leaves_content()
+        self.on_itself && self.act().leaves_content()
     }
 
     /// Lets it act; false when it has acted before.
@@ -144,7 +156,7 @@ impl Scene {
         let text = data.trim_ascii();
         let aimed = self.aimed_at(exchange, text, message)?;
         // It may have been taken away while this was on its way.
-        let carried = || Carried::in_event(event, fields, text);
+        let carried = || Carried::event(event, fields, text);
         let in_force = self.book().is_in_force(&aimed.hit);
         in_force.then(|| (aimed, carried()))
     }

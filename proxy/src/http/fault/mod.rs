@@ -7,16 +7,13 @@
 
 mod aim;
 mod alarm;
-mod carried;
+mod channel;
 mod cut;
 mod cutter;
 mod expected;
-mod hold;
-mod late;
-mod leaving;
-mod outcome;
-mod play;
+mod holds;
 mod request;
+mod stage;
 mod stream;
 mod watched;
 mod wedges;
@@ -25,21 +22,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use tapewright_engine::fault::{Act, Book, Move};
-use tapewright_engine::policy::{Hold, Step};
-use tapewright_schemas::event::{Direction, Effect, EventBody, MessageNumber, Unable, What};
+use tapewright_engine::fault::{Act, Book, Carried};
+use tapewright_engine::policy::Ticket;
+use tapewright_schemas::event::{
+    Direction, Effect, EventBody, MessageNumber, Offset, Unable, What,
+};
 
 pub(crate) use self::aim::Aimed;
 pub(crate) use self::alarm::Alarm;
-use self::carried::Carried;
+use self::channel::{Collected, collect};
 pub(crate) use self::cut::{CutBehind, CutOff, cut_off};
 pub(crate) use self::cutter::Ends;
 pub(crate) use self::expected::Expected;
-use self::hold::{Held, wait};
-use self::leaving::Leaving;
-use self::outcome::Outcome;
-use self::play::{Collected, Player, collect};
 pub(crate) use self::request::accepted;
+use self::stage::Stage;
 use self::watched::Watched;
 pub(crate) use self::wedges::{Wedged, Wedges};
 use crate::http::body::Outbound;
@@ -67,8 +63,8 @@ impl Scene {
         let is_stream = is_event_stream(response.headers());
         let mut response = response;
         if !self.is_calm() {
-            if let Some(held) = self.wedge() {
-                match self.wait_behind(&held, response, is_stream).await {
+            if self.wedge().is_some() {
+                match self.wait_behind(response, is_stream).await {
                     Some(passed) if is_stream => response = passed,
                     Some(passed) => return passed,
                     None => return cut_off(),
@@ -77,8 +73,7 @@ impl Scene {
             // It may have been taken away while the answer was on its way.
             let aimed = exchange.aimed();
             if let Some(aimed) = aimed.filter(|aimed| self.book().is_in_force(&aimed.hit)) {
-                // What it does to a message tells what it does to a response.
-                let act = aimed.act(b"");
+                let act = aimed.act();
                 // On 2024-11-05 the answer comes on the stream of the session.
                 let comes_elsewhere = response.status() == StatusCode::ACCEPTED && aimed.is_awaited;
                 let here = matches!(act, Act::Status { .. }) || !is_stream && !comes_elsewhere;
@@ -97,7 +92,6 @@ impl Scene {
     /// Passes a response on when the session speaks again; none when it is cut then.
     async fn wait_behind(
         &self,
-        held: &Held,
         response: Response<Outbound>,
         is_stream: bool,
     ) -> Option<Response<Outbound>> {
@@ -108,17 +102,9 @@ impl Scene {
         } else {
             collect(body, self.log.limit_bytes()).await
         };
-        let message = self.log.last_message(self.dir);
-        self.note(Effect::plain(What::Behind { holder: None }), message);
-        let leaving = Leaving::new(self, None, message);
-        let due = self.book().due_at(held.ticket());
-        let over = wait(&self.gateway, held.ticket(), due).await;
-        if over == Hold::Cut {
-            leaving.cut();
-            return None;
-        }
-        leaving.over(over);
-        Some(Response::from_parts(parts, whole.into_body(&self.gateway)))
+        let mut stage = Stage::new(self.clone());
+        let passes = stage.pass_response(self.log.last_message(self.dir)).await;
+        passes.then(|| Response::from_parts(parts, whole.into_body(&self.gateway)))
     }
 
     /// Lets faults act on the events of a stream, as soon as any is in force.
@@ -135,10 +121,11 @@ impl Scene {
         Response::from_parts(parts, Outbound::streaming(watched))
     }
 
-    /// What the session is silent for, if it is.
-    fn wedge(&self) -> Option<Arc<Held>> {
+    /// What the client waits for, if the session is to be silent.
+    fn wedge(&self) -> Option<Ticket> {
         let wedges = &self.gateway.wedges;
-        wedges.held(&self.talk, self.book(), self.now())
+        let waits = self.dir == Direction::ToClient;
+        waits.then(|| wedges.held(&self.talk, self.book(), self.now()))?
     }
 
     async fn inject(
@@ -147,56 +134,38 @@ impl Scene {
         act: Act,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
-        let (mut parts, body) = response.into_parts();
-        let in_its_place = match act {
-            Act::Status {
-                status,
-                retry_after,
-            } => Some((status, retry_after)),
-            _ => None,
-        };
-        if let Some((status, retry_after)) = in_its_place {
-            self.replaced(aimed, status, Response::from_parts(parts, body))
-                .await;
+        if let Act::Status {
+            status,
+            retry_after,
+        } = act
+        {
+            self.replaced(aimed, status, response).await;
             return status_of(status, retry_after);
         }
+        let (parts, body) = response.into_parts();
         // Whole, its message is on the tape, and what is said is said of it.
         let collected = collect(body, self.log.limit_bytes()).await;
         aimed.message = self.log.last_message(self.dir);
-        if let Act::Delay { time, .. } = act {
-            self.delay(&aimed, time).await;
-            return Response::from_parts(parts, collected.into_body(&self.gateway));
-        }
-        let whole = match collected {
-            Collected::Whole(whole) => whole,
-            other => {
-                let is_long = matches!(other, Collected::Long(..));
-                let why = if is_long {
-                    Unable::TooLong
-                } else {
-                    Unable::BrokeOff
-                };
-                self.not_done(&aimed, why);
-                return Response::from_parts(parts, other.into_body(&self.gateway));
+        let why = match &collected {
+            Collected::Whole(whole) if whole.is_empty() && changes_text(&act) => Unable::NoAnswer,
+            Collected::Whole(whole) => {
+                let carried = Carried::body(whole);
+                let mut stage = Stage::new(self);
+                stage.meet(stage.scene.now(), &aimed, &carried);
+                return stage.respond(parts, whole.len()).await;
             }
+            _ if matches!(act, Act::Delay { .. }) => {
+                let nothing = Carried::body(&Bytes::new());
+                let mut stage = Stage::new(self.clone());
+                stage.meet(self.now(), &aimed, &nothing);
+                stage.settle().await;
+                return Response::from_parts(parts, collected.into_body(&self.gateway));
+            }
+            Collected::Long(..) => Unable::TooLong,
+            Collected::Broken(..) => Unable::BrokeOff,
         };
-        if whole.is_empty() && changes_text(&act) {
-            self.not_done(&aimed, Unable::NoAnswer);
-            return Response::from_parts(parts, Outbound::empty());
-        }
-        match self.act(&aimed, &Carried::body(&whole)).await {
-            Outcome::Cut => cut_off(),
-            Outcome::Nothing => {
-                parts.headers.remove(header::CONTENT_LENGTH);
-                Response::from_parts(parts, Outbound::empty())
-            }
-            Outcome::Pass => Response::from_parts(parts, Outbound::whole(whole)),
-            Outcome::Play(moves) => {
-                parts.headers.remove(header::CONTENT_LENGTH);
-                let player = Player::new(self, aimed);
-                Response::from_parts(parts, player.start(moves))
-            }
-        }
+        self.not_done(&aimed, why);
+        Response::from_parts(parts, collected.into_body(&self.gateway))
     }
 
     /// A status goes to the client in place of this response.
@@ -213,16 +182,11 @@ impl Scene {
         }
     }
 
-    /// From here on the receiver waits for what a fault holds.
-    fn leaving(&self, aimed: &Aimed) -> Leaving {
-        Leaving::new(self, Some(aimed), aimed.message)
-    }
-
     fn book(&self) -> &Arc<Book> {
         &self.gateway.faults
     }
 
-    fn now(&self) -> tapewright_schemas::event::Offset {
+    fn now(&self) -> Offset {
         self.gateway.clock.now()
     }
 
@@ -259,9 +223,5 @@ pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbo
 
 /// Whether what is done needs a text to be done to.
 fn changes_text(act: &Act) -> bool {
-    match act {
-        Act::Precede(_) | Act::Repeat(_) => true,
-        Act::Play { moves, .. } => !moves.contains(&Move::Step(Step::Cut)),
-        _ => false,
-    }
+    matches!(act, Act::Play { .. } | Act::Precede(_) | Act::Repeat(_))
 }

@@ -1,24 +1,18 @@
 //! An event stream in which faults are in force: each event is passed on, or acted on.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::Frame;
 use http_body_util::BodyExt as _;
 use tapewright_engine::SseEvent;
-use tapewright_engine::fault::{Act, Until, after};
-use tapewright_engine::policy::Hold;
-use tapewright_schemas::event::{Effect, MessageNumber, Offset, Unable, What};
+use tapewright_engine::fault::Act;
+use tapewright_schemas::event::{Effect, MessageNumber, Unable, What};
 
 use super::aim::message_event;
+use super::channel::{Channel, Sender};
 use super::cutter::{Cutter, Piece};
-use super::hold::wait;
-use super::late::Late;
-use super::leaving::Leaving;
-use super::outcome::Outcome;
-use super::play::{Channel, Player, Sender, channel};
-use super::{Aimed, CutOff, Scene};
+use super::stage::Stage;
+use super::{Aimed, Scene};
 use crate::http::body::Outbound;
 use crate::http::gateway::Exchange;
 use crate::http::listen::Phase;
@@ -38,27 +32,16 @@ impl Scene {
         first: Bytes,
         body: Outbound,
     ) -> Channel {
-        let (out, channel) = channel();
         let gateway = Arc::clone(&self.gateway);
-        gateway.tasks.clone().spawn(async move {
-            let mut phase = gateway.phase.clone();
-            let leaving = out.clone();
-            let stage = Stage {
-                scene: self,
+        Channel::of(&gateway, |out| {
+            let stream = Stream {
+                stage: Stage::new(self),
                 exchange,
                 cutter: Cutter::new(amid),
                 out,
-                late: Late::default(),
-                came: Offset::default(),
-                last_due: Offset::default(),
             };
-            tokio::select! {
-                _ = stage.run(first, body) => {}
-                () = leaving.closed() => {}
-                _ = phase.wait_for(|phase| *phase == Phase::Stopping) => {}
-            }
-        });
-        channel
+            stream.run(first, body)
+        })
     }
 
     /// Reads a stream to its end, so that it is recorded, for as long as we run. The client
@@ -102,57 +85,51 @@ impl Scene {
 }
 
 /// One stream, and what of it is held.
-struct Stage {
-    scene: Scene,
+struct Stream {
+    stage: Stage,
     exchange: Arc<Exchange>,
     cutter: Cutter,
     out: Sender,
-    late: Late,
-    // When the piece came that is looked at.
-    came: Offset,
-    // When the last event is due that must not be overtaken.
-    last_due: Offset,
 }
 
-impl Stage {
+impl Stream {
     /// Passes the stream on. None when nobody listens any more, or it was cut.
     async fn run(mut self, first: Bytes, mut body: Outbound) -> Option<()> {
-        let gateway = Arc::clone(&self.scene.gateway);
-        self.data(&first).await?;
+        self.data(&first);
         let mut open = true;
-        while open || !self.late.is_empty() {
+        loop {
+            self.stage.flush(&self.out).await?;
+            if !open && self.stage.holds_nothing() {
+                return Some(());
+            }
             tokio::select! {
-                event = self.late.next(&gateway), if !self.late.is_empty() => {
-                    self.pass(event, None).await?;
-                }
-                frame = body.frame(), if open => match frame {
+                () = self.stage.pause(), if !self.stage.holds_nothing() => {}
+                frame = body.frame(), if open && !self.stage.is_stalled() => match frame {
                     // Trailers of a stream in which faults act are lost; they are on the tape.
                     Some(Ok(frame)) => {
                         if let Ok(data) = frame.into_data() {
-                            self.data(&data).await?;
+                            self.data(&data);
                         }
                     }
                     Some(Err(error)) => {
-                        let rest = self.cutter.give_up();
-                        self.pass(rest, None).await?;
+                        self.end();
+                        self.stage.flush(&self.out).await?;
                         self.out.send(Err(error)).await.ok()?;
                         return None;
                     }
                     None => {
                         open = false;
-                        let rest = self.cutter.give_up();
-                        self.pass(rest, None).await?;
+                        self.end();
                     }
                 },
             }
         }
-        Some(())
     }
 
-    async fn data(&mut self, data: &[u8]) -> Option<()> {
-        self.came = self.scene.log.came();
+    fn data(&mut self, data: &[u8]) {
+        let (log, dir) = (Arc::clone(&self.stage.scene.log), self.stage.scene.dir);
         self.cutter.push(data);
-        let last = self.scene.log.last_message(self.scene.dir);
+        let last = log.last_message(dir);
         for Numbered {
             piece,
             fields,
@@ -160,106 +137,42 @@ impl Stage {
         } in numbered(&mut self.cutter, last)
         {
             match (piece, fields) {
-                (Piece::Event(event), Some(fields)) => self.event(event, &fields, number).await?,
-                (Piece::Event(rest) | Piece::Rest(rest), _) => self.pass(rest, None).await?,
+                (Piece::Event(event), Some(fields)) => self.event(event, &fields, number),
+                (Piece::Event(rest) | Piece::Rest(rest), _) => self.stage.pass(None, rest),
             }
         }
-        if self.cutter.held_bytes() > self.scene.log.limit_bytes() {
+        if self.cutter.held_bytes() > log.limit_bytes() {
             let why = Unable::TooLong;
             let effect = Effect::plain(What::NotDone { why });
-            self.scene.note(effect, None);
-            let begin = self.cutter.give_up();
-            self.pass(begin, None).await?;
+            self.stage.scene.note(effect, None);
+            self.end();
         }
-        Some(())
     }
 
     /// Passes one event on, or acts on it.
-    async fn event(
-        &mut self,
-        event: Bytes,
-        fields: &SseEvent,
-        number: Option<MessageNumber>,
-    ) -> Option<()> {
-        let calm = self.scene.is_calm();
-        let met = || self.scene.met(&self.exchange, &event, (fields, number));
-        let Some((aimed, carried)) = (!calm).then(met).flatten() else {
-            return self.pass(event, number).await;
-        };
-        match aimed.act(carried.text()) {
-            Act::Delay { time, in_order } => self.delay(&aimed, event, time, in_order).await?,
-            Act::Hold(Until::Removed) => match self.scene.held(&aimed) {
-                Some(held) => self.late.add(event, held, None),
-                None => self.pass(event, number).await?,
-            },
-            _ => {
-                self.wait_for_wedge(number).await?;
-                match self.scene.act(&aimed, &carried).await {
-                    Outcome::Cut => {
-                        drop(self.out.send(Err(Box::new(CutOff))).await);
-                        return None;
-                    }
-                    Outcome::Nothing => {}
-                    Outcome::Pass => self.pass(event, number).await?,
-                    Outcome::Play(moves) => {
-                        let player = Player::new(self.scene.clone(), aimed);
-                        player.play(moves, &self.out).await?;
-                    }
-                }
+    fn event(&mut self, event: Bytes, fields: &SseEvent, number: Option<MessageNumber>) {
+        let scene = &self.stage.scene;
+        let calm = scene.is_calm();
+        let met = || scene.met(&self.exchange, &event, (fields, number));
+        match (!calm).then(met).flatten() {
+            None => self.stage.pass(number, event),
+            Some((aimed, _)) if matches!(aimed.act(), Act::Status { .. }) => {
+                scene.not_done(&aimed, Unable::HasBegun);
+                self.stage.pass(number, event);
+            }
+            Some((aimed, carried)) => {
+                // Counted from when it came: of a thousand events in one piece the last is
+                // not to wait for longer than the first.
+                let came = scene.log.came();
+                self.stage.meet(came, &aimed, &carried);
             }
         }
-        Some(())
     }
 
-    /// Passes an event on later; what comes behind it may overtake it.
-    async fn delay(
-        &mut self,
-        aimed: &Aimed,
-        event: Bytes,
-        time: Duration,
-        in_order: bool,
-    ) -> Option<()> {
-        // Counted from when it came: of a thousand events in one piece the last is not to
-        // wait for longer than the first.
-        let mut due = after(self.came, time);
-        if in_order {
-            due = due.max(self.last_due);
-            self.last_due = due;
-        }
-        let time = Duration::from_micros(due.since(self.came).0);
-        match self.scene.delayed(aimed, time, due) {
-            Some(delayed) => self.late.add(event, delayed, Some(due)),
-            None => self.pass(event, aimed.message).await?,
-        }
-        Some(())
-    }
-
-    /// Passes bytes on, unless the session is to be silent.
-    async fn pass(&mut self, bytes: Bytes, number: Option<MessageNumber>) -> Option<()> {
-        if bytes.is_empty() {
-            return Some(());
-        }
-        self.wait_for_wedge(number).await?;
-        self.out.send(Ok(Frame::data(bytes))).await.ok()
-    }
-
-    /// Waits for as long as a fault wants the session to be silent; None when the stream is
-    /// cut then.
-    async fn wait_for_wedge(&self, number: Option<MessageNumber>) -> Option<()> {
-        let scene = &self.scene;
-        while let Some(held) = scene.wedge() {
-            scene.note(Effect::plain(What::Behind { holder: None }), number);
-            let leaving = Leaving::new(scene, None, number);
-            let due = scene.book().due_at(held.ticket());
-            let over = wait(&scene.gateway, held.ticket(), due).await;
-            if over == Hold::Cut {
-                leaving.cut();
-                drop(self.out.send(Err(Box::new(CutOff))).await);
-                return None;
-            }
-            leaving.over(over);
-        }
-        Some(())
+    /// Nothing more belongs to the event that is under way.
+    fn end(&mut self) {
+        let rest = self.cutter.give_up();
+        self.stage.pass(None, rest);
     }
 }
 

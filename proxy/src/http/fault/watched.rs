@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::Scene;
+use super::channel::Channel;
 use super::cutter::Tail;
-use super::play::Channel;
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Exchange;
 

@@ -1,13 +1,12 @@
 //! Which sessions answer nothing any more.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tapewright_engine::fault::Book;
-use tapewright_engine::policy::Hold;
+use tapewright_engine::policy::{Hold, Ticket};
 use tapewright_schemas::event::{Offset, SessionKey};
 
-use super::hold::Held;
 use crate::http::sessions::LANE;
 
 /// What is wedged together: a session, or what comes on one connection without one.
@@ -29,35 +28,39 @@ impl Wedged {
 /// How many sessions can be wedged at once.
 const MOST: usize = 4_096;
 
-/// The sessions that answer nothing any more, and until when. Whoever waits for a wedge
-/// holds it, so that all of them see how it ends.
+/// The sessions that answer nothing any more, and until when: each has a share of a ticket,
+/// and so has whoever waits for it, so that all of them see how it ends.
 #[derive(Debug, Default)]
-pub(crate) struct Wedges(Mutex<HashMap<Wedged, Arc<Held>>>);
+pub(crate) struct Wedges(Mutex<HashMap<Wedged, Ticket>>);
 
 impl Wedges {
     /// Wedges a session; false when too many are wedged already.
-    pub(crate) fn add(&self, talk: Wedged, held: &Arc<Held>) -> bool {
-        let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn add(&self, talk: Wedged, ticket: Ticket, book: &Book) -> bool {
+        let mut wedges = self.lock();
         let fits = wedges.len() < MOST || wedges.contains_key(&talk);
-        if fits {
-            wedges.insert(talk, Arc::clone(held));
+        if fits
+            && book.share(ticket)
+            && let Some(old) = wedges.insert(talk, ticket)
+        {
+            book.give_back(old);
         }
         fits
     }
 
     /// What a session waits for.
-    pub(crate) fn held(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Arc<Held>> {
-        let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lasts = |hold| matches!(hold, Hold::Lasting | Hold::Passing);
-        wedges.retain(|_, held| lasts(book.hold(now, held.ticket())));
-        wedges.get(talk).map(Arc::clone)
+    pub(super) fn held(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Ticket> {
+        let mut wedges = self.lock();
+        wedges.retain(|_, ticket| {
+            let lasts = matches!(book.hold(now, *ticket), Hold::Lasting | Hold::Passing);
+            if !lasts {
+                book.give_back(*ticket);
+            }
+            lasts
+        });
+        wedges.get(talk).copied()
     }
 
-    /// A session answers again: the wedge has ended with a cut.
-    pub(crate) fn remove(&self, talk: &Wedged, held: &Arc<Held>) {
-        let mut wedges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if wedges.get(talk).is_some_and(|one| Arc::ptr_eq(one, held)) {
-            wedges.remove(talk);
-        }
+    fn lock(&self) -> MutexGuard<'_, HashMap<Wedged, Ticket>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use tapewright_schemas::event::What;
 
 use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
-use crate::fault::act::{Act, Call, Move};
+use crate::fault::act::{Act, Call, CutAt, Move};
 use crate::policy::{Aside, Step};
 
 pub(super) static RESET: Kind = Kind {
@@ -97,17 +97,12 @@ pub(super) static EXIT: Kind = Kind {
 };
 
 fn reset(call: &Call<'_>) -> Act {
-    let cut = Move::Step(Step::Cut);
-    let moves = match call.word("at") {
-        "mid" => {
-            let half = call.text.get(..call.text.len() / 2).unwrap_or_default();
-            vec![Move::send(Bytes::copy_from_slice(half)), cut]
-        }
-        "after" => vec![Move::send(call.whole()), cut],
-        _ => vec![cut],
-    };
-    let what = What::Cut;
-    Act::Play { moves, what }
+    Act::Cut(match call.word("at") {
+        "after" => CutAt::After,
+        "head" => CutAt::Head,
+        "mid" => CutAt::Mid,
+        _ => CutAt::Before,
+    })
 }
 
 fn flood(call: &Call<'_>) -> Act {

@@ -1,0 +1,157 @@
+//! A message, and what carries it.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::policy::Message;
+use crate::sse::SseEvent;
+
+/// A message, in the line, the body or the event that carries it. What a fault makes of it
+/// is put into the same frame.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    // As it came.
+    whole: Bytes,
+    // The message, and what stands around it where it is changed.
+    before: Bytes,
+    text: Bytes,
+    behind: Bytes,
+    frame: Frame,
+}
+
+/// What a message stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    /// An HTTP body, which is the message.
+    Body,
+    /// An event of a stream.
+    Event,
+    /// A line, with its end.
+    Line,
+}
+
+impl Carried {
+    /// A message that is a line.
+    #[must_use]
+    pub fn line(line: &Bytes) -> Self {
+        let end = Message::text_of(line).len();
+        Self::around(line.clone(), line, 0..end, Frame::Line)
+    }
+
+    /// A message that is a body.
+    #[must_use]
+    pub fn body(whole: &Bytes) -> Self {
+        Self::around(whole.clone(), whole, 0..whole.len(), Frame::Body)
+    }
+
+    /// A message that stands in an event. Where its text is spread over several lines, it is
+    /// changed in one that is written anew with all of it on one line.
+    #[must_use]
+    pub fn event(event: &Bytes, fields: &SseEvent, text: &[u8]) -> Self {
+        let found = memchr::memmem::find(event, text);
+        let (plain, start) = match found {
+            Some(start) => (event.clone(), start),
+            None => on_one_line(fields, text),
+        };
+        let place = start..start + text.len();
+        Self::around(event.clone(), &plain, place, Frame::Event)
+    }
+
+    fn around(whole: Bytes, plain: &Bytes, place: Range<usize>, frame: Frame) -> Self {
+        Self {
+            whole,
+            before: plain.slice(..place.start),
+            behind: plain.slice(place.end..),
+            text: plain.slice(place),
+            frame,
+        }
+    }
+
+    /// All of it, as it came.
+    #[must_use]
+    pub fn whole(&self) -> &Bytes {
+        &self.whole
+    }
+
+    /// The message itself.
+    #[must_use]
+    pub fn text(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// What ends each line of ours that takes its place; nothing where the frame ends it.
+    pub(super) fn end(&self) -> &[u8] {
+        match self.frame {
+            Frame::Line => &self.behind,
+            Frame::Body | Frame::Event => b"",
+        }
+    }
+
+    /// What stands before what takes its place. Of a body that is nothing, but with nothing
+    /// the head of the response leaves.
+    pub(super) fn before(&self) -> Option<Bytes> {
+        (self.frame != Frame::Line).then(|| self.before.clone())
+    }
+
+    /// What stands behind what takes its place.
+    pub(super) fn behind(&self) -> Option<Bytes> {
+        (self.frame != Frame::Line).then(|| self.behind.clone())
+    }
+
+    /// All of it, with the message this many times more than once.
+    pub(super) fn again(&self, times: u8) -> Vec<Bytes> {
+        let times = usize::from(times);
+        if self.frame == Frame::Line {
+            return vec![self.whole.clone(); times + 1];
+        }
+        let mut all = vec![self.before.clone(), self.text.clone()];
+        for _ in 0..times {
+            if self.frame == Frame::Event {
+                all.push(Bytes::from_static(b"\n\ndata: "));
+            }
+            all.push(self.text.clone());
+        }
+        all.push(self.behind.clone());
+        all
+    }
+
+    /// All of it, behind a line of ours: of an event stream it is an event of its own.
+    pub(super) fn behind_line(&self, line: &[u8]) -> Vec<Bytes> {
+        let mut ours = Vec::with_capacity(line.len() + 16);
+        if self.frame == Frame::Event {
+            for part in line.split(|byte| matches!(byte, b'\n' | b'\r')) {
+                ours.extend_from_slice(b"data: ");
+                ours.extend_from_slice(part);
+                ours.push(b'\n');
+            }
+        } else {
+            ours.extend_from_slice(line);
+        }
+        ours.push(b'\n');
+        vec![ours.into(), self.whole.clone()]
+    }
+}
+
+/// An event with its data on one line, and where that begins.
+fn on_one_line(fields: &SseEvent, text: &[u8]) -> (Bytes, usize) {
+    let mut event = Vec::with_capacity(text.len() + 64);
+    for (name, value) in [("event: ", &fields.event), ("id: ", &fields.id)] {
+        if let Some(value) = value {
+            event.extend_from_slice(name.as_bytes());
+            event.extend_from_slice(value);
+            event.push(b'\n');
+        }
+    }
+    if let Some(time) = fields.retry_ms {
+        event.extend_from_slice(format!("retry: {time}\n").as_bytes());
+    }
+    event.extend_from_slice(b"data: ");
+    let start = event.len();
+    // Between the tokens of JSON one white space is as good as another, and inside of them
+    // there is no line feed.
+    let plain = |byte: &u8| if *byte == b'\n' { b' ' } else { *byte };
+    event.extend(text.iter().map(plain));
+    event.extend_from_slice(b"\n\n");
+    (event.into(), start)
+}

@@ -1,0 +1,86 @@
+//! What faults remember of what they did.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::event::{Direction, Offset, Release};
+
+use super::book::Book;
+use crate::outbox::after;
+use crate::policy::Ticket;
+
+/// How many tickets are kept before those that are over are forgotten.
+const MOST_TICKETS: usize = 1_024;
+
+/// A request: which way it travelled, and its id.
+pub(super) type Key = (Direction, IdKey);
+
+/// What faults remember of what they did on one conversation, or on one stream of it.
+#[derive(Debug, Default)]
+pub struct Memory {
+    // What is held until its request is cancelled.
+    until_cancelled: HashMap<Key, (Ticket, Duration)>,
+    // How many of these were live when they were last counted.
+    live_cancelled: usize,
+    // What is held until the next message of the direction.
+    until_next: [Vec<Ticket>; 2],
+    // When the last message that must not be overtaken is due.
+    last_due: [Offset; 2],
+}
+
+impl Memory {
+    /// When a message of this direction is due that must not overtake another one.
+    pub(super) fn in_order(&mut self, dir: Direction, due: Offset) -> Offset {
+        match self.last_due.get_mut(dir as usize) {
+            Some(last) => {
+                *last = due.max(*last);
+                *last
+            }
+            None => due,
+        }
+    }
+
+    /// This is held until the next message of this direction.
+    pub(super) fn until_next(&mut self, dir: Direction, ticket: Ticket) {
+        if let Some(next) = self.until_next.get_mut(dir as usize) {
+            next.push(ticket);
+        }
+    }
+
+    /// A message of this direction comes; whether something may go behind it.
+    pub(super) fn next(&mut self, book: &Book, now: Offset, dir: Direction) -> bool {
+        let next = self.until_next.get_mut(dir as usize);
+        let next = next.map(std::mem::take).unwrap_or_default();
+        for ticket in &next {
+            book.due(*ticket, now, Release::Next);
+        }
+        !next.is_empty()
+    }
+
+    /// This is held until its request is cancelled, and then for a time.
+    pub(super) fn until_cancelled(
+        &mut self,
+        book: &Book,
+        key: Key,
+        ticket: Ticket,
+        wait: Duration,
+    ) {
+        // What was let go otherwise is of no use any more.
+        if self.until_cancelled.len() >= MOST_TICKETS.max(self.live_cancelled * 2) {
+            self.until_cancelled
+                .retain(|_, (ticket, _)| book.knows(*ticket));
+            self.live_cancelled = self.until_cancelled.len();
+        }
+        self.until_cancelled.insert(key, (ticket, wait));
+    }
+
+    /// A request is cancelled; whether anything was held until then.
+    pub(super) fn cancelled(&mut self, book: &Book, now: Offset, key: Key) -> bool {
+        let Some((ticket, wait)) = self.until_cancelled.remove(&key) else {
+            return false;
+        };
+        book.due(ticket, after(now, wait), Release::Cancelled);
+        true
+    }
+}
