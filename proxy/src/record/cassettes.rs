@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use super::finish::{Finished, Identity, Problem, Projection, SessionFiles};
+use super::follow::Drafts;
 use super::names::Target;
 
 /// The tapes of one session, which are to become a cassette and a capture.
@@ -142,7 +143,7 @@ impl Written {
             ours: left.map(|left| left.is_some()),
             together: false,
         };
-        projection.write(&mut finished);
+        projection.write(Drafts::default(), &mut finished);
         finished
             .problems
             .drain(..)

@@ -13,6 +13,7 @@ use tapewright_schemas::tape::GapTotal;
 use tapewright_schemas::{capture, cassette};
 
 use super::chain::Chain;
+use super::follow::{Draft, Drafts};
 use super::judging::Findings;
 use super::names::{Target, numbered};
 use super::probe::{is_probe, take_along};
@@ -130,42 +131,58 @@ pub(crate) struct Projection<'a> {
     pub(crate) together: bool,
 }
 
+/// Writes a projection of tapes, with its spools near to where it is to stand.
+type Project = fn(&[PathBuf], &Path, &mut dyn Write) -> io::Result<Content>;
+
 /// What a projection turned out to hold.
-#[derive(Clone, Copy)]
-struct Content {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Content {
     exchanges: u64,
     anything: bool,
 }
 
 impl Projection<'_> {
-    /// Writes what was asked for and notes how it went.
-    pub(crate) fn write(&self, finished: &mut Finished) {
+    /// Writes what was asked for, as far as it is not there already as a draft, and notes how
+    /// it went.
+    pub(crate) fn write(&self, drafts: Drafts, finished: &mut Finished) {
         let [cassette_before, capture_before] = *self.before;
         if let Some(path) = &self.target.capture {
             let before = (capture_before, self.ours[1]);
-            finished.capture = self.one(path, before, write_capture, finished);
+            let written = self.written(path, drafts.capture, write_capture);
+            finished.capture = self.one(path, before, written, finished);
         }
         // The last one: with it the tape may get another name.
         if let Some(path) = &self.target.cassette {
             let before = (cassette_before, self.ours[0]);
-            finished.cassette = self.one(path, before, write_cassette, finished);
+            let written = self.written(path, drafts.cassette, write_cassette);
+            finished.cassette = self.one(path, before, written, finished);
         }
+    }
+
+    /// Sees to it that a whole projection stands beside its place.
+    fn written(&self, path: &Path, draft: Option<Draft>, write: Project) -> io::Result<Content> {
+        let fresh = beside(path, FRESH);
+        if let Some((file, content)) = draft.and_then(|draft| draft.name(&fresh).ok()) {
+            sync(&file)?;
+            return Ok(content);
+        }
+        write_new(&fresh, |out| write(self.tapes, path, out))
     }
 
     fn one(
         &self,
         path: &Path,
         before: (Option<Identity>, bool),
-        write: fn(&[PathBuf], &Path, &mut dyn Write) -> io::Result<Content>,
+        written: io::Result<Content>,
         finished: &mut Finished,
     ) -> Option<PathBuf> {
         let unwritten = |error: &io::Error| Problem::Unwritten {
             path: path.to_path_buf(),
             why: error.to_string(),
         };
-        let fresh = beside(path, "new");
-        let result = write_new(&fresh, |out| write(self.tapes, path, out));
-        let placed = result.and_then(|content| self.place(&fresh, path, before, content, finished));
+        let fresh = beside(path, FRESH);
+        let placed =
+            written.and_then(|content| self.place(&fresh, path, before, content, finished));
         // Gone already when it has taken its name.
         drop(fs::remove_file(&fresh));
         match placed {
@@ -256,7 +273,11 @@ impl Projection<'_> {
     }
 }
 
-fn write_cassette(tapes: &[PathBuf], near: &Path, out: &mut dyn Write) -> io::Result<Content> {
+pub(super) fn write_cassette(
+    tapes: &[PathBuf],
+    near: &Path,
+    out: &mut dyn Write,
+) -> io::Result<Content> {
     let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
     let mut projector = cassette::Projector::new(chain.header(), spools.0, spools.1);
@@ -265,7 +286,11 @@ fn write_cassette(tapes: &[PathBuf], near: &Path, out: &mut dyn Write) -> io::Re
     Ok(Content::of(summary))
 }
 
-fn write_capture(tapes: &[PathBuf], near: &Path, out: &mut dyn Write) -> io::Result<Content> {
+pub(super) fn write_capture(
+    tapes: &[PathBuf],
+    near: &Path,
+    out: &mut dyn Write,
+) -> io::Result<Content> {
     let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
     let mut projector = capture::Projector::new(chain.header(), spools.0, spools.1);
@@ -275,7 +300,7 @@ fn write_capture(tapes: &[PathBuf], near: &Path, out: &mut dyn Write) -> io::Res
 }
 
 impl Content {
-    fn of(summary: cassette::Summary) -> Self {
+    pub(super) fn of(summary: cassette::Summary) -> Self {
         let anything = summary.exchanges + summary.unanswered + summary.messages > 0;
         Self {
             exchanges: summary.exchanges,
@@ -297,15 +322,23 @@ fn write_new<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>
     let mut out = BufWriter::with_capacity(1 << 18, file);
     let result = write(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    sync(&file)?;
+    Ok(result)
+}
+
+fn sync(file: &File) -> io::Result<()> {
     // A large file would keep the client waiting; its tape is there in any case.
     if file.metadata()?.len() <= SYNC_LIMIT {
         file.sync_data()?;
     }
-    Ok(result)
+    Ok(())
 }
 
+/// What a whole projection is called before it has its name.
+const FRESH: &str = "new";
+
 /// A file without a name, beside `near`.
-fn spool(near: &Path, kind: &str) -> io::Result<File> {
+pub(super) fn spool(near: &Path, kind: &str) -> io::Result<File> {
     let path = beside(near, kind);
     let file = OpenOptions::new()
         .read(true)
@@ -327,7 +360,7 @@ fn beside(path: &Path, kind: &str) -> PathBuf {
     path.with_file_name(format!(".{name}.{}.{kind}", std::process::id()))
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))

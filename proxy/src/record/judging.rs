@@ -28,8 +28,8 @@ pub type Tell = dyn Fn(&Event, &Finding) + Send + Sync;
 pub struct Judging {
     /// Makes the judge of each tape, if there is to be one.
     pub judge: Option<Arc<MakeJudge>>,
-    /// Hears all tapes, and takes its time: nothing that it finds is for them.
-    pub ear: Option<Ear>,
+    /// Hear all tapes, and take their time: nothing that they find is for them.
+    pub ears: Vec<Ear>,
     /// Hears of every finding once it is on the tape.
     pub tell: Arc<Tell>,
     /// How often a judge is told the time, also when nothing happens, if it has to know.
@@ -70,6 +70,24 @@ impl Findings {
 }
 
 impl Judging {
+    /// Nobody judges, and nobody listens yet.
+    #[must_use]
+    pub fn by_nobody() -> Self {
+        Self {
+            judge: None,
+            ears: Vec::new(),
+            tell: Arc::new(|_, _| ()),
+            beat: None,
+        }
+    }
+
+    /// The same, and `ear` listens as well.
+    #[must_use]
+    pub fn and_heard_by(mut self, ear: Ear) -> Self {
+        self.ears.push(ear);
+        self
+    }
+
     /// Who judges a tape. Where the thread that carries the bytes writes the tape as well,
     /// the judge has a thread of its own.
     pub(crate) fn of(&self, header: &Header, durability: Durability) -> Option<Box<dyn Judge>> {
@@ -78,43 +96,58 @@ impl Judging {
             Durability::Queue => judge,
             Durability::Synced | Durability::Written => Aside::start(judge),
         });
-        let ear = self.ear.clone();
-        match (judge, ear) {
-            (Some(judge), Some(ear)) => Some(Box::new(Both { judge, ear })),
-            (Some(judge), None) => Some(judge),
-            (None, ear) => Some(Box::new(ear?)),
+        match (judge, self.ears.as_slice()) {
+            (judge, []) => judge,
+            (None, [ear]) => Some(Box::new(ear.clone())),
+            (judge, ears) => Some(Box::new(Heard {
+                judge,
+                ears: ears.to_vec(),
+            })),
         }
     }
 }
 
-/// A judge, and somebody who only listens.
+/// A judge, if there is one, and others who only listen.
 #[derive(Debug)]
-struct Both {
-    judge: Box<dyn Judge>,
-    ear: Ear,
+struct Heard {
+    judge: Option<Box<dyn Judge>>,
+    ears: Vec<Ear>,
 }
 
-impl Judge for Both {
+impl Judge for Heard {
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
-        self.ear.observe(event, message);
-        self.judge.observe(event, message);
+        for ear in &mut self.ears {
+            ear.observe(event, message);
+        }
+        if let Some(judge) = &mut self.judge {
+            judge.observe(event, message);
+        }
     }
 
     fn message(&mut self, seen: &Seen<'_>) {
-        self.ear.observe(&seen.to_event(), Some(seen.message));
-        self.judge.message(seen);
+        let event = seen.to_event();
+        for ear in &mut self.ears {
+            ear.observe(&event, Some(seen.message));
+        }
+        if let Some(judge) = &mut self.judge {
+            judge.message(seen);
+        }
     }
 
     fn tick(&mut self, now: Offset) {
-        self.judge.tick(now);
+        if let Some(judge) = &mut self.judge {
+            judge.tick(now);
+        }
     }
 
     fn end(&mut self, now: Offset) {
-        self.judge.end(now);
+        if let Some(judge) = &mut self.judge {
+            judge.end(now);
+        }
     }
 
     fn poll(&mut self) -> Option<Event> {
-        self.judge.poll()
+        self.judge.as_mut()?.poll()
     }
 }
 

@@ -13,6 +13,7 @@ mod cassettes;
 mod chain;
 mod finish;
 mod folder;
+mod follow;
 mod judging;
 mod listener;
 mod names;

@@ -10,6 +10,7 @@ use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::{Encoder, Header};
 
 use super::finish::{Finished, Identity, Projection};
+use super::follow::{self, Follower, Progress};
 use super::judging::Bench;
 use super::names::create_tape;
 use super::order::Order;
@@ -64,6 +65,10 @@ pub(crate) struct TapeWriter {
     problem: Option<String>,
     // Where what a judge finds is looked after.
     bench: Option<Bench>,
+    // Who projects the tape while it is written, from how many bytes on.
+    follower: Option<Follower>,
+    follow_from: u64,
+    progress: Arc<Progress>,
     finished: bool,
 }
 
@@ -122,6 +127,9 @@ impl TapeWriter {
             lost_ever: Amount::default(),
             problem: None,
             bench: judging.map(|(judging, _)| Bench::new(judging)),
+            follower: None,
+            follow_from: follow::FROM,
+            progress: Arc::default(),
             finished: false,
         };
         match tape
@@ -179,12 +187,24 @@ impl TapeWriter {
             Ok(()) => {
                 self.good += self.out.len() as u64;
                 self.unwritten = Gap::default();
+                self.let_follow();
             }
             Err((written, error)) => self.give_up(written, &error),
         }
         self.out.clear();
         self.lines.clear();
         self.good
+    }
+
+    /// Says how much there is to those who read behind us.
+    fn let_follow(&mut self) {
+        self.progress.set(self.good);
+        let wanted = self.target.cassette.is_some() || self.target.capture.is_some();
+        if wanted && self.good >= self.follow_from {
+            // Once: what cannot be followed is projected at the end.
+            self.follow_from = u64::MAX;
+            self.follower = Follower::start(&self.path, &self.target, &self.progress);
+        }
     }
 
     /// Lets the judge know the time, and writes what that led to.
@@ -240,6 +260,7 @@ impl TapeWriter {
     /// Writes the footer and the projections.
     pub(crate) fn finish(&mut self, now: Offset) -> Finished {
         let mut finished = self.close(now);
+        let drafts = self.follower.take().and_then(Follower::finish);
         if self.file.is_some() {
             let projection = Projection {
                 tapes: std::slice::from_ref(&self.path),
@@ -249,7 +270,7 @@ impl TapeWriter {
                 ours: [false; 2],
                 together: true,
             };
-            projection.write(&mut finished);
+            projection.write(drafts.unwrap_or_default(), &mut finished);
             if let Some(tape) = &finished.tape {
                 self.path.clone_from(tape);
             }
@@ -278,6 +299,18 @@ impl TapeWriter {
             lost: self.problem.take(),
             ..Finished::default()
         }
+    }
+
+    /// Has the tape followed from another length on.
+    #[cfg(test)]
+    pub(super) fn followed_from(mut self, bytes: u64) -> Self {
+        self.follow_from = bytes;
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_followed(&self) -> bool {
+        self.follower.is_some()
     }
 
     /// What the disk did not take so far.
@@ -322,6 +355,9 @@ impl TapeWriter {
             // A line cut short would make the rest of the tape unreadable.
             drop(file.set_len(self.good));
         }
+        // What was read behind us may have been taken back.
+        self.follower = None;
+        self.follow_from = u64::MAX;
     }
 
     /// Says on the tape what it lacks, now that it can be written again.

@@ -279,6 +279,8 @@ impl Index {
     fn make_loose(&self) -> Loose {
         let mut loose = Loose::default();
         let mut redactor = Redactor::new(Arc::clone(&self.options.rules));
+        // A client may ask in another order.
+        redactor.stop_learning();
         let mut form = Vec::new();
         for (ordinal, take) in numbered(&self.script) {
             if self.is_skipped(take) {

@@ -178,7 +178,13 @@ impl Matcher {
     /// The live request, redacted by the rules that the recording is redacted by.
     fn redacted<'l>(&mut self, line: &'l [u8]) -> Cow<'l, [u8]> {
         if !std::mem::replace(&mut self.adopted, true) {
-            self.redactor.adopt(&self.index.loose().placeholders);
+            let placeholders = &self.index.loose().placeholders;
+            if placeholders.is_empty() {
+                // Nothing was redacted there, so that nothing may be redacted here either that
+                // another order of requests would have left as it is.
+                self.redactor.stop_learning();
+            }
+            self.redactor.adopt(placeholders);
         }
         self.redactor.json(line).unwrap_or(Cow::Borrowed(line))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
 
 use crate::cassette::text::push_string;
-use crate::cassette::{Ledger, Rest, Summary};
+use crate::cassette::{Assembly, Ledger, Rest, Summary};
 use crate::conversation::{Answer, Pairing, is_about_noise};
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{Direction, Event, EventBody, Payload};
@@ -125,8 +125,38 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// Writes the capture.
-    pub fn finish(mut self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
-        let recorded = self.recorded(ending);
+    pub fn finish(self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+        let mut end = self.end(ending)?;
+        end.write(out)?;
+        Ok(end.summary)
+    }
+
+    /// As [`finish`](Self::finish), and the capture is on the spool that is handed back: the
+    /// first of the projector's own, which is the capture of a single session but for its last
+    /// lines, or `other`, which is asked for when more has to change.
+    pub fn finish_in_place(
+        self,
+        ending: &Ending,
+        other: impl FnOnce() -> io::Result<S>,
+    ) -> io::Result<(Summary, S)> {
+        let mut end = self.end(ending)?;
+        let in_place = match end.heads.as_slice() {
+            [(_, head)] => end.assembly.begins_with(head),
+            _ => false,
+        };
+        if !in_place {
+            let mut other = other()?;
+            end.write(&mut other)?;
+            return Ok((end.summary, other));
+        }
+        let (mut main, _) = end.assembly.into_parts()?;
+        main.write_all(CLOSE)?;
+        main.write_all(b"\n")?;
+        Ok((end.summary, main))
+    }
+
+    /// Settles everything.
+    fn end(mut self, ending: &Ending) -> io::Result<End<S>> {
         let mut unanswered = 0;
         while let Some(open) = self.pairing.pop_oldest() {
             unanswered += 1;
@@ -135,38 +165,52 @@ impl<S: Read + Write + Seek> Projector<S> {
         if self.sessions.is_empty() {
             self.sessions.insert(0, Session::default());
         }
-        let mut assembly = self.ledger.finish()?;
-        let mut out = BufWriter::with_capacity(64 << 10, out);
-        let several = self.sessions.len() > 1;
-        let mut separator: &[u8] = if several { b"[\n" } else { b"" };
-        for (key, session) in &self.sessions {
-            out.write_all(separator)?;
-            separator = b",\n";
-            let mut text = b"{\n  \"server_label\": ".to_vec();
-            push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
-            if session.sessionless {
-                text.extend_from_slice(b",\n  \"sessionless\": true");
-            } else if several {
-                text.extend_from_slice(b",\n  \"session\": ");
-                push_number((*key).into(), &mut text);
-            }
-            text.extend_from_slice(&recorded);
-            text.extend_from_slice(b",\n  \"server_capabilities\": ");
-            text.extend_from_slice(session.capabilities.as_deref().unwrap_or(b"null"));
-            text.extend_from_slice(b",\n  \"exchanges\": [");
-            out.write_all(&text)?;
-            let any = assembly.write_exchanges(Some(*key), &mut out)?;
-            out.write_all(if any { b"\n  ]\n}" } else { b"]\n}" })?;
-        }
-        out.write_all(if several { b"\n]\n" } else { b"\n" })?;
-        out.flush()?;
-        Ok(Summary {
-            exchanges: assembly.exchanges(),
-            unanswered,
-            messages: 0,
-            http: 0,
-            probe_only: self.requests > 0 && self.beyond_probes == 0,
+        let missing = self.missing(ending);
+        let heads = self.sessions.iter();
+        let heads = heads
+            .map(|(key, session)| (*key, self.head(*key, session, missing)))
+            .collect();
+        let probe_only = self.requests > 0 && self.beyond_probes == 0;
+        let assembly = self.ledger.finish()?;
+        Ok(End {
+            summary: Summary {
+                exchanges: assembly.exchanges(),
+                unanswered,
+                messages: 0,
+                http: 0,
+                probe_only,
+            },
+            assembly,
+            heads,
         })
+    }
+
+    /// What stands before the exchanges of a session.
+    fn head(&self, key: u32, session: &Session, missing: Option<&str>) -> Vec<u8> {
+        let mut text = b"{\n  \"server_label\": ".to_vec();
+        push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
+        if session.sessionless {
+            text.extend_from_slice(b",\n  \"sessionless\": true");
+        } else if self.sessions.len() > 1 {
+            text.extend_from_slice(b",\n  \"session\": ");
+            push_number(key.into(), &mut text);
+        }
+        self.push_recorded(missing, &mut text);
+        text.extend_from_slice(b",\n  \"server_capabilities\": ");
+        text.extend_from_slice(session.capabilities.as_deref().unwrap_or(b"null"));
+        text.extend_from_slice(b",\n  \"exchanges\": [");
+        text
+    }
+
+    /// Tells the ledger how the capture begins, as far as can be said: of the one session
+    /// that there is, with nothing missing.
+    fn begin(&mut self, key: u32) {
+        if self.ledger.has_begun() {
+            return;
+        }
+        let session = self.sessions.get(&key);
+        let head = session.map(|session| self.head(key, session, None));
+        self.ledger.set_head(head.unwrap_or_default());
     }
 
     fn message(&mut self, event: &Event, envelope: &Envelope<'_>, text: &[u8]) -> io::Result<()> {
@@ -207,6 +251,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         let session = self.sessions.entry(event.session.0).or_default();
         session.sessionless |= event.scope().is_lane();
         session.entries += 1;
+        self.begin(event.session.0);
     }
 
     /// How many requests and notifications a session has so far.
@@ -215,27 +260,29 @@ impl<S: Read + Write + Seek> Projector<S> {
         session.map_or(0, |session| session.entries)
     }
 
-    /// The member that says whose recording it is, and what it lacks.
-    fn recorded(&self, ending: &Ending) -> Vec<u8> {
-        let mut text = Vec::new();
+    /// Appends the member that says whose recording it is, and what it lacks.
+    fn push_recorded(&self, missing: Option<&str>, text: &mut Vec<u8>) {
         if self.by.is_empty() {
-            return text;
+            return;
         }
         text.extend_from_slice(b",\n  \"recorded\": {\"by\": ");
-        push_string(&self.by, &mut text);
-        let why = match ending {
+        push_string(&self.by, text);
+        if let Some(why) = missing {
+            text.extend_from_slice(b", \"incomplete\": ");
+            push_string(why, text);
+        }
+        text.push(b'}');
+    }
+
+    /// What the recording lacks.
+    fn missing<'a>(&self, ending: &'a Ending) -> Option<&'a str> {
+        match ending {
             Ending::CutShort { .. } => Some("the recording was cut short"),
             Ending::Footer(footer) if self.gaps || !footer.gaps.is_empty() => {
                 Some("messages are missing")
             }
             Ending::Footer(footer) => footer.why.as_deref(),
-        };
-        if let Some(why) = why {
-            text.extend_from_slice(b", \"incomplete\": ");
-            push_string(why, &mut text);
         }
-        text.push(b'}');
-        text
     }
 
     /// Whether a response is one to the request that its id names. One that is sent again
@@ -266,6 +313,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             let session = self.sessions.entry(event.session.0).or_default();
             if session.capabilities.is_none() {
                 session.capabilities = negotiated.map(<[u8]>::to_vec);
+                self.begin(event.session.0);
             }
         }
         let tail = [b",\n      \"response\": ", text, b""];
@@ -278,6 +326,34 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.ledger.close(open.ordinal, Rest { tail, end: &end })
     }
 }
+
+/// A capture of which everything is known.
+struct End<S> {
+    assembly: Assembly<S>,
+    summary: Summary,
+    // What stands before the exchanges of each session.
+    heads: Vec<(u32, Vec<u8>)>,
+}
+
+impl<S: Read + Write + Seek> End<S> {
+    fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(64 << 10, out);
+        let several = self.heads.len() > 1;
+        let mut separator: &[u8] = if several { b"[\n" } else { b"" };
+        for (key, head) in &self.heads {
+            out.write_all(separator)?;
+            separator = b",\n";
+            out.write_all(head)?;
+            let any = self.assembly.write_exchanges(Some(*key), &mut out)?;
+            out.write_all(if any { CLOSE } else { b"]\n}" })?;
+        }
+        out.write_all(if several { b"\n]\n" } else { b"\n" })?;
+        out.flush()
+    }
+}
+
+/// What stands behind the exchanges of a session that has some.
+const CLOSE: &[u8] = b"\n  ]\n}";
 
 /// A name for the server of a recording that was not given one.
 fn label(header: &Header) -> String {

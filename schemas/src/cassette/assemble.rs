@@ -11,35 +11,44 @@ use crate::json::push_number;
 #[derive(Debug)]
 pub(crate) struct Assembly<S> {
     pub(super) main: S,
+    /// What stands on the main spool before its first exchange; empty when there is none.
+    pub(super) head: Vec<u8>,
     /// Bytes of the main spool.
     pub(super) length: u64,
-    pub(super) side: S,
     // By ordinal.
     pub(super) late: Vec<Late>,
+    pub(super) runs: Vec<Run>,
+    /// How many requests there were, answered or not.
+    pub(super) requests: u64,
+    pub(crate) beside: Beside<S>,
+}
+
+/// What stands behind the exchanges.
+#[derive(Debug)]
+pub(crate) struct Beside<S> {
+    pub(super) side: S,
     // By ordinal.
     pub(super) orphans: Vec<Orphan>,
-    pub(super) runs: Vec<Run>,
     pub(super) asides: Vec<Aside>,
     /// How many messages belong to no exchange.
     pub(crate) messages: u64,
-    /// How many requests there were, answered or not.
-    pub(super) requests: u64,
 }
 
 impl<S: Read + Seek> Assembly<S> {
     /// How many requests were answered.
     pub(crate) fn exchanges(&self) -> u64 {
-        self.requests - self.unanswered()
+        self.requests - self.beside.unanswered()
     }
 
-    /// How many other things stand beside the exchanges.
-    pub(crate) fn asides(&self) -> u64 {
-        self.asides.len() as u64
+    /// Whether the main spool is the file as far as its last exchange, with this head.
+    pub(crate) fn begins_with(&self, head: &[u8]) -> bool {
+        !self.head.is_empty() && self.head == head && self.late.is_empty()
     }
 
-    /// How many requests were not.
-    pub(crate) fn unanswered(&self) -> u64 {
-        self.orphans.len() as u64
+    /// The main spool, where more can be written behind its last exchange, and the rest.
+    pub(crate) fn into_parts(mut self) -> io::Result<(S, Beside<S>)> {
+        self.main.seek(SeekFrom::Start(self.length))?;
+        Ok((self.main, self.beside))
     }
 
     /// Writes the elements of `exchanges`: all, or those of one session. Whether there
@@ -51,7 +60,7 @@ impl<S: Read + Seek> Assembly<S> {
     ) -> io::Result<bool> {
         let whole = [Run {
             session: 0,
-            start: 0,
+            start: self.head.len() as u64,
             end: self.length,
         }];
         let runs = if session.is_some() {
@@ -65,21 +74,62 @@ impl<S: Read + Seek> Assembly<S> {
             .iter()
             .filter(|late| of_session(late.session))
             .peekable();
-        let mut first = true;
+        let mut main = Main {
+            spool: &mut self.main,
+            bare: self.head.len() as u64,
+            first: true,
+        };
+        let side = &mut self.beside.side;
         for run in runs.iter().filter(|run| of_session(run.session)) {
             let mut at = run.start;
             while let Some(next) = late.next_if(|late| late.place < run.end) {
                 let until = next.place.max(at);
-                copy(&mut self.main, at..until, &mut first, out)?;
+                main.copy(at..until, out)?;
                 at = until;
-                write_chain(&mut self.side, next.chain, None, &mut first, out)?;
+                write_chain(side, next.chain, None, &mut main.first, out)?;
             }
-            copy(&mut self.main, at..run.end, &mut first, out)?;
+            main.copy(at..run.end, out)?;
         }
         for rest in late {
-            write_chain(&mut self.side, rest.chain, None, &mut first, out)?;
+            write_chain(side, rest.chain, None, &mut main.first, out)?;
         }
-        Ok(!first)
+        Ok(!main.first)
+    }
+}
+
+/// The main spool while it is copied.
+struct Main<'a, S> {
+    spool: &'a mut S,
+    /// Where its first exchange begins: the one that has no comma before it.
+    bare: u64,
+    /// Nothing was written so far.
+    first: bool,
+}
+
+impl<S: Read + Seek> Main<'_, S> {
+    /// Copies a range that begins with an exchange.
+    fn copy(&mut self, range: std::ops::Range<u64>, out: &mut dyn Write) -> io::Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let bare = range.start == self.bare;
+        if bare && !self.first {
+            out.write_all(b",")?;
+        }
+        let mut comma = std::mem::replace(&mut self.first, false) && !bare;
+        copy(self.spool, range, &mut comma, out)
+    }
+}
+
+impl<S: Read + Seek> Beside<S> {
+    /// How many other things stand beside the exchanges.
+    pub(crate) fn asides(&self) -> u64 {
+        self.asides.len() as u64
+    }
+
+    /// How many requests were not answered.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.orphans.len() as u64
     }
 
     /// Writes the elements of `unanswered`.
@@ -173,9 +223,9 @@ impl Record {
     }
 }
 
-/// Copies a range of the main spool, in which every exchange begins with a comma.
+/// Copies a range of a spool, of the `first` of a list without the comma that it begins with.
 fn copy<S: Read + Seek>(
-    main: &mut S,
+    spool: &mut S,
     range: std::ops::Range<u64>,
     first: &mut bool,
     out: &mut dyn Write,
@@ -184,13 +234,13 @@ fn copy<S: Read + Seek>(
         return Ok(());
     }
     let skip = u64::from(std::mem::replace(first, false));
-    main.seek(SeekFrom::Start(range.start + skip))?;
+    spool.seek(SeekFrom::Start(range.start + skip))?;
     let mut rest = range.end - range.start - skip;
     let mut buffer = vec![0; COPY_BYTES];
     while rest > 0 {
         let want = usize::try_from(rest).unwrap_or(COPY_BYTES).min(COPY_BYTES);
         let part = buffer.get_mut(..want).unwrap_or_default();
-        main.read_exact(part)?;
+        spool.read_exact(part)?;
         out.write_all(part)?;
         rest -= want as u64;
     }

@@ -5,6 +5,9 @@
 //! sent *away*: its text goes to the *side* spool, and its place, a byte offset of the
 //! main spool, is remembered. [`Assembly`](super::Assembly) puts it back there.
 //!
+//! Before its first exchange the main spool holds the head of the file, as far as that is
+//! known by then: where nothing has to be put back, the spool becomes the file.
+//!
 //! The side spool is a log of records, `tag, link, length, bytes`. The records of one
 //! request form a chain by their links, last to first; those of messages that belong to
 //! no exchange carry a count instead.
@@ -12,6 +15,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Seek, Write};
 
+use super::assemble::Beside;
 use super::record::{
     Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, Rest, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
 };
@@ -22,6 +26,10 @@ use super::spool::Spool;
 pub(crate) struct Ledger<S: Write> {
     main: Spool<S>,
     side: Spool<S>,
+    // What stands in the file before the exchanges, and how long it is on the main spool once
+    // it stands there.
+    head: Vec<u8>,
+    begun: Option<u64>,
     // The exchanges from ordinal `first` on, settled or not. Its front is never settled.
     shelf: VecDeque<Slot>,
     first: u64,
@@ -89,6 +97,8 @@ impl<S: Write + Seek> Ledger<S> {
         Self {
             main: Spool::new(main),
             side: Spool::new(side),
+            head: Vec::new(),
+            begun: None,
             shelf: VecDeque::new(),
             first: 0,
             held: 0,
@@ -100,6 +110,19 @@ impl<S: Write + Seek> Ledger<S> {
             asides: Vec::new(),
             spare: Vec::new(),
         }
+    }
+
+    /// Says what stands in the file before the exchanges, unless the first of them stands
+    /// behind it already.
+    pub(crate) fn set_head(&mut self, head: Vec<u8>) {
+        if self.begun.is_none() {
+            self.head = head;
+        }
+    }
+
+    /// Whether the head can be changed no more.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.is_some()
     }
 
     /// How many requests were opened or entered whole.
@@ -132,7 +155,7 @@ impl<S: Write + Seek> Ledger<S> {
     pub(crate) fn enter(&mut self, session: u32, request: &[u8]) -> io::Result<()> {
         if self.shelf.is_empty() {
             self.first += 1;
-            return self.write_main(session, &[OPEN, request, CLOSE]);
+            return self.write_main(session, &[request, CLOSE]);
         }
         let ordinal = self.open(session, request)?;
         self.close(ordinal, Rest::default())
@@ -261,9 +284,9 @@ impl<S: Write + Seek> Ledger<S> {
         } else if ordinal == self.first {
             self.shelf.pop_front();
             self.first += 1;
-            let head: [&[u8]; 2] = [OPEN, &draft.head];
-            self.begin_run(session);
-            for part in head.iter().chain(&tail) {
+            self.begin_run(session)?;
+            self.main.put(&draft.head)?;
+            for part in &tail {
                 self.main.put(part)?;
             }
             self.end_run();
@@ -311,16 +334,20 @@ impl<S: Write + Seek> Ledger<S> {
         self.late.sort_unstable_by_key(|late| late.ordinal);
         self.orphans.sort_unstable_by_key(|orphan| orphan.ordinal);
         self.asides.sort_unstable_by_key(|aside| aside.order);
+        let head = self.begun.map_or_else(Vec::new, |_| self.head);
         Ok(super::Assembly {
+            head,
             length: self.main.at,
             main: self.main.into_inner()?,
-            side: self.side.into_inner()?,
             late: self.late,
-            orphans: self.orphans,
             runs: self.runs,
-            messages: self.messages,
-            asides: self.asides,
             requests: self.first,
+            beside: Beside {
+                side: self.side.into_inner()?,
+                orphans: self.orphans,
+                messages: self.messages,
+                asides: self.asides,
+            },
         })
     }
 
@@ -345,7 +372,7 @@ impl<S: Write + Seek> Ledger<S> {
             match slot.body {
                 Body::Done(text) => {
                     self.held -= text.len();
-                    self.write_main(slot.session, &[OPEN, &text])?;
+                    self.write_main(slot.session, &[&text])?;
                     self.recycle(text);
                 }
                 Body::Chained(chain) => {
@@ -414,7 +441,7 @@ impl<S: Write + Seek> Ledger<S> {
     }
 
     fn write_main(&mut self, session: u32, parts: &[&[u8]]) -> io::Result<()> {
-        self.begin_run(session);
+        self.begin_run(session)?;
         for part in parts {
             self.main.put(part)?;
         }
@@ -422,7 +449,13 @@ impl<S: Write + Seek> Ledger<S> {
         Ok(())
     }
 
-    fn begin_run(&mut self, session: u32) {
+    /// Begins an exchange on the main spool, and a run unless its session goes on.
+    fn begin_run(&mut self, session: u32) -> io::Result<()> {
+        let first = self.begun.is_none();
+        if first {
+            self.main.put(&self.head)?;
+            self.begun = Some(self.main.at);
+        }
         if self.runs.last().is_none_or(|run| run.session != session) {
             self.runs.push(Run {
                 session,
@@ -430,6 +463,8 @@ impl<S: Write + Seek> Ledger<S> {
                 end: self.main.at,
             });
         }
+        self.main
+            .put(OPEN.get(usize::from(first)..).unwrap_or_default())
     }
 
     fn end_run(&mut self) {

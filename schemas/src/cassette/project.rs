@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Read, Seek, Write};
 
+use super::assemble::{Assembly, Beside};
 use super::ends::Ends;
 use super::fresh::Fresh;
 use super::ledger::Ledger;
@@ -80,11 +81,14 @@ impl<S: Read + Write + Seek> Projector<S> {
             ("tapewright_version", &header.by),
         ];
         let meta = known.into_iter().filter(|(_, value)| !value.is_empty());
+        let meta: Vec<_> = meta
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
+        let mut ledger = Ledger::new(spool, messages_spool);
+        ledger.set_head(head(&meta));
         Self {
-            meta: meta
-                .map(|(name, value)| (name.to_owned(), value.clone()))
-                .collect(),
-            ledger: Ledger::new(spool, messages_spool),
+            meta,
+            ledger,
             pairing: Pairing::default(),
             replies: Pairing::default(),
             eras: HashMap::new(),
@@ -111,6 +115,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     pub fn with_meta(mut self, name: &str, value: &str) -> Self {
         self.meta.retain(|(known, _)| known != name);
         self.meta.push((name.to_owned(), value.to_owned()));
+        self.ledger.set_head(head(&self.meta));
         self
     }
 
@@ -164,7 +169,34 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// Writes the cassette.
-    pub fn finish(mut self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+    pub fn finish(self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+        let mut end = self.end(ending)?;
+        end.write(out)?;
+        Ok(end.summary)
+    }
+
+    /// As [`finish`](Self::finish), and the cassette is on the spool that is handed back: the
+    /// first of the projector's own, to which only what stands behind the exchanges is added,
+    /// or `other`, which is asked for when an exchange has to be put in between.
+    pub fn finish_in_place(
+        self,
+        ending: &Ending,
+        other: impl FnOnce() -> io::Result<S>,
+    ) -> io::Result<(Summary, S)> {
+        let mut end = self.end(ending)?;
+        let summary = end.summary;
+        if !end.assembly.begins_with(&end.head) {
+            let mut other = other()?;
+            end.write(&mut other)?;
+            return Ok((summary, other));
+        }
+        let (mut main, mut beside) = end.assembly.into_parts()?;
+        end.rest.write(&mut beside, &summary, &mut main)?;
+        Ok((summary, main))
+    }
+
+    /// Settles everything.
+    fn end(mut self, ending: &Ending) -> io::Result<End<S>> {
         self.exchanges.finish();
         self.settle_exchanges()?;
         self.close_all_fresh()?;
@@ -174,20 +206,60 @@ impl<S: Read + Write + Seek> Projector<S> {
         let requests = self.ledger.count();
         let mut sessions = Vec::new();
         self.push_sessions(&mut sessions);
-        let mut assembly = self.ledger.finish()?;
-        let summary = Summary {
-            exchanges: assembly.exchanges(),
-            unanswered: assembly.unanswered(),
-            messages: assembly.messages,
-            http: assembly.asides(),
-            probe_only: requests > 0 && self.beyond_probes == 0,
-        };
+        let assembly = self.ledger.finish()?;
+        Ok(End {
+            summary: Summary {
+                exchanges: assembly.exchanges(),
+                unanswered: assembly.beside.unanswered(),
+                messages: assembly.beside.messages,
+                http: assembly.beside.asides(),
+                probe_only: requests > 0 && self.beyond_probes == 0,
+            },
+            assembly,
+            head: head(&self.meta),
+            rest: Rest {
+                sessions,
+                incomplete: incomplete(ending, self.gaps),
+            },
+        })
+    }
+}
+
+/// A cassette of which everything is known.
+struct End<S> {
+    assembly: Assembly<S>,
+    summary: Summary,
+    // What stands before the exchanges.
+    head: Vec<u8>,
+    rest: Rest,
+}
+
+impl<S: Read + Write + Seek> End<S> {
+    fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = BufWriter::with_capacity(64 << 10, out);
-        let mut text = b"{\n  \"version\": \"1\",\n  \"meta\": {".to_vec();
-        push_meta(&self.meta, &mut text);
-        text.extend_from_slice(b"},\n  \"exchanges\": [");
-        out.write_all(&text)?;
-        assembly.write_exchanges(None, &mut out)?;
+        out.write_all(&self.head)?;
+        self.assembly.write_exchanges(None, &mut out)?;
+        let beside = &mut self.assembly.beside;
+        self.rest.write(beside, &self.summary, &mut out)?;
+        out.flush()
+    }
+}
+
+/// What stands behind the exchanges, but for what is on the side spool.
+struct Rest {
+    sessions: Vec<u8>,
+    incomplete: Option<String>,
+}
+
+impl Rest {
+    /// Ends the exchanges, and with them the cassette.
+    fn write<S: Read + Seek>(
+        &self,
+        beside: &mut Beside<S>,
+        summary: &Summary,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(64 << 10, out);
         out.write_all(if summary.exchanges > 0 {
             b"\n  ]"
         } else {
@@ -195,34 +267,40 @@ impl<S: Read + Write + Seek> Projector<S> {
         })?;
         if summary.messages > 0 {
             out.write_all(b",\n  \"messages\": [")?;
-            assembly.write_messages(&mut out)?;
+            beside.write_messages(&mut out)?;
             out.write_all(b"\n  ]")?;
         }
         if summary.unanswered > 0 {
             out.write_all(b",\n  \"unanswered\": [")?;
-            assembly.write_orphans(&mut out)?;
+            beside.write_orphans(&mut out)?;
             out.write_all(b"\n  ]")?;
         }
         if summary.http > 0 {
             out.write_all(b",\n  \"http\": [")?;
-            assembly.write_asides(&mut out)?;
+            beside.write_asides(&mut out)?;
             out.write_all(b"\n  ]")?;
         }
-        if !sessions.is_empty() {
+        if !self.sessions.is_empty() {
             out.write_all(b",\n  \"sessions\": [")?;
-            out.write_all(&sessions)?;
+            out.write_all(&self.sessions)?;
             out.write_all(b"\n  ]")?;
         }
-        if let Some(why) = incomplete(ending, self.gaps) {
-            text.clear();
-            text.extend_from_slice(b",\n  \"incomplete\": ");
-            push_string(&why, &mut text);
+        if let Some(why) = &self.incomplete {
+            let mut text = b",\n  \"incomplete\": ".to_vec();
+            push_string(why, &mut text);
             out.write_all(&text)?;
         }
         out.write_all(b"\n}\n")?;
-        out.flush()?;
-        Ok(summary)
+        out.flush()
     }
+}
+
+/// What stands before the exchanges.
+fn head(meta: &[(String, String)]) -> Vec<u8> {
+    let mut text = b"{\n  \"version\": \"1\",\n  \"meta\": {".to_vec();
+    push_meta(meta, &mut text);
+    text.extend_from_slice(b"},\n  \"exchanges\": [");
+    text
 }
 
 fn push_meta(meta: &[(String, String)], out: &mut Vec<u8>) {

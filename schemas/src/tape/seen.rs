@@ -19,7 +19,7 @@ pub(super) struct SeenFields {
     places: Vec<Place>,
     seeds: [RandomState; 2],
     // How many secrets were known.
-    known: usize,
+    known: u64,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,12 @@
 //! HTTP: sessions, the lane, streams that break off and are resumed, errors.
 
 use serde_json::{Value, json};
+use tapewright_schemas::capture::Projector;
 use tapewright_schemas::event::{Event, EventBody, SseNote};
 use tapewright_schemas::recording::Document;
 use tapewright_schemas::tape::{Ending, Header, Reader};
-use tapewright_schemas::{capture, cassette};
 
-use crate::support::spool;
+use crate::support::{self, capture, spool};
 
 /// Two sessions, one of them of 2024-11-05, and a lane.
 pub(crate) const TAPE: &str = include_str!("../../../tests/golden/http.tape.jsonl");
@@ -31,23 +31,7 @@ pub(crate) fn read(text: &str) -> Tape {
 }
 
 pub(crate) fn cassette(header: &Header, events: &[Event], ending: &Ending) -> String {
-    let mut projector = cassette::Projector::new(header, spool(), spool());
-    for event in events {
-        projector.observe(event).unwrap();
-    }
-    let mut out = Vec::new();
-    projector.finish(ending, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
-fn capture(header: &Header, events: &[Event], ending: &Ending) -> String {
-    let mut projector = capture::Projector::new(header, spool(), spool());
-    for event in events {
-        projector.observe(event).unwrap();
-    }
-    let mut out = Vec::new();
-    projector.finish(ending, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    support::cassette(header, events, ending).0
 }
 
 fn golden() -> Value {
@@ -320,7 +304,7 @@ fn a_capture_has_one_object_for_each_session_and_one_for_the_lane() {
     // And back.
     let document = Document::read(text.clone()).unwrap();
     let recording = document.recording();
-    let mut projector = capture::Projector::new(&recording.header, spool(), spool());
+    let mut projector = Projector::new(&recording.header, spool(), spool());
     for event in &recording.events {
         projector.observe(event).unwrap();
     }

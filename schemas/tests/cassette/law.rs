@@ -96,6 +96,17 @@ proptest! {
     }
 
     #[test]
+    fn a_capture_is_the_same_in_place(lines in prop::collection::vec((any::<bool>(), 0..3_u32, line()), 0..40)) {
+        let mut script = Script::default();
+        for (client, session, line) in lines {
+            script = script.session(session);
+            script = if client { script.c(line) } else { script.s(line) };
+        }
+        // Compares the two ways to write it.
+        script.capture();
+    }
+
+    #[test]
     fn a_cassette_read_and_written_again_is_the_same(lines in prop::collection::vec((any::<bool>(), line()), 0..40)) {
         let mut script = Script::default();
         for (client, line) in lines {

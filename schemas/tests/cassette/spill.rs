@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Script, complete, ids, project};
+use tapewright_schemas::{capture, cassette};
+
+use crate::support::{Script, complete, header, ids, project, spool};
 
 fn ask(id: usize, size: usize) -> String {
     format!(r#"{{"id":{id},"method":"x","pad":"{}"}}"#, "y".repeat(size))
@@ -94,6 +96,32 @@ fn a_long_stream_is_whole_and_in_order() {
             .collect();
         assert_eq!(numbers, expected);
     }
+}
+
+#[test]
+fn what_is_in_order_is_not_written_twice() {
+    let mut script = Script::default()
+        .c(r#"{"id":0,"method":"initialize"}"#)
+        .s(r#"{"id":0,"result":{"capabilities":{}}}"#)
+        .c(ask(99, 1));
+    for id in 1..40 {
+        script = script.c(ask(id, 200_000)).s(answer(id));
+    }
+    // The one that waits all the time is never answered, and stands behind the exchanges.
+    let script = script.s(r#"{"method":"notifications/message"}"#);
+    let mut cassette = cassette::Projector::new(&header(), spool(), spool());
+    let mut capture = capture::Projector::new(&header(), spool(), spool());
+    for event in &script.events {
+        cassette.observe(event).unwrap();
+        if event.seq != 3 {
+            capture.observe(event).unwrap();
+        }
+    }
+    let never = || -> std::io::Result<_> { panic!("written twice") };
+    let (summary, _) = cassette.finish_in_place(&complete(), never).unwrap();
+    assert_eq!((summary.exchanges, summary.unanswered), (40, 1));
+    let (summary, _) = capture.finish_in_place(&complete(), never).unwrap();
+    assert_eq!(summary.exchanges, 40);
 }
 
 #[test]

@@ -67,15 +67,27 @@ impl Script {
     }
 
     pub(crate) fn capture(&self) -> Value {
-        let mut out = Vec::new();
-        let mut projector = capture::Projector::new(&header(), spool(), spool());
-        for event in &self.events {
+        let out = capture(&header(), &self.events, &complete());
+        assert!(out.ends_with('\n'));
+        serde_json::from_str(&out).unwrap()
+    }
+}
+
+/// The capture of a session, the same written anew and where its exchanges stand already.
+pub(crate) fn capture(header: &Header, events: &[Event], ending: &Ending) -> String {
+    let projector = || {
+        let mut projector = capture::Projector::new(header, spool(), spool());
+        for event in events {
             projector.observe(event).unwrap();
         }
-        projector.finish(&complete(), &mut out).unwrap();
-        assert!(out.ends_with(b"\n"));
-        serde_json::from_slice(&out).unwrap()
-    }
+        projector
+    };
+    let mut out = Vec::new();
+    let summary = projector().finish(ending, &mut out).unwrap();
+    let (same, there) = projector().finish_in_place(ending, || Ok(spool())).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!((summary, text.as_str()), (same, there.text()));
+    text
 }
 
 pub(crate) fn message(line: impl Into<Bytes>) -> EventBody {
@@ -83,13 +95,28 @@ pub(crate) fn message(line: impl Into<Bytes>) -> EventBody {
 }
 
 pub(crate) fn project(events: &[Event], ending: &Ending) -> (String, cassette::Summary) {
+    cassette(&header(), events, ending)
+}
+
+/// The cassette of a session, the same written anew and where its exchanges stand already.
+pub(crate) fn cassette(
+    header: &Header,
+    events: &[Event],
+    ending: &Ending,
+) -> (String, cassette::Summary) {
+    let projector = || {
+        let mut projector = cassette::Projector::new(header, spool(), spool());
+        for event in events {
+            projector.observe(event).unwrap();
+        }
+        projector
+    };
     let mut out = Vec::new();
-    let mut projector = cassette::Projector::new(&header(), spool(), spool());
-    for event in events {
-        projector.observe(event).unwrap();
-    }
-    let summary = projector.finish(ending, &mut out).unwrap();
-    (String::from_utf8(out).unwrap(), summary)
+    let summary = projector().finish(ending, &mut out).unwrap();
+    let (same, there) = projector().finish_in_place(ending, || Ok(spool())).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!((summary, text.as_str()), (same, there.text()));
+    (text, summary)
 }
 
 pub(crate) fn header() -> Header {
@@ -115,6 +142,12 @@ pub(crate) fn spool() -> Spool {
 
 #[derive(Debug)]
 pub(crate) struct Spool(Cursor<Vec<u8>>);
+
+impl Spool {
+    fn text(&self) -> &str {
+        str::from_utf8(self.0.get_ref()).unwrap()
+    }
+}
 
 impl Read for Spool {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {

@@ -79,7 +79,7 @@ impl JudgingArguments {
             .map_or(LATEST, |after| (after / 4).clamp(SOONEST, LATEST));
         Ok(Some(Judging {
             judge: judges.then_some(judge),
-            ear,
+            ears: ear.into_iter().collect(),
             tell: Arc::new(move |_, finding| {
                 if verbose {
                     report::note(&report::finding::line(finding));

@@ -1,0 +1,220 @@
+//! What is projected while a tape is written is what is projected at its end.
+
+use std::fs;
+use std::io::{Seek as _, SeekFrom, Write as _};
+
+use proptest::prelude::*;
+use tapewright_schemas::event::{
+    ConduitId, Direction, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
+};
+use tapewright_schemas::redact::{Redactor, Rules, Settings};
+use tapewright_schemas::tape::{Encoder, Header, VERSION};
+
+use super::*;
+use crate::record::finish::{write_capture, write_cassette};
+use crate::record::tape_file::TapeWriter;
+
+fn message(client: bool, text: String) -> Event {
+    let dir = if client {
+        Direction::ToServer
+    } else {
+        Direction::ToClient
+    };
+    let body = EventBody::message(Payload::Whole(text.into()), LineEnd::Lf);
+    Event::new(Offset(7), dir, body)
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let id = prop::sample::select(vec!["1", "\"a\"", "2", "null"]);
+    (any::<bool>(), id, 0..8, 0..2_u32).prop_map(|(client, id, kind, session)| {
+        let text = match kind {
+            0..3 => format!(r#"{{"id":{id},"method":"initialize"}}"#),
+            3..6 => format!(r#"{{"id":{id},"result":{{"capabilities":{{"a":{id}}}}}}}"#),
+            6 => r#"{"method":"notifications/message"}"#.to_owned(),
+            _ => "noise".to_owned(),
+        };
+        let event = message(client, text);
+        Event {
+            session: SessionKey(session),
+            conduit: ConduitId(session),
+            ..event
+        }
+    })
+}
+
+fn header() -> Header {
+    Header {
+        tape: VERSION.to_owned(),
+        created: "2026-11-21T04:09:32.123Z".to_owned(),
+        by: "tapewright 0".to_owned(),
+        ..Header::default()
+    }
+}
+
+fn redactor() -> Redactor {
+    Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
+}
+
+/// The lines of a tape of these events.
+fn lines(events: &[Event], complete: bool) -> Vec<Vec<u8>> {
+    let mut encoder = Encoder::new(redactor());
+    let mut lines = vec![Vec::new()];
+    header().write(&mut lines[0]);
+    for event in events {
+        let mut line = Vec::new();
+        encoder.encode(event, &mut line);
+        lines.push(line);
+    }
+    if complete {
+        let mut line = Vec::new();
+        encoder.footer(9, None).write(&mut line);
+        lines.push(line);
+    }
+    lines
+}
+
+fn target(folder: &Path) -> Target {
+    Target::cassette(&folder.join("fs.json")).with_capture(&folder.join("fs.capture.json"))
+}
+
+/// What is projected from the whole tape.
+fn at_the_end(tape: &Path) -> [Vec<u8>; 2] {
+    [write_cassette, write_capture].map(|write| {
+        let mut out = Vec::new();
+        write(&[tape.to_owned()], tape, &mut out).unwrap();
+        out
+    })
+}
+
+/// The drafts, under names.
+fn named(drafts: Drafts, folder: &Path) -> [Vec<u8>; 2] {
+    [drafts.cassette, drafts.capture].map(|draft| {
+        let path = folder.join("named");
+        draft.unwrap().name(&path).unwrap();
+        let text = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        text
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_followed_is_what_is_projected_at_the_end(
+        events in prop::collection::vec(event(), 0..40),
+        complete in any::<bool>(),
+        cuts in prop::collection::vec(1..6_usize, 1..5),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fs.tape.jsonl");
+        let mut tape = File::create(&path).unwrap();
+        let progress = Arc::<Progress>::default();
+        let mut follower = None;
+        let mut written = 0;
+        let lines = lines(&events, complete);
+        let mut rest = lines.as_slice();
+        for count in cuts.iter().cycle() {
+            let (now, later) = rest.split_at((*count).min(rest.len()));
+            for line in now {
+                tape.write_all(line).unwrap();
+                written += line.len() as u64;
+            }
+            // The next line is begun, and is none so far.
+            let begun = later.first().map_or(0, |line| line.len() / 2);
+            tape.write_all(&later.first().map_or(&[][..], Vec::as_slice)[..begun]).unwrap();
+            progress.set(written);
+            if follower.is_none() {
+                follower = Follower::start(&path, &target(folder.path()), &progress);
+            }
+            if later.is_empty() {
+                break;
+            }
+            tape.set_len(written).unwrap();
+            tape.seek(SeekFrom::Start(written)).unwrap();
+            rest = later;
+        }
+        let drafts = follower.expect("a folder of tests takes files without names").finish().unwrap();
+        prop_assert_eq!(named(drafts, folder.path()), at_the_end(&path));
+    }
+}
+
+/// A writer whose tape is followed from its first byte on.
+fn writer(folder: &Path) -> TapeWriter {
+    let writer = TapeWriter::open(target(folder), header(), redactor(), None, Arc::default());
+    writer.followed_from(0)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn talk(writer: &mut TapeWriter) {
+    for number in 0..50 {
+        let ask = format!(r#"{{"id":{number},"method":"m"}}"#);
+        writer.encode(&mut message(true, ask));
+        writer.flush();
+        let answer = format!(r#"{{"id":{number},"result":{{}}}}"#);
+        writer.encode(&mut message(false, answer));
+        writer.flush();
+    }
+}
+
+#[test]
+fn a_recording_that_was_followed_has_its_files_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    talk(&mut writer);
+    assert!(writer.is_followed());
+    assert_eq!(names(folder.path()), ["fs.tape.jsonl"]);
+    let finished = writer.finish(Offset(99));
+    assert!(finished.is_whole(), "{finished:?}");
+    let all = ["fs.capture.json", "fs.json", "fs.tape.jsonl"];
+    assert_eq!(names(folder.path()), all);
+    let files = [finished.cassette.unwrap(), finished.capture.unwrap()];
+    let expected = at_the_end(&finished.tape.unwrap());
+    assert_eq!(files.map(|path| fs::read(path).unwrap()), expected);
+}
+
+#[test]
+fn holes_keep_a_followed_recording_from_replacing_a_whole_one() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("fs.json"), "{\"exchanges\":[{}]}").unwrap();
+    let mut writer = writer(folder.path());
+    let gap = EventBody::Gap(Gap {
+        events: 1,
+        ..Gap::default()
+    });
+    writer.encode(&mut Event::new(Offset(1), Direction::ToClient, gap));
+    talk(&mut writer);
+    assert!(writer.is_followed());
+    let finished = writer.finish(Offset(99));
+    assert_eq!(finished.cassette, Some(folder.path().join("fs.2.json")));
+    let all = ["fs.2.json", "fs.2.tape.jsonl", "fs.capture.json", "fs.json"];
+    assert_eq!(names(folder.path()), all);
+}
+
+#[test]
+fn who_is_not_asked_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    talk(&mut writer);
+    drop(writer);
+    assert_eq!(names(folder.path()), ["fs.tape.jsonl"]);
+}
+
+#[test]
+fn a_tape_that_cannot_be_read_is_left_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fs.tape.jsonl");
+    let mut tape = lines(&[], false).concat();
+    tape.extend_from_slice(b"{\"seq\":1}\n");
+    fs::write(&path, &tape).unwrap();
+    let progress = Arc::<Progress>::default();
+    progress.set(tape.len() as u64);
+    let follower = Follower::start(&path, &target(folder.path()), &progress);
+    assert!(follower.unwrap().finish().is_none());
+}
