@@ -30,11 +30,6 @@ fn measure(redactor: &mut Redactor, payload: &[u8]) -> f64 {
     best
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "the figures are what this program is for"
-)]
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 fn main() {
     let values = vec![("GITHUB_TOKEN".to_owned(), "hunter2-hunter2".to_owned())];
     for (title, settings) in [
@@ -51,16 +46,44 @@ fn main() {
             return;
         };
         let mut redactor = Redactor::new(Arc::new(rules));
-        println!("{title}");
-        for (name, payload) in payloads() {
-            let ns = measure(&mut redactor, payload.as_bytes());
-            let len = payload.len() as f64;
-            println!(
-                "  {name:28} {:8} bytes {ns:12.1} ns {:7.2} GB/s",
-                payload.len(),
-                len / ns
+        print(title, &mut redactor);
+    }
+    for count in [1, 16, 256] {
+        let Ok(rules) = Rules::new(&Settings::default()) else {
+            return;
+        };
+        let mut redactor = Redactor::new(Arc::new(rules));
+        let start = now();
+        for number in 0..count {
+            let told = format!(
+                "{{\"password\":\"hunter2-{:08x}-x\"}}",
+                number * 0x0935_1c87_u32
             );
+            black_box(redactor.json(told.as_bytes()).is_ok());
         }
+        let ns = start.elapsed().as_secs_f64() * 1e9 / f64::from(count);
+        print(
+            &format!("{count} learned, each in {ns:.0} ns"),
+            &mut redactor,
+        );
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures are what this program is for"
+)]
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+fn print(title: &str, redactor: &mut Redactor) {
+    println!("{title}");
+    for (name, payload) in payloads() {
+        let ns = measure(redactor, payload.as_bytes());
+        let len = payload.len() as f64;
+        println!(
+            "  {name:28} {:8} bytes {ns:12.1} ns {:7.2} GB/s",
+            payload.len(),
+            len / ns
+        );
     }
 }
 

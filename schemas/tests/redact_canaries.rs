@@ -400,7 +400,7 @@ fn what_surrounds_a_secret_stays() {
             format!(
                 r#"{{"password":"{WORD}","again":"{WORD} password={WORD}","token":12345,"otp":"12345"}}"#
             ),
-            r#"{"password":"<REDACTED:password#1>","again":"Canary7Zq password=<REDACTED:password#1>","token":"<REDACTED:token#1>","otp":"<REDACTED:token#1>"}"#,
+            r#"{"password":"<REDACTED:password#1>","again":"<REDACTED:password#1> password=<REDACTED:password#1>","token":"<REDACTED:token#1>","otp":"<REDACTED:token#1>"}"#,
         ),
         (
             format!(r#"{{"t":"{{\"token\":true,\"a\":[\"{github}\"],\"secret\":{{\"x\":1}}}}"}}"#),

@@ -116,11 +116,11 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         return document(path, redactor, rules, check);
     }
     if check {
-        return tape(&mut file, redactor, &mut std::io::sink());
+        return tape(&mut file, redactor, rules, &mut std::io::sink());
     }
     let mut new = NewFile::create(path)?;
     let mut out = BufWriter::new(new.writer());
-    let found = tape(&mut file, redactor, &mut out)?;
+    let found = tape(&mut file, redactor, rules, &mut out)?;
     out.flush()?;
     drop(out);
     if found.any() {
@@ -132,14 +132,14 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
 fn tape(
     file: &mut BufReader<File>,
     mut redactor: Redactor,
+    rules: &Arc<Rules>,
     out: &mut dyn Write,
 ) -> anyhow::Result<Found> {
-    let mut line = Vec::new();
-    while file.read_until(b'\n', &mut line)? > 0 {
-        redactor.adopt(&line);
-        line.clear();
+    if !rehearse(file, &mut redactor, rules)? {
+        return Ok(Found::default());
     }
     file.rewind()?;
+    let mut line = Vec::new();
     let mut scrubber = TapeScrubber::new(redactor);
     let mut found = Found::default();
     for number in 1_u64.. {
@@ -174,6 +174,26 @@ fn tape(
     Ok(found)
 }
 
+/// Reads a tape once before it is scrubbed: learns the placeholders in it, and the secrets that
+/// are named further down than they first stand. Whether there is anything to scrub.
+fn rehearse(
+    file: &mut BufReader<File>,
+    redactor: &mut Redactor,
+    rules: &Arc<Rules>,
+) -> anyhow::Result<bool> {
+    let mut first = TapeScrubber::new(Redactor::new(Arc::clone(rules)));
+    let mut any = false;
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line)? > 0 {
+        redactor.adopt(&line);
+        let content = line.strip_suffix(b"\n").unwrap_or(&line);
+        any |= *first.line(content) != *content;
+        line.clear();
+    }
+    redactor.learn_from(first.redactor());
+    Ok(any)
+}
+
 fn document(
     path: &Path,
     mut redactor: Redactor,
@@ -192,6 +212,11 @@ fn document(
         return Err(unreadable(path, &error.to_string(), error.hint()));
     }
     redactor.adopt(&text);
+    // What stands before its name is found by the second reading.
+    let mut first = Redactor::new(Arc::clone(rules));
+    if scrub::document(&mut first, &text).is_ok() {
+        redactor.learn_from(&first);
+    }
     let (scrubbed, places) = scrub::document(&mut redactor, &text).map_err(|error| {
         unreadable(
             path,

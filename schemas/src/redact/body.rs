@@ -141,6 +141,8 @@ impl Walk<'_, '_, '_> {
                 let text = self.lexer.string()?;
                 if self.capture.is_none() {
                     self.string(text);
+                } else {
+                    self.captured_string(text);
                 }
                 Ok(false)
             }
@@ -315,7 +317,10 @@ impl Walk<'_, '_, '_> {
             return Ok(());
         }
         let source = key.span.of(self.lexer.text);
-        if key.escaped || source.len() >= self.rules.shortest_token {
+        if key.escaped
+            || source.len() >= self.rules.shortest_token
+            || self.finder.learned.may_stand_in(source)
+        {
             self.odd_key(key);
         } else {
             self.name = self.finder.names.classify(source, &self.rules.custom);
@@ -330,7 +335,7 @@ impl Walk<'_, '_, '_> {
             let from = finder.edits.len();
             finder.tokens(rules, meaning);
             let tokens = finder.edits.since(from);
-            if tokens.iter().all(|edit| edit.rank == Rank::Env) {
+            if tokens.iter().all(|edit| edit.rank == Rank::Value) {
                 finder.names.classify(meaning, &rules.custom)
             } else {
                 Name::NONE
@@ -395,6 +400,14 @@ impl Walk<'_, '_, '_> {
             // A scheme word, or the name of a cookie, is still text.
             finder.tokens(rules, meaning);
             finder.edits.settle(meaning, from);
+        });
+    }
+
+    /// A string somewhere in a container that goes as a whole.
+    fn captured_string(&mut self, text: Text) {
+        let kind = self.capture.as_ref().map(|capture| capture.kind);
+        self.with_meaning(text, |finder, meaning| {
+            finder.learn(meaning, kind.unwrap_or_default());
         });
     }
 

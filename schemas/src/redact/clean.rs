@@ -15,7 +15,7 @@ pub(super) struct CleanFields {
     places: Box<[Option<Field>]>,
     hasher: FixedState,
     /// How many secrets were known when the fields were looked at.
-    known: usize,
+    known: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Default for CleanFields {
 
 impl CleanFields {
     /// Whether nothing in this field is secret, as was found when `known` secrets were known.
-    pub(super) fn holds(&self, known: usize, name: &str, value: &str) -> bool {
+    pub(super) fn holds(&self, known: u64, name: &str, value: &str) -> bool {
         let place = self.places.get(self.place(name, value));
         self.known == known
             && place
@@ -45,7 +45,7 @@ impl CleanFields {
     }
 
     /// Nothing in this field is secret, as far as can be told while `known` secrets are known.
-    pub(super) fn admit(&mut self, known: usize, name: &str, value: &str) {
+    pub(super) fn admit(&mut self, known: u64, name: &str, value: &str) {
         if self.known != known {
             self.places.fill(None);
             self.known = known;

@@ -25,7 +25,8 @@ pub(super) struct Edit {
 pub(super) enum Rank {
     Name,
     Pattern,
-    Env,
+    /// A value that is known beforehand.
+    Value,
     Shape,
 }
 
@@ -118,7 +119,7 @@ impl Edits {
             let byte = at.and_then(|at| text.get(at)).copied().unwrap_or(b' ');
             !matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n')
         };
-        let any = |edit: &Edit| matches!(edit.rank, Rank::Env | Rank::Pattern);
+        let any = |edit: &Edit| matches!(edit.rank, Rank::Value | Rank::Pattern);
         self.list
             .iter()
             .any(|edit| any(edit) || soft(edit.start.checked_sub(1)) || soft(Some(edit.end)))

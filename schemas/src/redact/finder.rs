@@ -3,7 +3,8 @@
 use super::body::Frame;
 use super::cache::NameCache;
 use super::edits::Edits;
-use super::literals::Place;
+use super::forms::Place;
+use super::learned::Learned;
 use super::outline::Outline;
 
 /// The searching half of a [`Redactor`](super::Redactor).
@@ -20,11 +21,19 @@ pub(super) struct Finder {
     pub(super) outline: Outline,
     /// What the text at hand is to the secret values of the environment.
     pub(super) place: Place,
+    /// The secrets that are known by their value since they were told by their name.
+    pub(super) learned: Learned,
     /// Decoded strings, one per level of JSON in JSON.
     scratch: [Vec<u8>; MAX_NESTING + 1],
 }
 
 impl Finder {
+    /// Begins with another text.
+    pub(super) fn begin(&mut self) {
+        self.edits.clear();
+        self.learned.begin();
+    }
+
     /// Borrows the buffer for decoded strings at `depth`; it is given back by
     /// [`Finder::give_back`].
     pub(super) fn buffer(&mut self, depth: usize) -> Vec<u8> {

@@ -12,7 +12,7 @@ use super::names::{Class, classify};
 use super::query::{self, Place, Search};
 use super::rules::Rules;
 use super::value::{is_opaque, quoted};
-use super::{Reading, Redactor, literals, placeholders};
+use super::{Reading, Redactor, forms, placeholders};
 use crate::event::Fields;
 use crate::json::Invalid;
 
@@ -29,7 +29,7 @@ impl Redactor {
     /// redacts them.
     pub(crate) fn each_field(&mut self, fields: &Fields, mut each: impl FnMut(&str, &str)) {
         for (name, value) in fields.iter() {
-            let known = self.table.len();
+            let known = self.known();
             if self.clean.holds(known, name, value) {
                 each(name, value);
                 continue;
@@ -46,7 +46,7 @@ impl Redactor {
     /// As [`url`](Self::url), for the target of a request: the same with most of them.
     pub(crate) fn target<'t>(&mut self, target: &'t str) -> Cow<'t, str> {
         // No field has an empty name.
-        let known = self.table.len();
+        let known = self.known();
         if self.clean.holds(known, "", target) {
             return Cow::Borrowed(target);
         }
@@ -76,7 +76,7 @@ impl Redactor {
             rules,
             ..
         } = self;
-        finder.edits.clear();
+        finder.begin();
         finder.form(Search::new(rules, table, text));
         finder.free_text(rules, text, 0);
         finder.edits.settle(text, 0);
@@ -98,7 +98,7 @@ impl Redactor {
             rules,
             ..
         } = self;
-        finder.edits.clear();
+        finder.begin();
         finder.free_text(rules, text, 0);
         finder.urls(Search::new(rules, table, text));
         finder.attributes(rules, text);
@@ -117,7 +117,7 @@ impl Redactor {
             rules,
             ..
         } = self;
-        finder.edits.clear();
+        finder.begin();
         let kept = finder.head(rules, head);
         let search = Search {
             cut: true,
@@ -152,7 +152,7 @@ impl Redactor {
             rules,
             ..
         } = self;
-        finder.edits.clear();
+        finder.begin();
         finder.walk(rules, text, 0)?;
         // Documents of authorization servers hold URLs that hold codes (RFC 8628 §3.2).
         finder.urls(Search::new(rules, table, text));
@@ -167,7 +167,7 @@ impl Redactor {
             rules,
             ..
         } = self;
-        finder.edits.clear();
+        finder.begin();
         finder.urls(Search {
             place,
             ..Search::new(rules, table, text)
@@ -185,7 +185,7 @@ impl Redactor {
             rules,
             ..
         } = self;
-        finder.edits.clear();
+        finder.begin();
         if let Some((_, kind)) = credential(name) {
             finder.credential(rules, text, kind);
             return lossy(self.replaced(text, Reading::Text));
@@ -226,12 +226,14 @@ impl Redactor {
 
     /// Redacts a word that a peer chose: the name of a field, a method.
     pub(crate) fn word<'t>(&mut self, word: &'t str) -> Cow<'t, str> {
-        if word.len() < self.rules.shortest_token {
+        if word.len() < self.rules.shortest_token
+            && !self.finder.learned.may_stand_in(word.as_bytes())
+        {
             return Cow::Borrowed(word);
         }
-        self.finder.place = literals::Place::Word;
+        self.finder.place = forms::Place::Word;
         let redacted = self.text(word.as_bytes());
-        self.finder.place = literals::Place::Value;
+        self.finder.place = forms::Place::Value;
         match redacted {
             Cow::Borrowed(_) => Cow::Borrowed(word),
             owned @ Cow::Owned(_) => Cow::Owned(lossy(owned)),
@@ -273,6 +275,7 @@ impl Finder {
             let secret = secret.trim_ascii();
             if !secret.is_empty() && !placeholders::is_whole(secret) {
                 let from = from + value + lead;
+                self.learn(secret, COOKIE);
                 self.edits
                     .text(from..from + secret.len(), COOKIE, Rank::Name);
             }
@@ -296,6 +299,7 @@ impl Finder {
             if let (Some(kind), Some(span)) = (kind, attribute(tag, b"value"))
                 && !span.is_empty()
             {
+                self.learn(tag.get(span.clone()).unwrap_or_default(), kind);
                 self.edits
                     .text(start + span.start..start + span.end, kind, Rank::Name);
             }
@@ -320,6 +324,7 @@ impl Finder {
             let span = quoted(text, start - 1).map_or(start..text.len(), |(span, _)| span);
             let value = text.get(span.clone()).unwrap_or_default();
             if !value.is_empty() && !placeholders::is_whole(value) {
+                self.learn(value, kind);
                 self.edits.text(span, kind, Rank::Name);
             }
         }

@@ -1,24 +1,11 @@
-//! The secret values of the environment, and the forms in which they come again.
+//! The secret values of the environment.
 
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
 use super::common::{Reach, reach};
-use crate::json::escape;
-use crate::slices::Part as _;
-
-/// What a text is in which values are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A value: of a member, a header, an option; a line.
-    #[default]
-    Value,
-    /// A word that the protocol or a peer's program gives: the name of a member or a header, a
-    /// method, a part of a schema. Only what is no word may be found there.
-    Word,
-}
+use super::forms::{Form, Place, anywhere};
 
 /// Literal values to search for.
 pub(super) struct Literals {
@@ -33,18 +20,6 @@ pub(super) struct Literals {
     pub(super) shortest: usize,
     /// The shortest that may stand in a name.
     pub(super) shortest_in_names: usize,
-}
-
-/// How a value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// As it is, between the edges of words.
-    Words,
-    /// As it is, or encoded, anywhere.
-    Anywhere,
-    /// In the midst of base64: without the letters that it shares with its neighbours, of which
-    /// there may be one on each side.
-    Base64 { before: bool, after: bool },
 }
 
 impl Literals {
@@ -63,7 +38,7 @@ impl Literals {
             match reach {
                 Reach::Whole => wholes.push(value.as_bytes().to_vec()),
                 Reach::Words => literals.push((value.as_bytes().to_vec(), Form::Words)),
-                Reach::Anywhere => anywhere(value, &mut literals),
+                Reach::Anywhere => literals.extend(anywhere(value)),
             }
         }
         wholes.sort_unstable();
@@ -103,12 +78,9 @@ impl Literals {
         }
         let Some(search) = &self.search else { return };
         for hit in search.find_iter(text) {
-            match self.forms.get(hit.pattern().as_usize()) {
-                Some(Form::Words) if place == Place::Word || !has_edges(text, hit.range()) => {}
-                Some(Form::Base64 { before, after }) => {
-                    found(with_shared(text, hit.range(), *before, *after));
-                }
-                _ => found(hit.range()),
+            let form = self.forms.get(hit.pattern().as_usize());
+            if let Some(span) = form.and_then(|form| form.span(text, hit.range(), place)) {
+                found(span);
             }
         }
     }
@@ -124,101 +96,13 @@ impl Literals {
     }
 }
 
-/// A value as it is, as JSON escapes it, and as URLs, forms, base64 and hex write it.
-fn anywhere(value: &str, literals: &mut Vec<(Vec<u8>, Form)>) {
-    let mut escaped = Vec::new();
-    escape(value, &mut escaped);
-    let hex = hex(value.as_bytes());
-    let mut forms = vec![
-        value.as_bytes().to_vec(),
-        escaped,
-        percent(value, "%20", false),
-        percent(value, "%20", true),
-        percent(value, "+", false),
-        hex.to_ascii_uppercase().into_bytes(),
-        hex.into_bytes(),
-    ];
-    forms.sort_unstable();
-    forms.dedup();
-    literals.extend(forms.into_iter().map(|form| (form, Form::Anywhere)));
-    for offset in 0..3 {
-        let (plain, form) = base64(value.as_bytes(), offset, &STANDARD);
-        let (url, _) = base64(value.as_bytes(), offset, &URL_SAFE);
-        if url != plain {
-            literals.push((url, form));
-        }
-        literals.push((plain, form));
-    }
-}
-
-fn hex(value: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
-    value
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
-}
-
-/// A value in a URL (WHATWG URL, component percent-encode set) or a form.
-fn percent(value: &str, space: &str, lower: bool) -> Vec<u8> {
-    let mut out = String::with_capacity(value.len() + 8);
-    for byte in value.bytes() {
-        match byte {
-            b' ' => out.push_str(space),
-            _ if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let digits = hex(&[byte]);
-                out.push('%');
-                out.push_str(&if lower { digits } else { digits.to_uppercase() });
-            }
-        }
-    }
-    out.into_bytes()
-}
-
-/// The letters of base64 that a value alone decides when `offset` bytes stand before it, or a
-/// multiple of three more.
-fn base64(value: &[u8], offset: usize, engine: &impl base64::Engine) -> (Vec<u8>, Form) {
-    let mut padded = vec![0; offset];
-    padded.extend_from_slice(value);
-    let whole = engine.encode(&padded);
-    // Six bits each: the letters that hold bits of the padding come first.
-    let own = (offset * 8).div_ceil(6)..padded.len() * 8 / 6;
-    let form = Form::Base64 {
-        before: offset > 0,
-        after: !padded.len().is_multiple_of(3),
-    };
-    (whole.as_bytes().part(own).to_vec(), form)
-}
-
-/// A hit in base64 with the letters around it that hold bits of the value as well.
-fn with_shared(text: &[u8], hit: Range<usize>, before: bool, after: bool) -> Range<usize> {
-    let letter = |at: Option<usize>| {
-        at.and_then(|at| text.get(at))
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
-    };
-    let start = hit.start - usize::from(before && letter(hit.start.checked_sub(1)));
-    let end = hit.end + usize::from(after && letter(Some(hit.end)));
-    let rest = text.get(end..).unwrap_or_default();
-    let padding = rest.iter().take(2).take_while(|byte| **byte == b'=');
-    start..end + if after { padding.count() } else { 0 }
-}
-
-fn has_edges(text: &[u8], hit: Range<usize>) -> bool {
-    let letter = |at: Option<usize>| {
-        at.and_then(|at| text.get(at))
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-    };
-    !letter(hit.start.checked_sub(1)) && !letter(Some(hit.end))
-}
-
 #[cfg(test)]
 mod tests {
     use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE};
     use proptest::prelude::*;
 
+    use super::super::forms::{hex, percent};
     use super::*;
 
     fn hits(values: &[&str], text: &str, place: Place) -> Vec<String> {

@@ -11,6 +11,8 @@
 //! - What has the *shape* of a token, wherever it stands: `shapes`.
 //! - The value under a secret *name*: a member, a header, a variable, an option, also
 //!   inside free text and in JSON inside strings: `names`.
+//! - What was found by one of these *before*: a value that can be told from ordinary text is
+//!   known from then on, wherever and in whichever form it comes again (`learned`).
 //! - The *values* and *patterns* of the [`Settings`]. A value is no word of the protocol:
 //!   how far it reaches depends on how well it can be told from one (`common`).
 //!
@@ -21,8 +23,8 @@
 //! # Laws
 //!
 //! Redacting twice changes nothing more. The output of [`Redactor::json`] is JSON. The
-//! placeholders know their values by hash only. Nothing here panics, whatever the bytes,
-//! and the time is linear in their number.
+//! placeholders know their values by hash only; what is learned stays in memory. Nothing here
+//! panics, whatever the bytes, and the time is linear in their number.
 //!
 //! # Elsewhere
 //!
@@ -37,10 +39,12 @@ mod common;
 mod edits;
 mod example;
 mod finder;
+mod forms;
 mod head;
 mod header;
 pub mod hidden;
 mod http;
+mod learned;
 mod lexer;
 mod lines;
 mod literals;
@@ -115,6 +119,20 @@ impl Redactor {
         }
     }
 
+    /// From now on reads every text for itself: what was secret in the one is not looked for in
+    /// the next. For texts whose order may differ, where what becomes of one must not depend on it.
+    pub fn stop_learning(&mut self) {
+        self.finder.learned.turn_off();
+    }
+
+    /// Learns the secrets that another redactor was told by their names, from texts that are
+    /// read again: so that what stands before its name is found.
+    pub fn learn_from(&mut self, other: &Self) {
+        for (value, kind) in other.finder.learned.values() {
+            self.finder.learn(value, kind);
+        }
+    }
+
     /// Proves that `text` is one JSON value in UTF-8, by the grammar of
     /// [`Scanner`](crate::json::Scanner), and redacts it in the same pass.
     ///
@@ -125,7 +143,7 @@ impl Redactor {
                 at: error.valid_up_to(),
             });
         }
-        self.finder.edits.clear();
+        self.finder.begin();
         self.finder.walk(&self.rules, text, 0)?;
         // Another reading would outline another text.
         self.outlined = self.finder.edits.len() == 0;
@@ -143,15 +161,15 @@ impl Redactor {
 
     /// Redacts free text of any bytes: noise, a URL, malformed JSON.
     pub fn text<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        self.finder.edits.clear();
+        self.finder.begin();
         self.finder.free_text(&self.rules, text, 0);
         self.settle(text, Reading::Text)
     }
 
     /// Redacts one line of a stream; `state` carries a private key from line to line.
     pub fn line<'t>(&mut self, state: &mut LineState, line: &'t [u8]) -> Cow<'t, [u8]> {
+        self.finder.begin();
         let edits = &mut self.finder.edits;
-        edits.clear();
         let Some((span, mark)) = state.part_of_key(line, || edits.fresh_mark()) else {
             return self.text(line);
         };
@@ -175,7 +193,7 @@ impl Redactor {
         if self.rules.off {
             return head.to_vec();
         }
-        self.finder.edits.clear();
+        self.finder.begin();
         let kept = self.finder.head(&self.rules, head);
         self.finder.edits.cut(kept);
         self.settle(head.get(..kept).unwrap_or(head), Reading::Text)
@@ -188,7 +206,7 @@ impl Redactor {
         let mut expect = argv::Expect::default();
         let mut redacted = Vec::with_capacity(argv.len());
         for argument in argv {
-            self.finder.edits.clear();
+            self.finder.begin();
             expect = self.finder.argument(&self.rules, argument, expect);
             redacted.push(self.settle(argument, Reading::Text).into_owned());
         }
@@ -202,8 +220,8 @@ impl Redactor {
     }
 
     /// How many secrets are known. What holds none of them may change when there are more.
-    pub(crate) fn known(&self) -> usize {
-        self.table.len()
+    pub(crate) fn known(&self) -> u64 {
+        self.table.len() as u64 + self.finder.learned.count()
     }
 
     /// What `work` replaces, by kinds.
@@ -232,7 +250,7 @@ impl Redactor {
             return Vec::new();
         }
         let counts = self.counts.clone();
-        self.finder.edits.clear();
+        self.finder.begin();
         let is_json =
             std::str::from_utf8(text).is_ok() && self.finder.walk(&self.rules, text, 0).is_ok();
         let reading = if is_json {
@@ -243,7 +261,7 @@ impl Redactor {
         let mut found = Origins::default();
         let mut current = Cow::Borrowed(text);
         for _ in 0..=MOST_ROUNDS {
-            self.finder.edits.clear();
+            self.finder.begin();
             if !reading.read(&mut self.finder, &self.rules, &current)
                 || self.finder.edits.len() == 0
             {
@@ -284,7 +302,7 @@ impl Redactor {
             if !again {
                 break;
             }
-            self.finder.edits.clear();
+            self.finder.begin();
             if !reading.read(&mut self.finder, &self.rules, &out) || self.finder.edits.len() == 0 {
                 break;
             }
@@ -357,7 +375,8 @@ impl Reading {
     /// Whether what comes of the edits of `text` has to be read again.
     fn is_repeated(self, finder: &mut Finder, text: &[u8]) -> bool {
         match self {
-            Self::Json => finder.edits.makes_edges(text),
+            // What was learned late in a text may stand before that.
+            Self::Json => finder.learned.is_fresh() || finder.edits.makes_edges(text),
             Self::Text => true,
         }
     }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::edits::Rank;
 use super::example::{is_example, is_of_fetch};
 use super::finder::Finder;
@@ -51,11 +54,23 @@ impl Finder {
         }
     }
 
+    /// Remembers a secret that is known by its name, its place or its shape.
+    pub(super) fn learn(&mut self, secret: &[u8], kind: &'static str) {
+        let Self { learned, edits, .. } = self;
+        learned.note(secret, kind, |value| edits.mark(value));
+        if kind == BASIC
+            && let Some(password) = basic_password(secret)
+        {
+            learned.note(&password, "password", |value| edits.mark(value));
+        }
+    }
+
     fn secret(&mut self, rules: &Rules, secret: &[u8], start: usize, kind: &'static str) {
         let (kind, rank) = match rules.shapes.whole(secret) {
             Some(shape) => (shape, Rank::Shape),
             None => (kind, Rank::Name),
         };
+        self.learn(secret, kind);
         self.edits.text(start..start + secret.len(), kind, rank);
     }
 
@@ -91,6 +106,13 @@ fn cookie_name(rules: &Rules, text: &[u8]) -> Option<usize> {
     let mut secret = false;
     rules.shapes.find(name, 0..name.len(), |_, _| secret = true);
     (!secret).then_some(start)
+}
+
+/// The password in the credentials of `Basic`.
+fn basic_password(credentials: &[u8]) -> Option<Vec<u8>> {
+    let pair = STANDARD.decode(credentials).ok()?;
+    let colon = memchr::memchr(b':', &pair)?;
+    Some(pair.get(colon + 1..)?.to_vec())
 }
 
 /// Whether a value is an absolute path, of any system.
@@ -152,7 +174,7 @@ pub(super) fn has_parameters(value: &[u8]) -> bool {
 const SCHEMES: &[(&str, Option<&str>)] = &[
     ("apikey", Some("api-key")),
     ("aws4-hmac-sha256", None),
-    ("basic", Some("basic-auth")),
+    ("basic", Some(BASIC)),
     ("bearer", Some("bearer-token")),
     ("bot", Some("bearer-token")),
     ("digest", None),
@@ -176,6 +198,9 @@ const PARAMETERS: &[&str] = &[
     "oauth",
     "signature",
 ];
+
+/// What stands behind `Basic` (RFC 7617).
+const BASIC: &str = "basic-auth";
 
 const LONGEST_COOKIE_NAME: usize = 256;
 

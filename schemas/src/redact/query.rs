@@ -117,6 +117,7 @@ impl Finder {
                 Some(shape) => (shape, Rank::Shape),
                 None => (kind, Rank::Name),
             };
+            self.learn(&value, kind);
             let mark = self.edits.mark(&value);
             self.edits.valued(pair.value, kind, rank, mark);
         }
@@ -281,7 +282,19 @@ fn plain_name(name: &[u8]) -> &[u8] {
 
 /// The meaning of a part of a query (WHATWG URL, application/x-www-form-urlencoded).
 fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr2(b'%', b'+', text).is_none() {
+    if memchr::memchr(b'+', text).is_none() {
+        return percent_decoded(text);
+    }
+    let spaced: Vec<u8> = text
+        .iter()
+        .map(|byte| if *byte == b'+' { b' ' } else { *byte })
+        .collect();
+    Cow::Owned(percent_decoded(&spaced).into_owned())
+}
+
+/// The meaning of a part of a URL (WHATWG URL, percent-decoding).
+pub(super) fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'%', text).is_none() {
         return Cow::Borrowed(text);
     }
     let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));
@@ -294,7 +307,7 @@ fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
             out.push(u8::try_from(high * 16 + low).unwrap_or_default());
             at += 2;
         } else {
-            out.push(if *byte == b'+' { b' ' } else { *byte });
+            out.push(*byte);
         }
     }
     Cow::Owned(out)

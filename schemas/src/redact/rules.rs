@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::literals::{Literals, Place};
+use super::forms::Place;
+use super::literals::Literals;
 use super::names::custom_words;
 use super::shapes::ShapeFinder;
 

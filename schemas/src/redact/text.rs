@@ -9,8 +9,8 @@ use memchr::{memchr2, memchr3_iter};
 
 use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
+use super::forms::Place;
 use super::header;
-use super::literals::Place;
 use super::names::{Class, Name};
 use super::regions::Regions;
 use super::rules::Rules;
@@ -77,12 +77,19 @@ impl Finder {
 
     fn shapes(&mut self, rules: &Rules, text: &[u8], region: Range<usize>) {
         rules.shapes.find(text, region, |kind, span| {
+            self.learn(text.get(span.clone()).unwrap_or_default(), kind);
             self.edits.text(span, kind, Rank::Shape);
         });
     }
 
     fn values(&mut self, rules: &Rules, text: &[u8], place: Place) {
-        rules.find_values(text, place, |span| self.edits.text(span, "env", Rank::Env));
+        rules.find_values(text, place, |span| {
+            self.edits.text(span, "env", Rank::Value);
+        });
+        let Self { learned, edits, .. } = self;
+        learned.find(text, place, |span, secret| {
+            edits.valued(span, secret.kind, Rank::Value, secret.mark);
+        });
         rules.find_patterns(text, |span| self.edits.text(span, "pattern", Rank::Pattern));
     }
 

@@ -1,7 +1,10 @@
 //! Passwords in URLs.
 
+use std::borrow::Cow;
+
 use super::edits::Rank;
 use super::finder::Finder;
+use super::query;
 
 impl Finder {
     /// `scheme://user:PASSWORD@host`; returns where the password ends.
@@ -41,6 +44,10 @@ impl Finder {
             password.starts_with(b"$") || password.starts_with(b"{") || password.starts_with(b"%s");
         if password.is_empty() || template || password.iter().all(|byte| *byte == b'*') {
             return None;
+        }
+        self.learn(password, "url-password");
+        if let Cow::Owned(meaning) = query::percent_decoded(password) {
+            self.learn(&meaning, "url-password");
         }
         self.edits
             .text(start + colon + 1..start + host, "url-password", Rank::Shape);

@@ -100,6 +100,36 @@ fn files_are_scrubbed_in_place_and_once() {
     assert_eq!((read("fs.json"), read("fs.tape.jsonl")), (cassette, tape));
 }
 
+#[test]
+fn a_secret_is_found_before_its_name() {
+    let named = "Tr0ub4dor&3-horse";
+    let line = |number: u32, message: &str| {
+        format!(
+            "{{\"seq\":{number},\"at_us\":{number},\"dir\":\"to_client\",\"message\":{message}}}\n"
+        )
+    };
+    let header = TAPE.lines().next().unwrap();
+    let early =
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{{\"a\":\"so {named}\"}}}}");
+    let late =
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{{\"password\":\"{named}\"}}}}");
+    let tape = format!("{header}\n{}{}", line(1, &early), line(2, &late));
+    let cassette = format!(
+        "{{\"version\":\"1\",\"exchanges\":[{{\"request\":{early},\"response\":{{}},\"http\":{{\"request\":[[\"authorization\",\"Bearer {named}\"]]}}}}]}}"
+    );
+    let folder = folder(&[("a.tape.jsonl", &tape), ("b.json", &cassette)]);
+    let scrub = ["scrub", "a.tape.jsonl", "b.json"];
+    let (status, stdout, stderr) = run(folder.path(), &scrub);
+    assert_eq!(status, 0, "{stderr}");
+    assert!(!stdout.contains(named), "{stdout}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("a.tape.jsonl").contains("\"a\":\"so <REDACTED:password#1>\""));
+    assert!(read("b.json").contains("\"a\":\"so <REDACTED:bearer-token#1>\""));
+    assert!(!read("a.tape.jsonl").contains(named) && !read("b.json").contains(named));
+    let (_, again, _) = run(folder.path(), &scrub);
+    assert_eq!(again.matches("nothing to replace").count(), 2, "{again}");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_mode_is_kept() {

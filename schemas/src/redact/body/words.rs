@@ -1,7 +1,7 @@
 //! Where the secret values of the environment mean nothing: in the words of the protocol.
 
 use super::{Frame, Walk};
-use crate::redact::literals::Place;
+use crate::redact::forms::Place;
 use crate::redact::names::{Area, Name};
 
 impl Area {

@@ -1,0 +1,228 @@
+//! Secrets that were told by their name or their place once, so that they are known wherever
+//! they come again: in a sentence, in a URL, in base64.
+//!
+//! A value is kept in memory, never written and never shown. Only what can be told from
+//! ordinary text is kept (`telling`), and no more of it than [`MOST_VALUES`] and
+//! [`MOST_BYTES`]: what was not seen for longest makes room.
+
+mod index;
+mod telling;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use foldhash::quality::RandomState;
+
+use super::common::Reach;
+use super::forms::{Form, Place, anywhere};
+use index::Index;
+
+/// What a learned value is called, and the mark of its placeholder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Secret {
+    pub(super) kind: &'static str,
+    pub(super) mark: u128,
+}
+
+/// The secrets of one tape that are known by their value.
+#[derive(Default)]
+pub(super) struct Learned {
+    values: HashMap<Box<[u8]>, Kept, RandomState>,
+    index: Index,
+    bytes: usize,
+    // Counts what was learned; never becomes less.
+    count: u64,
+    // Tells when a value was seen last.
+    tick: u64,
+    // Something was learned since it was last asked.
+    fresh: bool,
+    off: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    secret: Secret,
+    reach: Reach,
+    seen: u64,
+}
+
+impl fmt::Debug for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Learned")
+            .field("values", &self.values.len())
+            .field("off", &self.off)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Learned {
+    /// Learns nothing from now on, and forgets what it knows.
+    pub(super) fn turn_off(&mut self) {
+        *self = Self {
+            count: self.count,
+            off: true,
+            ..Self::default()
+        };
+    }
+
+    /// Keeps a value that stood where only a secret stands, if it can be told from other text.
+    pub(super) fn note(
+        &mut self,
+        value: &[u8],
+        kind: &'static str,
+        mark: impl FnOnce(&[u8]) -> u128,
+    ) {
+        if self.off || !telling::LENGTHS.contains(&value.len()) {
+            return;
+        }
+        self.tick += 1;
+        if let Some(known) = self.values.get_mut(value) {
+            known.seen = self.tick;
+            return;
+        }
+        let Some(reach) = telling::reach(value) else {
+            return;
+        };
+        if self.values.len() == MOST_VALUES || self.bytes + value.len() > MOST_BYTES {
+            self.forget_half();
+        }
+        let secret = Secret {
+            kind,
+            mark: mark(value),
+        };
+        let kept = Kept {
+            secret,
+            reach,
+            seen: self.tick,
+        };
+        self.keep(value.into(), kept);
+        self.count += 1;
+        self.fresh = true;
+    }
+
+    /// Calls `found` for every place where a learned value stands, in any of its forms.
+    #[inline]
+    pub(super) fn find(&self, text: &[u8], place: Place, found: impl FnMut(Range<usize>, Secret)) {
+        if !self.values.is_empty() {
+            self.index.find(text, place, found);
+        }
+    }
+
+    /// Whether a text may hold a learned value. Rarely wrong, and never where it does.
+    #[inline]
+    pub(super) fn may_stand_in(&self, text: &[u8]) -> bool {
+        !self.values.is_empty() && self.index.may_stand_in(text)
+    }
+
+    /// How much was learned. Never becomes less.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether something was learned since the last [`begin`](Self::begin).
+    pub(super) fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// A text is read: what it teaches is new.
+    pub(super) fn begin(&mut self) {
+        self.fresh = false;
+    }
+
+    /// What is known, with its kind, for another tape.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&[u8], &'static str)> {
+        self.values
+            .iter()
+            .map(|(value, kept)| (&**value, kept.secret.kind))
+    }
+
+    fn keep(&mut self, value: Box<[u8]>, kept: Kept) {
+        self.bytes += value.len();
+        let secret = kept.secret;
+        match (kept.reach, std::str::from_utf8(&value)) {
+            (Reach::Anywhere, Ok(text)) => {
+                for (literal, form) in anywhere(text) {
+                    self.index.insert(literal, form, secret);
+                }
+            }
+            _ => self.index.insert(value.to_vec(), Form::Words, secret),
+        }
+        self.values.insert(value, kept);
+    }
+
+    /// Forgets what was not seen for longest. Half of all at once, so that the cost of a new
+    /// search is shared by as many values.
+    fn forget_half(&mut self) {
+        let mut all: Vec<_> = std::mem::take(&mut self.values).into_iter().collect();
+        all.sort_unstable_by_key(|(_, kept)| Reverse(kept.seen));
+        self.index = Index::default();
+        self.bytes = 0;
+        for (value, kept) in all.into_iter().take(MOST_VALUES / 2) {
+            if self.bytes + value.len() <= MOST_BYTES / 2 {
+                self.keep(value, kept);
+            }
+        }
+    }
+}
+
+/// How many values of one tape are followed.
+const MOST_VALUES: usize = 256;
+
+/// How long they may be together, in bytes. Their forms take some fifteen times as much.
+const MOST_BYTES: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noted(learned: &mut Learned, value: &str) {
+        learned.note(value.as_bytes(), "password", |value| value.len() as u128);
+    }
+
+    fn hits(learned: &Learned, text: &str) -> Vec<String> {
+        let mut hits = Vec::new();
+        learned.find(text.as_bytes(), Place::Value, |span, _| {
+            hits.push(text.get(span).unwrap().to_owned());
+        });
+        hits
+    }
+
+    #[test]
+    fn what_was_not_seen_for_longest_is_forgotten_first() {
+        let mut learned = Learned::default();
+        let value = |number: usize| format!("s3cr3t-{number:05}x");
+        noted(&mut learned, "h4ndle-With-c4re");
+        for number in 0..10 * MOST_VALUES {
+            noted(&mut learned, &value(number));
+            noted(&mut learned, "h4ndle-With-c4re");
+            assert!(learned.values.len() <= MOST_VALUES);
+        }
+        assert_eq!(hits(&learned, "a h4ndle-With-c4re b"), ["h4ndle-With-c4re"]);
+        let last = value(10 * MOST_VALUES - 1);
+        assert_eq!(hits(&learned, &last), [last.as_str()]);
+        assert!(hits(&learned, &value(0)).is_empty());
+        assert_eq!(learned.count(), 10 * MOST_VALUES as u64 + 1);
+    }
+
+    #[test]
+    fn memory_is_bounded_in_bytes() {
+        let mut learned = Learned::default();
+        for number in 0..MOST_VALUES {
+            noted(&mut learned, &format!("{number}aB9c").repeat(200));
+            assert!(learned.bytes <= MOST_BYTES);
+        }
+        assert!(learned.values.len() > 8);
+    }
+
+    #[test]
+    fn debug_tells_no_value() {
+        let mut learned = Learned::default();
+        noted(&mut learned, "h4ndle-With-c4re");
+        assert!(!format!("{learned:?}").contains("h4ndle"));
+        learned.turn_off();
+        noted(&mut learned, "h4ndle-With-c4re");
+        assert!(hits(&learned, "h4ndle-With-c4re").is_empty());
+    }
+}
