@@ -1,10 +1,38 @@
 """Compares what the recorder kept of HTTP with what two byte tees, on either side of it, saw."""
 
 import collections
+import dataclasses
 import json
+import re
 
 from tape import Tape, envelopes, exact, has, member
 from wire import Exchange, Half
+
+
+# A session's id is a credential, wherever a peer repeats it.
+NUMBERED, HIDDEN = re.compile(rb"<REDACTED:session-id#\d+>"), b"<REDACTED:session-id>"
+
+
+def without_sessions(wire):
+    """The exchanges of the wire, with every session's id hidden in the messages as the recorder hides it."""
+    ids = set()
+    for exchange in wire:
+        for half in (exchange.request, exchange.response):
+            ids.add(half.field(b"mcp-session-id") if half else None)
+        ids.update(re.findall(rb"[?&]sessionId=([^&\s]+)", exchange.request.start))
+    ids.discard(None)
+
+    def hide(half):
+        body = half.body
+        for each in ids:
+            body = body.replace(each, HIDDEN)
+        return dataclasses.replace(half, body=body)
+
+    return [dataclasses.replace(each, request=hide(each.request), response=each.response and hide(each.response)) for each in wire]
+
+
+def unnumbered(messages):
+    return [NUMBERED.sub(HIDDEN, message) for message in messages]
 
 
 class HttpTape(Tape):
@@ -72,7 +100,7 @@ def as_exchange(kept):
     response = None
     if "response" in kept:
         response = Half(f"x {kept['response']['status']} x".encode(), [])
-    return Kept(request, response, kept["to_server"], kept["to_client"])
+    return Kept(request, response, unnumbered(kept["to_server"]), unnumbered(kept["to_client"]))
 
 
 def messages(exchange):
@@ -84,7 +112,7 @@ def messages(exchange):
 
 def tape_against(tape, wire):
     """What is wrong with the tape's exchanges, given those that went over the wire to the server."""
-    left = list(tape.exchanges())
+    left, wire = list(tape.exchanges()), without_sessions(wire)
     if len(left) != len(wire):
         mine, theirs = (collections.Counter(f"{e.method} {e.path}" for e in which) for which in (left, wire))
         return f"{len(left)} exchanges, the wire had {len(wire)}: tape has {mine - theirs} more, {theirs - mine} less"
@@ -155,7 +183,7 @@ def cassette_against(paths, wire):
     """Every message that crossed is in one of the cassettes, and nothing else is."""
     found = []
     for path in paths:
-        document = exact(path.read_text("utf-8"))
+        document = exact(NUMBERED.sub(HIDDEN, path.read_bytes()).decode("utf-8"))
         for exchange in member(document, "exchanges") or []:
             found += [member(exchange, "request"), member(exchange, "response")]
             found += [member(entry, "message") for entry in member(exchange, "stream") or []]
@@ -165,7 +193,7 @@ def cassette_against(paths, wire):
             found += [member(each, "message") for each in member(entry, "stream") or []]
     have = collections.Counter(repr(message) for message in found if isinstance(message, tuple))
     seen = collections.Counter()
-    for exchange in wire:
+    for exchange in without_sessions(wire):
         for part in messages(exchange):
             for message in part:
                 value = exact(message.decode("utf-8"))
