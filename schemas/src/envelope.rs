@@ -300,6 +300,7 @@ fn meaning(text: Text, message: &[u8]) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversation::IdKey;
 
     fn kind(message: &str) -> Kind<'_> {
         Envelope::parse(message.as_bytes()).kind
@@ -355,11 +356,10 @@ mod tests {
     fn ids_keep_type_and_spelling() {
         let id = |text: &str| {
             let message = format!(r#"{{"id":{text},"result":1}}"#);
-            let mut key = Vec::new();
-            if let Kind::Response { id, .. } = kind(&message) {
-                id.write_key(&mut key);
+            match kind(&message) {
+                Kind::Response { id, .. } => IdKey::exact(&id),
+                _ => panic!("{message} is no response"),
             }
-            key
         };
         let all = [
             "1",

@@ -94,6 +94,11 @@ impl<'a> Count<'a> {
         if name == "dependentSchemas" || name == "dependencies" {
             return self.sum(inner.as_object()?.values(), value);
         }
+        self.below(name, inner, value)
+    }
+
+    /// Keywords that look at what is inside the value.
+    fn below(&mut self, name: &str, inner: &'a Value, value: &'a Value) -> Option<u64> {
         let mut sum = 0_u64;
         match name {
             "properties" => {

@@ -5,7 +5,7 @@ use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Head, SseNote,
 };
 
-use super::dispatch::{Entry, HttpCheck};
+use super::dispatch::{Dispatch, Entry, HttpCheck};
 use super::{Checker, Out};
 use crate::finding::Doubt;
 use crate::http::HttpCase;
@@ -26,6 +26,18 @@ pub(super) enum Phase<'a> {
     Response,
     Stream(&'a SseNote),
     End,
+}
+
+impl Phase<'_> {
+    /// The rules that look then.
+    fn entries(self, dispatch: &Dispatch) -> &[Entry<HttpCheck>] {
+        match self {
+            Self::Request(_) => &dispatch.http_request,
+            Self::Response => &dispatch.http_response,
+            Self::Stream(_) => &dispatch.sse,
+            Self::End => &dispatch.http_end,
+        }
+    }
 }
 
 impl Checker {
@@ -235,12 +247,7 @@ impl Checker {
             note,
             revisions: revisions(session, conduit),
         };
-        let entries: &[Entry<HttpCheck>] = match phase {
-            Phase::Request(_) => &self.dispatch.http_request,
-            Phase::Response => &self.dispatch.http_response,
-            Phase::Stream(_) => &self.dispatch.sse,
-            Phase::End => &self.dispatch.http_end,
-        };
+        let entries = phase.entries(&self.dispatch);
         let carriers = conduit.carriers();
         for entry in entries {
             let applies = entry.revisions.covers(case.revisions);

@@ -132,15 +132,12 @@ impl Hangs {
     }
 
     fn ask(&mut self, event: &Event, id: &RequestId<'_>, method: &str) {
-        let mut id_text = Vec::new();
-        id.write_key(&mut id_text);
-        let id_text = String::from_utf8_lossy(id_text.get(1..).unwrap_or_default());
         let one = Waiting {
             seq: event.seq,
             at: event.at,
             session: event.session,
             dir: event.dir,
-            what: format!("{}, id {},", quoted(method), quoted(&id_text)),
+            what: format!("{}, id {},", quoted(method), quoted(id.text())),
             told: false,
         };
         let key = Key::by_value(id);

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::id::hash;
+use crate::session::asked::Asked;
 use crate::session::capabilities::Capability;
 use crate::session::tasks::State;
 use crate::session::tools::{Listed, TaskSupport};
@@ -196,34 +197,46 @@ pub(crate) static RESULTS: Invariant = Invariant {
 
 fn results(case: &Case<'_>, out: &mut Out<'_>) {
     let Some(asked) = case.asked() else { return };
-    let fail = |what: &str, pointer: &str| {
-        let fault = Fault::new(case.sender(), what).at(case.message, pointer);
-        fault.seen(asked.seq)
-    };
-    let tasks = &case.session.tasks;
-    let subject = asked.more().and_then(|more| more.subject);
     let result = case.message.result();
-    if let Some(task) = result
-        .filter(|_| asked.task)
-        .and_then(|result| result.get("task"))
-    {
-        let id = task.get("taskId").and_then(Value::string);
-        let known = id.and_then(|id| tasks.find(hash(id.as_bytes())));
-        // A notification may tell of a task before the result that creates it.
-        return match known.filter(|other| other.created) {
-            Some(other) => out.fail(
-                fail("a new task has the id of another", "/result/task/taskId").seen(other.seq),
-            ),
-            None => out.pass(),
-        };
+    let created = result.filter(|_| asked.task);
+    if let Some(task) = created.and_then(|result| result.get("task")) {
+        return new_task(case, asked, task, out);
     }
-    let method = asked.method;
-    if !matches!(
-        method,
+    if matches!(
+        asked.method,
         Method::TasksGet | Method::TasksResult | Method::TasksCancel
     ) {
-        return;
+        about_task(case, asked, result, out);
     }
+}
+
+fn blame(case: &Case<'_>, asked: &Asked, what: &str, pointer: &str) -> Fault {
+    let fault = Fault::new(case.sender(), what).at(case.message, pointer);
+    fault.seen(asked.seq)
+}
+
+/// The result of a request that was to run as a task.
+fn new_task(case: &Case<'_>, asked: &Asked, task: Value<'_>, out: &mut Out<'_>) {
+    let id = task.get("taskId").and_then(Value::string);
+    let tasks = &case.session.tasks;
+    let known = id.and_then(|id| tasks.find(hash(id.as_bytes())));
+    // A notification may tell of a task before the result that creates it.
+    match known.filter(|other| other.created) {
+        Some(other) => {
+            let what = "a new task has the id of another";
+            let fault = blame(case, asked, what, "/result/task/taskId");
+            out.fail(fault.seen(other.seq));
+        }
+        None => out.pass(),
+    }
+}
+
+/// The answer to a request about a task.
+fn about_task(case: &Case<'_>, asked: &Asked, result: Option<Value<'_>>, out: &mut Out<'_>) {
+    let tasks = &case.session.tasks;
+    let method = asked.method;
+    let fail = |what: &str, pointer: &str| blame(case, asked, what, pointer);
+    let subject = asked.more().and_then(|more| more.subject);
     let known = subject.and_then(|id| tasks.find(id));
     let refused = case.message.error_code() == Some(-32_602);
     match (known, result) {
@@ -241,11 +254,7 @@ fn results(case: &Case<'_>, out: &mut Out<'_>) {
             out.fail(fail("a task that had ended was cancelled", "/result").seen(task.seq));
         }
         (Some(_), Some(result)) if method == Method::TasksResult => {
-            let related = result.at(&["_meta", RELATED_TASK, "taskId"]);
-            let related = related
-                .and_then(Value::string)
-                .map(|id| hash(id.as_bytes()));
-            if related == subject {
+            if related(result) == subject {
                 out.pass();
             } else {
                 out.fail(fail(
@@ -256,6 +265,13 @@ fn results(case: &Case<'_>, out: &mut Out<'_>) {
         }
         _ => out.pass(),
     }
+}
+
+/// The task that a result says it belongs to.
+fn related(result: Value<'_>) -> Option<u64> {
+    let id = result.at(&["_meta", RELATED_TASK, "taskId"]);
+    let id = id.and_then(Value::string);
+    id.map(|id| hash(id.as_bytes()))
 }
 
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";

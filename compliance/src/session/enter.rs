@@ -101,6 +101,23 @@ impl Session {
         if self.follows.tokens {
             asked.token = token(message);
         }
+        self.enter_params(message, params, &mut asked);
+        if message.revisions == R5 && self.follows.inputs {
+            modern(message, params, &mut asked);
+        }
+        asked
+    }
+
+    fn set_level(&mut self, message: &Message<'_>, params: Value<'_>) {
+        let level = params.get("level").and_then(Value::string);
+        if let Some(level) = level.and_then(|one| rank(&one)) {
+            self.logging.before = self.logging.level.map(|(level, _, _)| level);
+            self.logging.level = Some((level, message.moment(), false));
+        }
+    }
+
+    /// What a request of this method asks for.
+    fn enter_params(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
         match message.method {
             Method::Initialize => {
                 let capabilities = params.get("capabilities").map(Capabilities::read);
@@ -128,7 +145,7 @@ impl Session {
             | Method::PromptsList
             | Method::ResourcesList
             | Method::ResourcesTemplatesList
-            | Method::TasksList => self.walk(message, params, &mut asked),
+            | Method::TasksList => self.walk(message, params, asked),
             Method::ResourcesRead => {
                 let uri = params.get("uri").and_then(Value::string);
                 asked.more_mut().subject = uri.map(|uri| hash(uri.as_bytes()));
@@ -143,13 +160,7 @@ impl Session {
                     self.subscriptions.end(&uri, message.moment());
                 }
             }
-            Method::LoggingSetLevel => {
-                let level = params.get("level").and_then(Value::string);
-                if let Some(level) = level.and_then(|one| rank(&one)) {
-                    self.logging.before = self.logging.level.map(|(level, _, _)| level);
-                    self.logging.level = Some((level, message.moment(), false));
-                }
-            }
+            Method::LoggingSetLevel => self.set_level(message, params),
             Method::TasksGet | Method::TasksResult | Method::TasksCancel => {
                 let task = params.get("taskId").and_then(Value::string);
                 asked.more_mut().subject = task.map(|task| hash(task.as_bytes()));
@@ -160,10 +171,6 @@ impl Session {
             }
             _ => {}
         }
-        if message.revisions == R5 && self.follows.inputs {
-            modern(message, params, &mut asked);
-        }
-        asked
     }
 
     fn asks_for_task(&self, message: &Message<'_>) -> bool {
@@ -277,25 +284,29 @@ impl Session {
         self.enter_result(message, &asked, result, key);
     }
 
+    /// The server answered `initialize` with a result.
+    fn agree(&mut self, message: &Message<'_>, result: Value<'_>) {
+        let moment = message.moment();
+        self.lifecycle.answered.get_or_insert((moment, true));
+        if self.lifecycle.agreed.is_some() {
+            return;
+        }
+        self.lifecycle.agreed = Some(moment);
+        let version = result.get("protocolVersion").and_then(Value::string);
+        let version = version.and_then(|name| Revisions::named(&name));
+        self.negotiated = version
+            .filter(|one| Revisions::HANDSHAKE.covers(*one))
+            .unwrap_or(Revisions::HANDSHAKE);
+        // By the letter of the documented format nothing is what was advertised.
+        let capabilities = result.get("capabilities").filter(|one| one.is_object());
+        self.server = capabilities
+            .map(Capabilities::read)
+            .or_else(|| self.by_the_letter().then(Capabilities::default));
+    }
+
     fn enter_result(&mut self, message: &Message<'_>, asked: &Asked, result: Value<'_>, key: Key) {
         match asked.method {
-            Method::Initialize => {
-                let moment = message.moment();
-                self.lifecycle.answered.get_or_insert((moment, true));
-                if self.lifecycle.agreed.is_none() {
-                    self.lifecycle.agreed = Some(moment);
-                    let version = result.get("protocolVersion").and_then(Value::string);
-                    let version = version.and_then(|name| Revisions::named(&name));
-                    self.negotiated = version
-                        .filter(|one| Revisions::HANDSHAKE.covers(*one))
-                        .unwrap_or(Revisions::HANDSHAKE);
-                    // By the letter of the documented format nothing is what was advertised.
-                    let capabilities = result.get("capabilities").filter(|one| one.is_object());
-                    self.server = capabilities
-                        .map(Capabilities::read)
-                        .or_else(|| self.by_the_letter().then(Capabilities::default));
-                }
-            }
+            Method::Initialize => self.agree(message, result),
             Method::ServerDiscover => {
                 self.discovered = result.get("capabilities").map(Capabilities::read);
             }

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::json;
 
-use super::line::{id_key, id_source, text_of};
+use super::line::{id_source, text_of};
 use super::tools::Tools;
 use super::{mirror, ours};
 
@@ -87,8 +88,8 @@ pub(crate) struct Client {
     version: Option<HeaderValue>,
     // The revision that the stateless requests name, for messages that cannot.
     stateless: Option<HeaderValue>,
-    waiting: HashMap<Vec<u8>, Waiting>,
-    initialize: Option<Vec<u8>>,
+    waiting: HashMap<IdKey, Waiting>,
+    initialize: Option<IdKey>,
     tools: Tools,
 }
 
@@ -314,9 +315,9 @@ impl Client {
     }
 
     fn wait(&mut self, id: &RequestId<'_>, method: &str, era: Era, exchange: ExchangeId) {
-        let key = id_key(id);
+        let key = IdKey::exact(id);
         if method == "initialize" {
-            self.initialize = Some(key.clone());
+            self.initialize = Some(key);
         }
         let waiting = Waiting {
             id: id_source(id),
@@ -328,12 +329,12 @@ impl Client {
     }
 
     fn answered(&mut self, id: &RequestId<'_>, result: Option<&[u8]>) {
-        let key = id_key(id);
+        let key = IdKey::exact(id);
         let Some(waiting) = self.waiting.remove(&key) else {
             return;
         };
         let Some(result) = result else { return };
-        if self.initialize.as_ref() == Some(&key) {
+        if self.initialize == Some(key) {
             self.initialize = None;
             let version = json::find(result, &["protocolVersion"]).and_then(text_of);
             self.version = version.and_then(|version| mirror::encode(&version));
@@ -347,7 +348,7 @@ impl Client {
     /// any more.
     fn cancelled(&mut self, params: Option<&[u8]>) -> Option<Waiting> {
         let source = json::find(params?, &["requestId"])?;
-        self.waiting.remove(&id_key(&RequestId::of_source(source)))
+        self.waiting.remove(&IdKey::exact_of(source))
     }
 }
 

@@ -48,13 +48,6 @@ pub(crate) fn id_source(id: &RequestId<'_>) -> Vec<u8> {
     out
 }
 
-/// A key that is equal for equal ids.
-pub(crate) fn id_key(id: &RequestId<'_>) -> Vec<u8> {
-    let mut key = Vec::new();
-    id.write_key(&mut key);
-    key
-}
-
 /// The meaning of a string's source text, quotes included; `None` for any other value.
 pub(crate) fn text_of(source: &[u8]) -> Option<Cow<'_, str>> {
     match RequestId::of_source(source.trim_ascii()) {

@@ -46,13 +46,14 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{Direction, Exit, Peer};
 use tapewright_schemas::json;
 
 use self::inbox::{Inbox, Taken};
 use self::wires::Wires;
-use crate::bridge::line::{id_key, id_source, one_line};
+use crate::bridge::line::{id_source, one_line};
 use crate::clock::Clock;
 use crate::upstream::Upstream;
 
@@ -185,11 +186,11 @@ impl Client {
         let sent = self.clock.now();
         // A server that takes nothing more may still have something to say.
         let taken = self.put(line.clone(), &method, until);
-        let key = id_key(&id);
+        let key = IdKey::exact(&id);
         loop {
             match self.next(until) {
                 Taken::Line(passed) => {
-                    if let Some(message) = self.hear(&passed, Some(&key))? {
+                    if let Some(message) = self.hear(&passed, Some(key))? {
                         let reply = Reply {
                             sent,
                             at: passed.at,
@@ -327,7 +328,7 @@ impl Client {
 
     /// Takes a line of the server: answers its requests, notes the rest; the response to
     /// the awaited id, when it is among it.
-    fn hear(&mut self, passed: &Passed, key: Option<&[u8]>) -> Result<Option<Bytes>, ClientError> {
+    fn hear(&mut self, passed: &Passed, key: Option<IdKey>) -> Result<Option<Bytes>, ClientError> {
         let mut found = None;
         let mut messages = Vec::new();
         for_each_message(&passed.message, |message| {
@@ -336,7 +337,7 @@ impl Client {
         for message in messages {
             let kind = Envelope::parse(&message).kind;
             if let (Kind::Response { id, .. }, Some(key), None) = (&kind, key, &found)
-                && id_key(id) == key
+                && IdKey::exact(id) == key
             {
                 found = Some(message.clone());
                 continue;

@@ -12,13 +12,14 @@
 //! What has no stream at all is kept for the general one. Nothing goes to two streams.
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::Unroutable;
 use tapewright_schemas::json;
 
 use super::stream::Stream;
 use super::switchboard::{GENERAL, MOST, Manner, StreamId, Switchboard};
-use crate::bridge::line::{id_key, one_line, text_of};
+use crate::bridge::line::{one_line, text_of};
 
 /// What could not be brought to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,13 +63,13 @@ impl Switchboard {
             let Kind::Response { id, result, .. } = Envelope::parse(message).kind else {
                 return;
             };
-            let key = id_key(&id);
-            if self.initialize.as_ref() == Some(&key) {
+            let key = IdKey::exact(&id);
+            if self.initialize == Some(key) {
                 self.initialize = None;
                 let version = result.and_then(|result| json::find(result, &["protocolVersion"]));
                 self.version = version.and_then(text_of).map(std::borrow::Cow::into_owned);
             }
-            self.settle(&key);
+            self.settle(key);
         });
     }
 
@@ -89,7 +90,7 @@ impl Switchboard {
                 }
                 let stream = self.related();
                 if self.asked.len() < MOST {
-                    self.asked.insert(id_key(id), stream);
+                    self.asked.insert(IdKey::exact(id), stream);
                 }
                 Ok(stream)
             }
@@ -99,7 +100,7 @@ impl Switchboard {
     }
 
     fn place_of(&self, id: &RequestId<'_>) -> Option<StreamId> {
-        self.requests.get(&id_key(id)).copied()
+        self.requests.get(&IdKey::exact(id)).copied()
     }
 
     fn place_batch(&self, line: &[u8]) -> Option<StreamId> {
@@ -119,7 +120,7 @@ impl Switchboard {
     ) -> Result<StreamId, Unroutable> {
         let member = |path: &[&str]| {
             let source = json::find(params?, path)?;
-            Some(id_key(&RequestId::of_source(source)))
+            Some(IdKey::exact_of(source))
         };
         if method == "notifications/progress"
             && let Some(token) = member(&["progressToken"])

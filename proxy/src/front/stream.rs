@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::task::Waker;
+use tapewright_schemas::conversation::IdKey;
 
 use bytes::Bytes;
 
@@ -35,7 +36,7 @@ pub(crate) struct Stream {
     /// Nobody can ever read it again.
     pub(crate) void: bool,
     /// Keys of the requests whose answers it owes, and the source text of their ids.
-    pub(crate) owed: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) owed: Vec<(IdKey, Vec<u8>)>,
     /// Nothing more will come.
     pub(crate) ended: bool,
     /// The response that carries it has begun.

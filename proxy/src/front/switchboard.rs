@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::task::Waker;
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::json;
 
 use super::given::Fate;
 use super::stream::{Next, Reader, Stream};
-use crate::bridge::line::{id_key, id_source, text_of};
+use crate::bridge::line::{id_source, text_of};
 
 /// Names one stream of a conversation.
 pub(crate) type StreamId = u64;
@@ -48,14 +49,14 @@ pub(crate) struct Switchboard {
     pub(super) manner: Manner,
     pub(super) streams: BTreeMap<StreamId, Stream>,
     // The client's requests that await their answer.
-    pub(super) requests: HashMap<Vec<u8>, StreamId>,
-    pub(super) tokens: HashMap<Vec<u8>, StreamId>,
+    pub(super) requests: HashMap<IdKey, StreamId>,
+    pub(super) tokens: HashMap<IdKey, StreamId>,
     // Where the server's own requests went.
-    pub(super) asked: HashMap<Vec<u8>, StreamId>,
+    pub(super) asked: HashMap<IdKey, StreamId>,
     // Requests that nobody waits for any more: an answer may still come, and goes nowhere.
-    cancelled: HashSet<Vec<u8>>,
-    cancelled_order: VecDeque<Vec<u8>>,
-    pub(super) initialize: Option<Vec<u8>>,
+    cancelled: HashSet<IdKey>,
+    cancelled_order: VecDeque<IdKey>,
+    pub(super) initialize: Option<IdKey>,
     pub(super) version: Option<String>,
     // The client has opened the general stream at least once.
     pub(super) heard: bool,
@@ -147,7 +148,7 @@ impl Switchboard {
     pub(crate) fn collides(&self, body: &[u8]) -> bool {
         let mut collides = false;
         each_request(body, |id, params| {
-            let key = id_key(id);
+            let key = IdKey::exact(id);
             collides |= self.requests.contains_key(&key) || self.cancelled.contains(&key);
             let token = params.and_then(token_of);
             collides |= token.is_some_and(|token| self.tokens.contains_key(&token));
@@ -165,7 +166,7 @@ impl Switchboard {
         stream.quiet = quiet;
         let mut tokens = Vec::new();
         each_request(body, |id, params| {
-            stream.owed.push((id_key(id), id_source(id)));
+            stream.owed.push((IdKey::exact(id), id_source(id)));
             tokens.extend(params.and_then(token_of));
             stream.logs |= params.is_some_and(wants_logs);
         });
@@ -180,7 +181,7 @@ impl Switchboard {
         self.next_stream += 1;
         for (key, _) in &stream.owed {
             self.cancelled.remove(key);
-            self.requests.insert(key.clone(), id);
+            self.requests.insert(*key, id);
         }
         for token in tokens {
             if self.tokens.len() < MOST {
@@ -190,7 +191,7 @@ impl Switchboard {
         if let Kind::Request { id, method, .. } = Envelope::parse(body).kind
             && method == "initialize"
         {
-            self.initialize = Some(id_key(&id));
+            self.initialize = Some(IdKey::exact(&id));
         }
         let reader = self.reader();
         stream.attach(reader);
@@ -203,12 +204,12 @@ impl Switchboard {
     pub(crate) fn observe(&mut self, body: &[u8]) {
         for_each_message(body, |message| match Envelope::parse(message).kind {
             Kind::Response { id, .. } => {
-                self.asked.remove(&id_key(&id));
+                self.asked.remove(&IdKey::exact(&id));
             }
             Kind::Notification { method, params } if method == "notifications/cancelled" => {
                 let id = params.and_then(|params| json::find(params, &["requestId"]));
                 if let Some(id) = id {
-                    self.cancel(&id_key(&RequestId::of_source(id)));
+                    self.cancel(IdKey::exact_of(id));
                 }
             }
             _ => {}
@@ -354,12 +355,12 @@ impl Switchboard {
     }
 
     /// A request has its answer, or nobody waits for it.
-    pub(super) fn settle(&mut self, key: &[u8]) {
-        let Some(stream) = self.requests.remove(key) else {
+    pub(super) fn settle(&mut self, key: IdKey) {
+        let Some(stream) = self.requests.remove(&key) else {
             return;
         };
         if let Some(found) = self.streams.get_mut(&stream) {
-            found.owed.retain(|(owed, _)| owed != key);
+            found.owed.retain(|(owed, _)| *owed != key);
             if found.owed.is_empty() {
                 self.close(stream);
             }
@@ -419,17 +420,17 @@ impl Switchboard {
         }
     }
 
-    fn cancel(&mut self, key: &[u8]) {
+    fn cancel(&mut self, key: IdKey) {
         // `initialize` cannot be cancelled (2025-11-25, basic/utilities/cancellation).
-        if self.initialize.as_deref() != Some(key) && self.requests.contains_key(key) {
+        if self.initialize != Some(key) && self.requests.contains_key(&key) {
             self.settle(key);
-            self.remember_cancelled(key.to_vec());
+            self.remember_cancelled(key);
         }
     }
 
-    fn remember_cancelled(&mut self, key: Vec<u8>) {
+    fn remember_cancelled(&mut self, key: IdKey) {
         self.requests.remove(&key);
-        if self.cancelled.insert(key.clone()) {
+        if self.cancelled.insert(key) {
             self.cancelled_order.push_back(key);
         }
         while self.cancelled_order.len() > MOST
@@ -449,9 +450,9 @@ fn each_request(body: &[u8], mut each: impl FnMut(&RequestId<'_>, Option<&[u8]>)
     });
 }
 
-fn token_of(params: &[u8]) -> Option<Vec<u8>> {
+fn token_of(params: &[u8]) -> Option<IdKey> {
     let token = json::find(params, &["_meta", "progressToken"])?;
-    Some(id_key(&RequestId::of_source(token)))
+    Some(IdKey::exact_of(token))
 }
 
 fn wants_logs(params: &[u8]) -> bool {

@@ -71,7 +71,7 @@ fn an_answer_alone_is_whole_and_anything_before_it_makes_a_stream() {
     assert_eq!(board.form(two, Waker::noop()), Some(Form::Events));
 
     let quiet = board.open(&request("3", ""), true).unwrap();
-    board.settle(&id_key(&RequestId::Number("2")));
+    board.settle(IdKey::exact(&RequestId::Number("2")));
     passed(board.route(&note("notifications/message", "")));
     assert_eq!(
         board.form(quiet, Waker::noop()),

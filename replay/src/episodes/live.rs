@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tapewright_proxy::bridge::hose::{Hose, Line};
 use tapewright_proxy::bridge::ours;
 use tapewright_proxy::upstream::{ChunkSink, ChunkSource, Life, Link, ReadResult};
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::Exit;
 
@@ -32,9 +33,9 @@ pub(super) struct Owed {
 #[derive(Default)]
 struct State {
     // Requests under way, by the key of their id: the source text of the id.
-    requests: HashMap<Vec<u8>, Vec<u8>>,
+    requests: HashMap<IdKey, Vec<u8>>,
     // The answer to this request is not for the client.
-    kept: Option<Vec<u8>>,
+    kept: Option<IdKey>,
     ended: bool,
     signalled: bool,
 }
@@ -81,7 +82,7 @@ impl Live {
         let Kind::Request { id, .. } = Envelope::parse(initialize).kind else {
             return false;
         };
-        self.owed.lock().kept = Some(key(&id));
+        self.owed.lock().kept = Some(IdKey::exact(&id));
         if !self.write(initialize) {
             return false;
         }
@@ -101,13 +102,13 @@ impl Live {
     /// Sends a request of the client, whose source text of the id is `id`. False when it is
     /// not taken.
     pub(super) fn ask(&mut self, id: &[u8], line: &[u8]) -> bool {
-        let id_key = key(&RequestId::of_source(id));
+        let id_key = IdKey::exact_of(id);
         {
             let mut state = self.owed.lock();
             if state.ended {
                 return false;
             }
-            state.requests.insert(id_key.clone(), id.to_vec());
+            state.requests.insert(id_key, id.to_vec());
         }
         let taken = self.write(line);
         if !taken {
@@ -124,7 +125,7 @@ impl Live {
 
     /// Whether a request with this id is under way.
     pub(super) fn owes(&self, id: &RequestId<'_>) -> bool {
-        self.owed.lock().requests.contains_key(&key(id))
+        self.owed.lock().requests.contains_key(&IdKey::exact(id))
     }
 
     /// Ends its input, and waits for its end.
@@ -163,7 +164,7 @@ impl Owed {
         for_each_message(&line, |message| {
             if let Kind::Response { id, .. } = Envelope::parse(message).kind {
                 let mut state = self.lock();
-                let key = key(&id);
+                let key = IdKey::exact(&id);
                 if state.kept.as_ref() == Some(&key) {
                     state.kept = None;
                     keep = true;
@@ -206,12 +207,6 @@ const INTRODUCTION_TIME: Duration = Duration::from_secs(60);
 
 /// The longest line of a live server that is carried.
 const LONGEST_LINE: usize = 256 << 20;
-
-fn key(id: &RequestId<'_>) -> Vec<u8> {
-    let mut key = Vec::new();
-    id.write_key(&mut key);
-    key
-}
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).spawn(work)

@@ -1,5 +1,6 @@
 //! What the messages are that belong to no request.
 
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 
 use crate::script::{Script, Words};
@@ -12,9 +13,9 @@ pub(crate) enum AsideKind {
     /// A notification of this method.
     Notification(String),
     /// A request with an id of this key.
-    Request(Vec<u8>),
+    Request(IdKey),
     /// A response to a request whose id has this key.
-    Response(Vec<u8>),
+    Response(IdKey),
 }
 
 /// The kinds of all asides of a script.
@@ -25,16 +26,8 @@ pub(super) fn kinds(script: &Script) -> Vec<AsideKind> {
         };
         match Envelope::of_json(script.source(*span)).kind {
             Kind::Notification { method, .. } => AsideKind::Notification(method.into_owned()),
-            Kind::Request { id, .. } => {
-                let mut key = Vec::new();
-                id.write_key(&mut key);
-                AsideKind::Request(key)
-            }
-            Kind::Response { id, .. } => {
-                let mut key = Vec::new();
-                id.write_key(&mut key);
-                AsideKind::Response(key)
-            }
+            Kind::Request { id, .. } => AsideKind::Request(IdKey::exact(&id)),
+            Kind::Response { id, .. } => AsideKind::Response(IdKey::exact(&id)),
             _ => AsideKind::Noise,
         }
     };

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json;
 
-use super::names::key_of;
 use super::scene::on_one_line;
 use super::{Output, OutputKind, Player};
 use crate::index::AsideKind;
@@ -20,14 +20,14 @@ pub(super) struct Asides {
     // to look for the next.
     heard: HashMap<String, usize>,
     // Requests of the server that await their reply, by the key of their live id.
-    awaited: HashMap<Vec<u8>, Awaited>,
+    awaited: HashMap<IdKey, Awaited>,
 }
 
 /// A request of the server whose reply is awaited.
 #[derive(Debug)]
 pub(super) struct Awaited {
     /// Key of the recorded id.
-    pub(super) recorded: Vec<u8>,
+    pub(super) recorded: IdKey,
     /// What the server asked for.
     pub(super) method: String,
     /// The scene that waits, and its take; none for an aside.
@@ -45,7 +45,7 @@ impl Asides {
     }
 
     /// A request of the server was asked.
-    pub(super) fn await_reply(&mut self, live: Vec<u8>, awaited: Awaited) {
+    pub(super) fn await_reply(&mut self, live: IdKey, awaited: Awaited) {
         if self.awaited.len() < AWAITED_LIMIT {
             self.awaited.insert(live, awaited);
         }
@@ -116,7 +116,7 @@ impl Player {
                         .to_owned(),
                     scene: None,
                 };
-                self.asides.await_reply(key_of(&live), awaited);
+                self.asides.await_reply(IdKey::exact_of(&live), awaited);
                 (OutputKind::Request, Some(live))
             }
             AsideKind::Response(_) => {
@@ -150,20 +150,15 @@ impl Player {
     }
 
     /// The client replied to a request of the server.
-    pub(super) fn reply(&mut self, now: Duration, live: &[u8], message: &[u8]) {
-        let Some(awaited) = self.asides.awaited.remove(live) else {
+    pub(super) fn reply(&mut self, now: Duration, live: IdKey, message: &[u8]) {
+        let Some(awaited) = self.asides.awaited.remove(&live) else {
             // A reply to nobody is nobody's business: a response is never answered.
             return;
         };
         let take = awaited.scene.map(|(_, take)| take);
-        let mut recorded = take.and_then(|take| self.recorded_reply(take, &awaited.recorded));
+        let mut recorded = take.and_then(|take| self.recorded_reply(take, awaited.recorded));
         if let Some((scene, _)) = awaited.scene {
-            self.replied(
-                now,
-                scene,
-                &awaited.recorded,
-                (recorded.as_deref(), message),
-            );
+            self.replied(now, scene, awaited.recorded, (recorded.as_deref(), message));
         }
         let said = self.find_said(
             0,

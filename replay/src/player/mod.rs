@@ -33,6 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed, for_each_message};
 use tapewright_schemas::json;
 
@@ -45,7 +46,7 @@ use crate::tally::Tally;
 pub use output::{Output, OutputKind};
 
 use asides::Asides;
-use names::{Names, key_of, splice};
+use names::{Names, splice};
 use scene::Scene;
 
 /// A session that is played.
@@ -67,7 +68,7 @@ pub struct Player {
     // Scenes that wait for the client to have said what stands here.
     held: BTreeSet<(Moment, u64)>,
     // The scenes of live requests by the key of their id.
-    by_id: HashMap<Vec<u8>, Vec<u64>>,
+    by_id: HashMap<IdKey, Vec<u64>>,
     // What is said at once: misses, and what has no recording.
     ready: VecDeque<Output>,
     // The furthest thing that the client said, and when it said it now.
@@ -246,11 +247,7 @@ impl Player {
                 }
                 self.heard_notification(now, method);
             }
-            Kind::Response { id, .. } => {
-                let mut key = Vec::new();
-                id.write_key(&mut key);
-                self.reply(now, &key, message);
-            }
+            Kind::Response { id, .. } => self.reply(now, IdKey::exact(id), message),
             Kind::Malformed(Malformed::Blank) => {}
             Kind::Malformed(Malformed::NotJson | Malformed::NotUtf8) => {
                 self.ready.push_back(Output::parse_error());
@@ -291,7 +288,11 @@ impl Player {
     }
 
     fn cancel(&mut self, now: Duration, id: &[u8]) {
-        let scenes = self.by_id.get(&key_of(id)).cloned().unwrap_or_default();
+        let scenes = self
+            .by_id
+            .get(&IdKey::exact_of(id))
+            .cloned()
+            .unwrap_or_default();
         // Of several requests with this id the oldest that was not cancelled yet.
         for number in scenes {
             let Some(scene) = self.scenes.get_mut(&number) else {

@@ -11,6 +11,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::json::{self, Span};
 
@@ -26,20 +27,13 @@ pub(super) struct Names {
     // The other way round.
     live: HashMap<Vec<u8>, Vec<u8>>,
     // Recorded id of a client's request, to the live one.
-    ids: HashMap<Vec<u8>, Bytes>,
+    ids: HashMap<IdKey, Bytes>,
     // Recorded progress token, to the live one, if there is one.
-    tokens: HashMap<Vec<u8>, Option<Bytes>>,
+    tokens: HashMap<IdKey, Option<Bytes>>,
     // Recorded id of a server's request, to the live one.
-    server_ids: HashMap<Vec<u8>, Bytes>,
-    used: HashSet<Vec<u8>>,
+    server_ids: HashMap<IdKey, Bytes>,
+    used: HashSet<IdKey>,
     minted: u64,
-}
-
-/// A key that is equal for equal ids and different for different ones.
-pub(super) fn key_of(source: &[u8]) -> Vec<u8> {
-    let mut key = Vec::new();
-    RequestId::of_source(source).write_key(&mut key);
-    key
 }
 
 /// How many names of one sort are remembered: a client of a recording that is played over
@@ -56,16 +50,16 @@ impl Names {
         live_token: Option<Bytes>,
     ) {
         if let Some(recorded) = recorded {
-            self.ids.insert(key_of(recorded), live.clone());
+            self.ids.insert(IdKey::exact_of(recorded), live.clone());
         }
         if let Some(recorded) = recorded_token {
-            self.tokens.insert(key_of(recorded), live_token);
+            self.tokens.insert(IdKey::exact_of(recorded), live_token);
         }
     }
 
     /// The live id of a recorded request of the server.
     pub(super) fn ask(&mut self, recorded: &[u8]) -> Bytes {
-        let key = key_of(recorded);
+        let key = IdKey::exact_of(recorded);
         let fresh = !self.mint_all && !self.used.contains(&key);
         let live = if fresh {
             Bytes::copy_from_slice(recorded)
@@ -73,7 +67,7 @@ impl Names {
             self.mint(recorded)
         };
         if self.used.len() < LIMIT {
-            self.used.insert(key_of(&live));
+            self.used.insert(IdKey::exact_of(&live));
         }
         self.server_ids.insert(key, live.clone());
         live
@@ -90,7 +84,7 @@ impl Names {
                 }
                 _ => format!("\"replay-{number}\""),
             };
-            if !self.used.contains(&key_of(text.as_bytes())) {
+            if !self.used.contains(&IdKey::exact_of(text.as_bytes())) {
                 return text.into();
             }
         }
@@ -118,7 +112,7 @@ impl Names {
 
     /// The live id of a client's request.
     pub(super) fn live_id(&self, recorded: &[u8]) -> Option<&Bytes> {
-        self.ids.get(&key_of(recorded))
+        self.ids.get(&IdKey::exact_of(recorded))
     }
 
     /// A message of the recorded server as it is said in this session; `None` when it
@@ -134,7 +128,7 @@ impl Names {
             Some(b"notifications/progress") => {
                 let place = tree.find(&["params", "progressToken"]);
                 if let Some(place) = place {
-                    match self.tokens.get(&key_of(tree.source(place))) {
+                    match self.tokens.get(&IdKey::exact_of(tree.source(place))) {
                         Some(Some(live)) => edits.push((tree.span(place), live.clone())),
                         Some(None) => return None,
                         None => {}
@@ -143,7 +137,7 @@ impl Names {
             }
             Some(b"notifications/cancelled") => {
                 if let Some(place) = tree.find(&["params", "requestId"]) {
-                    let key = key_of(tree.source(place));
+                    let key = IdKey::exact_of(tree.source(place));
                     let live = self.server_ids.get(&key).or_else(|| self.ids.get(&key));
                     edits.extend(live.map(|live| (tree.span(place), live.clone())));
                 }
@@ -161,7 +155,7 @@ impl Names {
         const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
         const RELATED: &str = "io.modelcontextprotocol/related-task";
         if let Some(place) = tree.find(&[part, "_meta", SUBSCRIPTION]) {
-            let live = self.ids.get(&key_of(tree.source(place)));
+            let live = self.ids.get(&IdKey::exact_of(tree.source(place)));
             edits.extend(live.map(|live| (tree.span(place), live.clone())));
         }
         if self.live.is_empty() {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::json;
 
-use super::names::key_of;
 use super::scene::Scene;
 use super::{Output, Player};
 use crate::era;
@@ -125,7 +125,10 @@ impl Player {
         );
         let number = self.next_scene;
         self.next_scene += 1;
-        self.by_id.entry(key_of(&id)).or_default().push(number);
+        self.by_id
+            .entry(IdKey::exact_of(&id))
+            .or_default()
+            .push(number);
         self.scenes
             .insert(number, Scene::new(ordinal, take, id, now));
         self.schedule(number);

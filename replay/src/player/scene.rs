@@ -5,16 +5,17 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::{self, Span};
 
 use super::asides::Awaited;
-use super::names::{key_of, splice};
+use super::names::splice;
 use super::{Due, Output, OutputKind, Player};
 use crate::json::compact;
 use crate::options::Unanswered;
-use crate::script::{Cue, Take, TakePlace};
+use crate::script::{Cue, Moment, Script, Take, TakePlace};
 
 /// A request that is being answered.
 #[derive(Debug)]
@@ -30,8 +31,8 @@ pub(super) struct Scene {
     from: Duration,
     from_us: u64,
     // Requests of the server that were asked and replied to, by their recorded ids.
-    asked: HashSet<Vec<u8>>,
-    replied: HashSet<Vec<u8>>,
+    asked: HashSet<IdKey>,
+    replied: HashSet<IdKey>,
 }
 
 /// What a scene waits for.
@@ -44,9 +45,29 @@ enum Wait {
     /// Nothing: it is recorded that nothing more came.
     Ever,
     /// The reply to the server's request with this recorded id.
-    Reply(Vec<u8>),
+    Reply(IdKey),
     /// Its time, which is on the agenda.
     Time,
+}
+
+/// How far a scene goes by itself.
+struct Stretch {
+    stop: Stop,
+    /// What the client had said last of what was gone over.
+    passed: Option<Moment>,
+}
+
+/// Where a scene stops.
+#[derive(Clone, Copy)]
+enum Stop {
+    /// What comes next has its time.
+    At(Moment),
+    /// A cue that waits until the client has come as far.
+    Held { cue: Moment, after: Moment },
+    /// A cue of the client's that it has to say again.
+    Waits { cue: Moment },
+    /// Nothing more comes.
+    Ever,
 }
 
 impl Scene {
@@ -64,6 +85,56 @@ impl Scene {
         }
     }
 
+    /// Goes over what the client had said in the meantime, up to what it cannot pass yet.
+    ///
+    /// `reached` is how far the client has come in the recording; `hangs` whether what was
+    /// never answered is not answered now.
+    fn advance(
+        &mut self,
+        script: &Script,
+        take: &Take,
+        reached: Option<Moment>,
+        hangs: bool,
+    ) -> Stretch {
+        let cues = script.cues(take);
+        let mut passed = None;
+        let (wait, stop) = loop {
+            let Some(cue) = cues.get(self.next) else {
+                if take.response.is_some() {
+                    break (Wait::Time, Stop::At(take.answered));
+                }
+                // An HTTP exchange or a process would stay open just so.
+                break (Wait::Ever, Stop::Ever);
+            };
+            if cue.dir == Direction::ToClient {
+                break match cue.after.filter(|after| reached < Some(*after)) {
+                    Some(after) => (
+                        Wait::Client,
+                        Stop::Held {
+                            cue: cue.when,
+                            after,
+                        },
+                    ),
+                    None => (Wait::Time, Stop::At(cue.when)),
+                };
+            }
+            match wait(&script.words(&cue.words), self) {
+                Some(Wait::Reply(key)) if !self.replied.contains(&key) => {
+                    break (Wait::Reply(key), Stop::Waits { cue: cue.when });
+                }
+                Some(Wait::Cancel) if !self.cancelled && hangs => {
+                    break (Wait::Cancel, Stop::Waits { cue: cue.when });
+                }
+                _ => {
+                    passed = Some(cue.when);
+                    self.next += 1;
+                }
+            }
+        };
+        self.wait = wait;
+        Stretch { stop, passed }
+    }
+
     pub(super) fn awaits_cancel(&self) -> bool {
         self.wait == Wait::Cancel
     }
@@ -79,53 +150,25 @@ impl Player {
         let Some(take) = script.take(scene.take) else {
             return;
         };
-        let cues = script.cues(take);
-        let mut passed = None;
-        let moment = loop {
-            let Some(cue) = cues.get(scene.next) else {
-                if take.response.is_some() {
-                    break Some(take.answered);
-                }
-                // An HTTP exchange or a process would stay open just so.
-                scene.wait = Wait::Ever;
-                break None;
-            };
-            if cue.dir == Direction::ToClient {
-                let reached = self.reached.map(|(moment, _)| moment);
-                if let Some(after) = cue.after.filter(|after| reached < Some(*after)) {
-                    self.pending.insert((cue.when, number));
-                    self.held.insert((after, number));
-                    scene.wait = Wait::Client;
-                    break None;
-                }
-                break Some(cue.when);
+        let reached = self.reached.map(|(moment, _)| moment);
+        let hangs = self.index.options.unanswered == Unanswered::Hang;
+        let Stretch { stop, passed } = scene.advance(&script, take, reached, hangs);
+        match stop {
+            Stop::At(_) | Stop::Ever => {}
+            Stop::Waits { cue } => {
+                self.pending.insert((cue, number));
             }
-            match wait(&script.words(&cue.words), scene) {
-                Some(Wait::Reply(key)) if !scene.replied.contains(&key) => {
-                    self.pending.insert((cue.when, number));
-                    scene.wait = Wait::Reply(key);
-                    break None;
-                }
-                Some(Wait::Cancel)
-                    if !scene.cancelled && self.index.options.unanswered == Unanswered::Hang =>
-                {
-                    self.pending.insert((cue.when, number));
-                    scene.wait = Wait::Cancel;
-                    break None;
-                }
-                _ => {
-                    passed = Some(cue.when);
-                    scene.next += 1;
-                }
+            Stop::Held { cue, after } => {
+                self.pending.insert((cue, number));
+                self.held.insert((after, number));
             }
-        };
+        }
         if let (Some(passed), from) = (passed, scene.from) {
             self.reach(from, passed);
         }
-        let (Some(moment), Some(scene)) = (moment, self.scenes.get_mut(&number)) else {
+        let (Stop::At(moment), Some(scene)) = (stop, self.scenes.get_mut(&number)) else {
             return;
         };
-        scene.wait = Wait::Time;
         let gap = moment.at_us.saturating_sub(scene.from_us);
         let at = scene
             .from
@@ -165,8 +208,8 @@ impl Player {
         let (kind, id) = match Envelope::parse(&message).kind {
             Kind::Request { method, .. } => {
                 let recorded = json::find(&message, &["id"])?;
-                let key = key_of(recorded);
-                scene.asked.insert(key.clone());
+                let key = IdKey::exact_of(recorded);
+                scene.asked.insert(key);
                 scene.replied.remove(&key);
                 let live = self.names.ask(recorded);
                 let awaited = Awaited {
@@ -174,7 +217,7 @@ impl Player {
                     method: method.into_owned(),
                     scene: Some((number, scene.take)),
                 };
-                self.asides.await_reply(key_of(&live), awaited);
+                self.asides.await_reply(IdKey::exact_of(&live), awaited);
                 (OutputKind::Request, Some(live))
             }
             Kind::Response { .. } => {
@@ -247,12 +290,12 @@ impl Player {
 
     /// What the recorded client replied, in the course of a take, to the request of the
     /// server whose id has this key.
-    pub(super) fn recorded_reply(&self, take: usize, key: &[u8]) -> Option<Bytes> {
+    pub(super) fn recorded_reply(&self, take: usize, key: IdKey) -> Option<Bytes> {
         let script = &self.index.script;
         let cues = script.cues(script.take(take)?).iter();
         cues.filter(|cue| cue.dir == Direction::ToServer)
             .map(|cue| script.words(&cue.words))
-            .find(|words| json::find(words, &["id"]).is_some_and(|id| key_of(id) == key))
+            .find(|words| json::find(words, &["id"]).is_some_and(|id| IdKey::exact_of(id) == key))
     }
 
     /// The client replied to a request of a scene: what it replied when it was recorded, if
@@ -261,7 +304,7 @@ impl Player {
         &mut self,
         now: Duration,
         number: u64,
-        key: &[u8],
+        key: IdKey,
         (recorded, live): (Option<&[u8]>, &[u8]),
     ) {
         let Some(scene) = self.scenes.get_mut(&number) else {
@@ -270,8 +313,8 @@ impl Player {
         if let Some(recorded) = recorded {
             self.names.learn(recorded, live);
         }
-        scene.replied.insert(key.to_vec());
-        if matches!(&scene.wait, Wait::Reply(awaited) if awaited == key) {
+        scene.replied.insert(key);
+        if matches!(&scene.wait, Wait::Reply(awaited) if *awaited == key) {
             self.resume(now, number);
         }
     }
@@ -329,7 +372,7 @@ impl Player {
         let Some(scene) = self.scenes.remove(&number) else {
             return;
         };
-        let key = key_of(&scene.id);
+        let key = IdKey::exact_of(&scene.id);
         if let Some(scenes) = self.by_id.get_mut(&key) {
             scenes.retain(|one| *one != number);
             if scenes.is_empty() {
@@ -362,8 +405,7 @@ impl Player {
 fn wait(message: &[u8], scene: &Scene) -> Option<Wait> {
     match Envelope::parse(message).kind {
         Kind::Response { id, .. } => {
-            let mut key = Vec::new();
-            id.write_key(&mut key);
+            let key = IdKey::exact(&id);
             scene.asked.contains(&key).then_some(Wait::Reply(key))
         }
         Kind::Notification { method, .. } if method == "notifications/cancelled" => {

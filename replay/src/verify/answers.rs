@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_proxy::client::{Answer, Answers, Asked};
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::Direction;
 
@@ -17,7 +18,7 @@ pub(super) struct Recorded(Arc<Mutex<VecDeque<Exchange>>>);
 /// A request of the server and what it got.
 #[derive(Clone, Debug)]
 struct Exchange {
-    key: Vec<u8>,
+    key: IdKey,
     method: String,
     answer: Option<Answer>,
 }
@@ -30,17 +31,14 @@ impl Recorded {
             let words = script.words(&cue.words);
             match (cue.dir, Envelope::parse(&words).kind) {
                 (Direction::ToClient, Kind::Request { id, method, .. }) => {
-                    let mut key = Vec::new();
-                    id.write_key(&mut key);
                     waiting.push_back(Exchange {
-                        key,
+                        key: IdKey::exact(&id),
                         method: method.into_owned(),
                         answer: None,
                     });
                 }
                 (Direction::ToServer, Kind::Response { id, result, error }) => {
-                    let mut key = Vec::new();
-                    id.write_key(&mut key);
+                    let key = IdKey::exact(&id);
                     let open = |one: &&mut Exchange| one.key == key && one.answer.is_none();
                     if let Some(one) = waiting.iter_mut().find(open) {
                         one.answer = Some(answer(result, error));

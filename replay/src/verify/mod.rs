@@ -228,12 +228,9 @@ impl Session<'_> {
             verdict: Verdict::Same,
         };
         let Some(response) = take.response else {
-            let why = match &take.place {
-                TakePlace::Unanswered(_, why) => why.as_str(),
-                TakePlace::Exchange(_) | TakePlace::Probe(_) => "no answer",
+            check.verdict = Verdict::Skipped {
+                why: unanswered(take),
             };
-            let why = format!("it was recorded without an answer ({why})");
-            check.verdict = Verdict::Skipped { why };
             return Ok(check);
         };
         let client = match &mut self.client {
@@ -242,17 +239,9 @@ impl Session<'_> {
         };
         let recorded = self.script.share(response.span);
         let id = client.fresh_id();
-        let request = match prepare(self.script, take, id, &self.names) {
-            Prepared::Request(request) => request,
-            Prepared::Hidden { path } => {
-                let why = format!(
-                    "the recording holds a placeholder at {path}, and what stood there is not known"
-                );
-                check.verdict = Verdict::Skipped { why };
-                return Ok(check);
-            }
-            Prepared::Strange => {
-                let why = "it is no request that can be sent: it has no id".to_owned();
+        let request = match sendable(prepare(self.script, take, id, &self.names)) {
+            Ok(request) => request,
+            Err(why) => {
                 check.verdict = Verdict::Skipped { why };
                 return Ok(check);
             }
@@ -293,5 +282,25 @@ impl Session<'_> {
             }
         }
         Ok(client)
+    }
+}
+
+/// Why a take without an answer is not verified.
+fn unanswered(take: &Take) -> String {
+    let why = match &take.place {
+        TakePlace::Unanswered(_, why) => why.as_str(),
+        TakePlace::Exchange(_) | TakePlace::Probe(_) => "no answer",
+    };
+    format!("it was recorded without an answer ({why})")
+}
+
+/// The request, or why it cannot be sent.
+fn sendable(prepared: Prepared) -> Result<Bytes, String> {
+    match prepared {
+        Prepared::Request(request) => Ok(request),
+        Prepared::Hidden { path } => Err(format!(
+            "the recording holds a placeholder at {path}, and what stood there is not known"
+        )),
+        Prepared::Strange => Err("it is no request that can be sent: it has no id".to_owned()),
     }
 }

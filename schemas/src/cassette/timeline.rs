@@ -60,18 +60,9 @@ impl Cassette {
         // What other tools wrote says nothing of its transport.
         let foreign = !http && self.meta("tapewright_version").is_none();
         let events = timeline.into_events(foreign);
-        let meta = |name| self.meta(name).unwrap_or_default().to_owned();
+        let header = self.header(http);
         Recording {
-            header: Header {
-                tape: VERSION.to_owned(),
-                created: meta("recorded_at"),
-                by: meta("tapewright_version"),
-                label: meta("label"),
-                upstream: meta("source_url"),
-                transport: if http { "http" } else { "" }.to_owned(),
-                redacted: true,
-                ..Header::default()
-            },
+            header,
             ending: Ending::Footer(Footer {
                 at_us,
                 events: events.len() as u64,
@@ -81,6 +72,21 @@ impl Cassette {
             }),
             events,
             timed: self.exchanges.iter().any(|one| one.sent.is_some()),
+        }
+    }
+
+    /// What a tape of this would begin with.
+    fn header(&self, http: bool) -> Header {
+        let meta = |name| self.meta(name).unwrap_or_default().to_owned();
+        Header {
+            tape: VERSION.to_owned(),
+            created: meta("recorded_at"),
+            by: meta("tapewright_version"),
+            label: meta("label"),
+            upstream: meta("source_url"),
+            transport: if http { "http" } else { "" }.to_owned(),
+            redacted: true,
+            ..Header::default()
         }
     }
 }

@@ -42,16 +42,14 @@ impl<'a> RequestId<'a> {
         }
     }
 
-    /// Appends a key that is equal for equal ids and different for different ones.
-    pub fn write_key(&self, out: &mut Vec<u8>) {
-        let (tag, text) = match self {
-            Self::Null => (b'0', ""),
-            Self::Number(text) => (b'n', *text),
-            Self::Other(text) => (b'o', *text),
-            Self::Text(text) => (b't', text.as_ref()),
-        };
-        out.push(tag);
-        out.extend_from_slice(text.as_bytes());
+    /// What it says, without the quotes of a string.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Null => "",
+            Self::Number(text) | Self::Other(text) => text,
+            Self::Text(text) => text,
+        }
     }
 
     /// Whether a response can name its request by this id.

@@ -56,6 +56,9 @@ pub struct Origin {
     pub carrier: Carrier,
     /// Who made it.
     pub maker: Maker,
+    /// The event that carried it said `event: message`, which it need not
+    /// (the default name of an event, WHATWG HTML §9.2.6).
+    pub named: bool,
 }
 
 impl Origin {

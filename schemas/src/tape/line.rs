@@ -60,6 +60,9 @@ pub(super) fn push_origin(origin: Origin, out: &mut Vec<u8>) {
     if origin.maker != Maker::default() {
         push_text("by", origin.maker.name(), out);
     }
+    if origin.named {
+        out.extend_from_slice(b",\"event\":\"message\"");
+    }
 }
 
 pub(super) fn push_line_end(end: LineEnd, out: &mut Vec<u8>) {

@@ -55,7 +55,7 @@
 //! {"seq":6,…,"session":1,"began":"session_id"}
 //! {"seq":7,…,"conduit":1,"dir":"to_client","sse":{"id":"1","retry_ms":500,"message":false}}
 //! {"seq":8,…,"conduit":1,"dir":"to_client","sse":{"id":"2","message":true}}
-//! {"seq":9,…,"conduit":1,"dir":"to_client","message":{"jsonrpc":"2.0",…},"eol":"none"}
+//! {"seq":9,…,"conduit":1,"dir":"to_client","event":"message","message":{"jsonrpc":"2.0",…},"eol":"none"}
 //! {"seq":10,…,"conduit":1,"dir":"to_client","closed":"end of input"}
 //! {"seq":11,…,"conduit":1,"added":{"request_us":60,"response_us":21}}
 //! ```
@@ -70,6 +70,8 @@
 //!   `base64` or `clipped`.
 //! - `sse` is what an event of a stream says beside its data; with `"message":true` the
 //!   message follows, and with `"cut":true` the stream ended before the event did.
+//! - `event` of a message stands where its event of a stream said `event: message`, which
+//!   is what an event without a name is, too.
 //! - `edited` is what we changed on its way, `before` and `after`; `trailers` are fields.
 //! - `closed` with `"aborted":true` was broken off in the middle.
 //! - `began` and `ended` tell of a session, `added` how long an exchange was in our hands.

@@ -103,6 +103,7 @@ impl Fields {
             b"era" => self.era = Some(word(name, value, Era::from_name)?),
             b"number" => self.origin.number = MessageNumber::new(of(name, value)?),
             b"via" => self.origin.carrier = word(name, value, Carrier::from_name)?,
+            b"event" => self.origin.named = of::<String>(name, value)? == "message",
             b"by" => self.origin.maker = word(name, value, Maker::from_name)?,
             b"eol" => self.end = word(name, value, line_end)?,
             b"message" => {

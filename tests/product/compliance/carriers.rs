@@ -337,12 +337,16 @@ fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
 #[test]
 fn who_answers_after_us_is_not_blamed() {
     // It answers once its input has ended, and by then its client has had an answer of ours.
-    let script = format!(
-        "while read -r line; do case \"$line\" in *initialize\\\"*) echo '{RESULT}';; *ping*) cat > /dev/null; echo '{PONG}';; esac; done"
-    );
     let folder = tempfile::tempdir().unwrap();
-    let tape = folder.path().join("run.tape.jsonl");
+    let (tape, marker) = (
+        folder.path().join("run.tape.jsonl"),
+        folder.path().join("marker"),
+    );
+    let script = format!(
+        "while read -r line; do case \"$line\" in *initialize\\\"*) echo '{RESULT}';; *ping*) : > \"$HEARD\"; cat > /dev/null; echo '{PONG}';; esac; done"
+    );
     let mut command = tapewright();
+    command.env("HEARD", &marker);
     let listen = [
         "record",
         "--listen",
@@ -369,8 +373,7 @@ fn who_answers_after_us_is_not_blamed() {
     assert_eq!(ask(&gateway, post(address, &fields, INITIALIZED)), 202);
     let mut asking = gateway.connect();
     asking.send(post(address, &fields, PING));
-    let asked = || fs::read_to_string(gateway.tape()).is_ok_and(|text| text.contains("\"ping\""));
-    assert!(eventually(Duration::from_secs(60), asked));
+    assert!(eventually(Duration::from_secs(60), || marker.exists()));
     let last = format!("{fields}Connection: close\r\n");
     ask(&gateway, request("DELETE /mcp", address, &last));
     let head = asking.head();

@@ -1,7 +1,7 @@
 //! Sessions of the streamable transport, told apart as the wire tells them apart.
 
 use tapewright_schemas::era::Era;
-use tapewright_schemas::event::{Direction, EventBody, SessionMark};
+use tapewright_schemas::event::{Direction, Event, EventBody, SessionMark};
 
 use crate::support::http::{
     Recorded, Strict, Upstream, Wire, chunk, find, json, pair, post, request,
@@ -365,6 +365,12 @@ fn everything_that_a_stream_says_is_recorded() {
     assert_eq!(notes.iter().filter(|note| note.cut).count(), 1);
     assert!(notes.last().is_some_and(|note| note.cut));
     assert!(!notes[0].message && notes[2].message);
+    let named = |event: &Event| match &event.body {
+        EventBody::Message { origin, .. } if event.dir == Direction::ToClient => Some(origin.named),
+        _ => None,
+    };
+    let named: Vec<bool> = exchanges[0].events.iter().filter_map(named).collect();
+    assert_eq!(named, [true, false]);
     assert_eq!(exchanges[0].session, exchanges[1].session);
 }
 

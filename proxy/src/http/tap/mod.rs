@@ -230,7 +230,7 @@ impl Tap {
             self.watch.message(payload.kept(), Some(&envelope));
         }
         drop(envelope);
-        self.log.note(self.dir, body_of(payload, is_message));
+        self.log.note(self.dir, body_of(payload, is_message, false));
     }
 
     fn is_message(&self, payload: &Payload, envelope: &Envelope<'_>) -> bool {
@@ -302,17 +302,21 @@ impl Tap {
         };
         let worth_noting = note != plain || payload.is_none();
         let note = worth_noting.then(|| EventBody::Sse(Box::new(note)));
-        let body = payload.map(|payload| body_of(payload, is_message));
+        let named = event.event.as_deref() == Some(b"message");
+        let body = payload.map(|payload| body_of(payload, is_message, named));
         self.log.note_all(self.dir, note.into_iter().chain(body));
     }
 }
 
-fn body_of(payload: Payload, is_message: bool) -> EventBody {
+fn body_of(payload: Payload, is_message: bool, named: bool) -> EventBody {
     if is_message {
         EventBody::Message {
             payload,
             end: LineEnd::None,
-            origin: Origin::default(),
+            origin: Origin {
+                named,
+                ..Origin::default()
+            },
         }
     } else {
         EventBody::Body { payload }

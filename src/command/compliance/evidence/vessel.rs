@@ -11,6 +11,7 @@ use tapewright_compliance::{Checker, Facts, Selection, capture};
 use tapewright_replay::Script;
 use tapewright_schemas::capture::{Capture, Exchange, Session};
 use tapewright_schemas::cassette;
+use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event, EventBody, Payload, Sink as _};
 use tapewright_schemas::recording::{Document, FileKind};
@@ -165,7 +166,7 @@ impl Source {
 fn parts(events: &[Event]) -> Vec<Vec<usize>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     let mut exchanges = HashMap::new();
-    let mut open: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut open: HashMap<(bool, IdKey), usize> = HashMap::new();
     for (place, event) in events.iter().enumerate() {
         if event.conduit.0 != 0 {
             let part = *exchanges.entry(event.conduit).or_insert_with(|| {
@@ -192,7 +193,7 @@ fn parts(events: &[Event]) -> Vec<Vec<usize>> {
 }
 
 /// Of a request or a response: whether it asks, and the id with the side that asked.
-fn id(event: &Event) -> Option<(bool, Vec<u8>)> {
+fn id(event: &Event) -> Option<(bool, (bool, IdKey))> {
     let EventBody::Message {
         payload: Payload::Whole(bytes),
         ..
@@ -207,9 +208,7 @@ fn id(event: &Event) -> Option<(bool, Vec<u8>)> {
         _ => return None,
     };
     let from_client = asks == (event.dir == Direction::ToServer);
-    let mut key = vec![u8::from(from_client)];
-    id.write_key(&mut key);
-    Some((asks, key))
+    Some((asks, (from_client, IdKey::exact(id))))
 }
 
 struct ToCassette<'a>(&'a Source);
