@@ -178,6 +178,8 @@ class Transcript:
         )
         self.took = time.monotonic() - started
         text = ADDRESS.sub("<address>", run.stdout.decode("utf-8", "backslashreplace"))
+        # A recorded session's id is hidden; where the server says it in a text, a replay says the placeholder.
+        text = re.sub(r"<REDACTED:session-id#\d+>", "<uuid>", text)
         lines = (normal(line) for line in text.splitlines())
         self.lines = [line for line in lines if line is not None]
         self.status, self.stderr = run.returncode, run.stderr
