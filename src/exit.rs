@@ -27,14 +27,21 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// The number.
+    pub(crate) fn status(self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Fail => 1,
+            Self::Unusable => 2,
+            Self::Inconclusive => 3,
+            Self::External(status) => status,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Pass => 0,
-            Exit::Fail => 1,
-            Exit::Unusable => 2,
-            Exit::Inconclusive => 3,
-            Exit::External(status) => status,
-        })
+        Self::from(exit.status())
     }
 }

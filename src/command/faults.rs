@@ -16,6 +16,7 @@ use tapewright_schemas::tape::Header;
 
 use super::suite_faults;
 use crate::files::output;
+use crate::log::{self, LogEar};
 use crate::report::{self, Mistake};
 
 /// Which faults are injected.
@@ -115,18 +116,20 @@ pub(crate) fn watched(control: Option<&Control>, judging: Option<Judging>) -> Op
 }
 
 /// A recorder for what nobody wants to have recorded: it keeps nothing, and shows what
-/// passes where there is a control.
+/// passes where there is a control or a log.
 pub(crate) fn unrecorded(
     control: Option<&Control>,
     limit_bytes: usize,
     rules: impl FnOnce() -> anyhow::Result<Arc<Rules>>,
     clock: Clock,
-) -> anyhow::Result<Arc<Recorder>> {
-    Ok(Arc::new(match control {
+) -> anyhow::Result<(Arc<Recorder>, Option<LogEar>)> {
+    let (judging, ear) = log::heard(watched(control, None), false)?;
+    let recorder = match judging {
         None => Recorder::off(limit_bytes, clock),
-        Some(control) => Recorder::shown(limit_bytes, rules()?, control.view.watching(None), clock)
+        Some(judging) => Recorder::shown(limit_bytes, rules()?, judging, clock)
             .context("the recorder could not be started")?,
-    }))
+    };
+    Ok((Arc::new(recorder), ear))
 }
 
 /// The faults of a book, as a policy.

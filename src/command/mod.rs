@@ -29,12 +29,26 @@ pub(crate) mod verify;
 
 use crate::cli::{Arguments, Command};
 use crate::exit::Exit;
+use crate::log;
 
 /// Carries out what was typed.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !matches!(arguments.command, Command::Run(_)) {
         arguments.servers.refuse()?;
     }
+    if let Some((name, options)) = arguments.command.log() {
+        log::start(options, name)?;
+    }
+    // A recorder may want to start its server before there are threads.
+    if !matches!(arguments.command, Command::Record(_)) {
+        log::flow();
+    }
+    let result = carry_out(arguments);
+    log::end(&result);
+    result
+}
+
+fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Record(arguments) => record::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
@@ -53,5 +67,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
+    }
+}
+
+impl Command {
+    /// The options of the log, and by which name the command is logged, where it has any.
+    fn log(&self) -> Option<(&'static str, &log::LogArguments)> {
+        Some(match self {
+            Self::Record(record) => ("record", &record.log),
+            Self::Replay(replay) => ("replay", &replay.log),
+            Self::Verify(verify) => ("verify", &verify.log),
+            Self::Init(init) => ("init", &init.log),
+            Self::Compliance(compliance) => ("compliance", compliance.log()),
+            Self::Run(run) => ("run", &run.log),
+            _ => return None,
+        })
     }
 }

@@ -30,6 +30,7 @@ use crate::command::faults::{self, FaultArguments};
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
+use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
@@ -90,6 +91,8 @@ pub(crate) struct Arguments {
     http: HttpArguments,
     #[command(flatten)]
     faults: FaultArguments,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -142,6 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     way.start_ahead();
+    log::flow();
     let target = arguments.target(&label, clock)?;
     let server = Server {
         label: &label,
@@ -153,6 +157,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let mut settings = settings(arguments, &way, &label, clock, target, scoring.as_ref())?;
     settings.judging = faults::watched(control.as_ref(), settings.judging);
+    let (judging, ear) = log::heard(settings.judging, true)?;
+    settings.judging = judging;
     faults::note(&book, control.as_ref(), &mut settings.header);
     let wanted = settings.target.tape().clone();
     let start = || -> anyhow::Result<Arc<Recorder>> {
@@ -166,6 +172,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let limit_bytes = arguments.max_message;
     let (end, recorder) = way.run(&arguments.http, limit_bytes, (clock, &book), start)?;
     let finished = recorder.finish();
+    log::recorded(ear, &finished);
     if arguments.verbose {
         tell(&finished);
         faults::end(&book);
@@ -189,6 +196,7 @@ fn exit_of(exit: Option<event::Exit>) -> Exit {
     let status = match exit {
         Some(event::Exit::Code(code)) => code,
         Some(event::Exit::Signal(signal)) => {
+            log::end_by(signal);
             stdio::die_by(signal);
             128 + signal
         }

@@ -13,6 +13,8 @@ use crate::report::{self, Mistake};
 pub(crate) enum Over {
     /// Any file: reports are made anew by every run.
     Any,
+    /// A log of ours, which is added to.
+    Log,
     /// Nothing that holds something.
     Nothing,
     /// A tape, a cassette or a capture.
@@ -40,10 +42,14 @@ pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
         Ok(data) if data.len() > 0 && !may_replace(path, over) => {
             let what = match over {
                 Over::Nothing => "is there already",
+                Over::Log => "is there already, and is no log of ours",
                 Over::Any | Over::Recording => "is there already, and is no recording",
             };
             let what = format!("`{}` {what}", shown(path));
-            let hint = "name another file, or move this one away: it would be lost";
+            let hint = match over {
+                Over::Log => "name another file, or move this one away: lines would be added to it",
+                _ => "name another file, or move this one away: it would be lost",
+            };
             return Err(Mistake::new(what, hint).into());
         }
         _ => {}
@@ -149,6 +155,7 @@ fn pieces(path: &Path) -> Vec<PathBuf> {
 fn may_replace(path: &Path, over: Over) -> bool {
     match over {
         Over::Any => true,
+        Over::Log => start(path).is_ok_and(|start| is_log(&start)),
         Over::Nothing => false,
         Over::Recording => start(path).is_ok_and(|start| is_recording(&start)),
     }
@@ -176,6 +183,22 @@ fn is_recording(start: &[u8]) -> bool {
     let known: [&[u8]; 3] = [b"\"version\"", b"\"server_label\"", b"\"exchanges\""];
     begins(b"\"tape\"") || has_exchanges && known.into_iter().any(begins)
 }
+
+/// Whether a file begins with a line of a log: with its time, as text or as JSON.
+fn is_log(start: &[u8]) -> bool {
+    let line = start
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    let text = line.strip_prefix(b"{\"time\":\"").unwrap_or(line);
+    let mut words = text.split(|byte| matches!(byte, b' ' | b'"'));
+    let time = words.next().and_then(|time| std::str::from_utf8(time).ok());
+    let is_time = time.is_some_and(|time| time.parse::<jiff::Timestamp>().is_ok());
+    is_time && line.windows(LOGGED.len()).any(|one| one == LOGGED)
+}
+
+/// What stands in every line of a log.
+const LOGGED: &[u8] = b"tapewright::";
 
 fn shown(path: &Path) -> String {
     report::safe(&path.display().to_string())
@@ -205,6 +228,24 @@ mod tests {
             "#!/usr/bin/env tapewright\n{\"tape\":1}",
         ] {
             assert!(!is_recording(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn logs_are_known_by_their_first_line() {
+        for text in [
+            "2026-11-24T03:15:32.000001Z INFO  tapewright::command started pid=1\nx\n",
+            "{\"time\":\"2026-11-24T03:15:32.000001Z\",\"level\":\"INFO\",\"target\":\"tapewright::http\"}",
+        ] {
+            assert!(is_log(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "2026-11-24T03:15:32Z INFO nginx started\n2026 tapewright::",
+            "{\"tape\":\"2.0\",\"by\":\"tapewright::x\"}\n",
+            "import sys\n",
+            "\u{fffd}",
+        ] {
+            assert!(!is_log(text.as_bytes()), "{text}");
         }
     }
 

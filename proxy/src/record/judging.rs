@@ -125,9 +125,10 @@ impl Judge for Heard {
     }
 
     fn message(&mut self, seen: &Seen<'_>) {
-        let event = seen.to_event();
-        for ear in &mut self.ears {
-            ear.observe(&event, Some(seen.message));
+        let mut event = None;
+        for ear in self.ears.iter_mut().filter(|ear| ear.hears_messages()) {
+            let event = event.get_or_insert_with(|| seen.to_event());
+            ear.observe(event, Some(seen.message));
         }
         if let Some(judge) = &mut self.judge {
             judge.message(seen);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{Event, Judge, Offset, Sink};
+use tapewright_schemas::event::{Event, EventBody, Judge, Offset, Seen, Sink};
 
 use super::queue::Queue;
 
@@ -23,7 +23,10 @@ pub struct Listener<S> {
 
 /// Passes on what a listener is to hear.
 #[derive(Clone, Debug)]
-pub struct Ear(Arc<Queue>);
+pub struct Ear {
+    queue: Arc<Queue>,
+    messages: bool,
+}
 
 impl<S: Sink + Send + 'static> Listener<S> {
     /// Starts the thread.
@@ -52,7 +55,10 @@ impl<S: Sink + Send + 'static> Listener<S> {
     /// The ear of this listener, for a recording.
     #[must_use]
     pub fn ear(&self) -> Ear {
-        Ear(Arc::clone(&self.queue))
+        Ear {
+            queue: Arc::clone(&self.queue),
+            messages: true,
+        }
     }
 
     /// Waits until everything has been heard. Nothing when the sink has failed.
@@ -70,10 +76,46 @@ impl<S> Drop for Listener<S> {
     }
 }
 
+impl Ear {
+    /// The same, for somebody who hears only what happens beside the traffic: sessions,
+    /// processes, findings, what was done by faults, and what is missing.
+    #[must_use]
+    pub fn without_messages(mut self) -> Self {
+        self.messages = false;
+        self
+    }
+
+    /// Whether it hears messages.
+    pub(crate) fn hears_messages(&self) -> bool {
+        self.messages
+    }
+}
+
+fn is_beside_the_traffic(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::Exited(_)
+            | EventBody::Faulted(_)
+            | EventBody::Finding(_)
+            | EventBody::Gap(_)
+            | EventBody::Opened(_)
+            | EventBody::Session(_)
+            | EventBody::Signal(_)
+    )
+}
+
 impl Judge for Ear {
     fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
-        let mut event = Some(event.clone());
-        self.0.push(|| event.take());
+        if self.messages || is_beside_the_traffic(&event.body) {
+            let mut event = Some(event.clone());
+            self.queue.push(|| event.take());
+        }
+    }
+
+    fn message(&mut self, seen: &Seen<'_>) {
+        if self.messages {
+            self.observe(&seen.to_event(), Some(seen.message));
+        }
     }
 
     fn tick(&mut self, _now: Offset) {}
@@ -89,7 +131,7 @@ impl Judge for Ear {
 mod tests {
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-    use tapewright_schemas::event::{Direction, EventBody, LineEnd, Payload};
+    use tapewright_schemas::event::{Direction, LineEnd, Payload};
 
     use super::*;
 
@@ -153,6 +195,21 @@ mod tests {
         let numbers: Vec<u64> = heard.iter().map(|event| event.seq).collect();
         let twice = (2..=100).flat_map(|seq| [seq, seq]);
         assert_eq!(numbers, [1].into_iter().chain(twice).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn messages_are_left_out_for_who_does_not_want_them() {
+        let (listener, word) = late();
+        let mut ear = listener.ear().without_messages();
+        ear.observe(&message(2, 10), None);
+        let body = EventBody::Signal("TERM".to_owned());
+        ear.observe(&Event::new(Offset(3), Direction::ToServer, body), None);
+        word.send(()).unwrap();
+        let heard = listener.finish().expect("a sink").heard;
+        assert_eq!(
+            heard.iter().map(|event| event.at.0).collect::<Vec<_>>(),
+            [1, 3]
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::judge::{self, Question};
 use super::{baseline, evidence};
 use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
+use crate::log::LogArguments;
 use crate::report::formats::{Told as _, github, junit, markdown};
 use crate::report::{self, Mistake};
 
@@ -43,6 +44,8 @@ pub(crate) struct Arguments {
     /// The sessions share one transport, so that equal request ids collide
     #[arg(long)]
     shared_transport: bool,
+    #[command(flatten)]
+    pub(super) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\

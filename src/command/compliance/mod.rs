@@ -10,6 +10,7 @@ mod strict;
 use clap::{Args, Subcommand};
 
 use crate::exit::Exit;
+use crate::log::LogArguments;
 
 pub(crate) use self::baseline::Expectations;
 pub(crate) use self::judge::{Server, Verdicts};
@@ -24,6 +25,15 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Invariants(arguments::Arguments),
+}
+
+impl Arguments {
+    /// The options of the log.
+    pub(crate) fn log(&self) -> &LogArguments {
+        match &self.command {
+            Command::Invariants(arguments) => &arguments.log,
+        }
+    }
 }
 
 /// Carries out what was typed.

@@ -14,6 +14,7 @@ use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
 use crate::files::Recording;
+use crate::log::LogArguments;
 use crate::report::{self, Mistake};
 
 /// Write a suite that passes: from a server that is asked, or from a recording
@@ -48,6 +49,8 @@ pub(crate) struct Arguments {
     /// The server's command and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\

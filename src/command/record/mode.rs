@@ -20,6 +20,7 @@ use super::{Arguments, exit_of, gateway};
 use crate::command::faults::{self, Control};
 use crate::command::replay;
 use crate::exit::Exit;
+use crate::log;
 use crate::report::{self, Mistake};
 
 /// What is played, and what is recorded.
@@ -83,8 +84,14 @@ impl Plan {
     ) -> anyhow::Result<Option<Exit>> {
         match self {
             Self::Record => Ok(None),
-            Self::Play(path) => play(path, arguments, place, clock).map(Some),
-            Self::Extend(path) => extend(path, arguments, place, clock).map(Some),
+            Self::Play(path) => {
+                log::flow();
+                play(path, arguments, place, clock).map(Some)
+            }
+            Self::Extend(path) => {
+                log::flow();
+                extend(path, arguments, place, clock).map(Some)
+            }
         }
     }
 }
@@ -172,9 +179,10 @@ fn serve(
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let rules = || Ok(super::rules(arguments, None)?());
-    let recorder = faults::unrecorded(control, arguments.max_message, rules, clock)?;
+    let (recorder, ear) = faults::unrecorded(control, arguments.max_message, rules, clock)?;
     let Some(listen) = way.listen() else {
         let outcome = stdio::run(&*upstream, &faults::policy(book), &recorder, clock);
+        log::served(ear, &recorder);
         return Ok(exit_of(outcome.context("nothing was served")?.exit));
     };
     let settings = arguments.http.listening.front(arguments.max_message)?;
@@ -187,5 +195,6 @@ fn serve(
         (&recorder, clock),
         |reached| gateway::announce(reached, &path, None),
     );
+    log::served(ear, &recorder);
     gateway::conclude(served, &recorder, "nothing was served")
 }

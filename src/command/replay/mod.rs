@@ -23,6 +23,7 @@ use crate::command::record::{gateway, target};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
+use crate::log::{self, LogArguments, LogEar};
 use crate::report::{self, Mistake, formats};
 
 use self::playing::Playing;
@@ -57,6 +58,8 @@ pub(crate) struct Arguments {
     /// Say on standard error what is missed, and how it went
     #[arg(short, long)]
     verbose: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -89,12 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let book = arguments.faults.book(&label, reach, clock)?;
     let control = arguments.faults.control(&book, clock, None)?;
     faults::begin(&book, control.as_ref(), arguments.verbose);
-    let recorder = recorder(arguments, (&label, &book, control.as_ref()), rules, clock)?;
+    let (recorder, ear) = recorder(arguments, (&label, &book, control.as_ref()), rules, clock)?;
     let exit = match &arguments.listening.listen {
         Some(listen) => serve_http(arguments, listen, (upstream, &book), &recorder, clock)?,
         None => serve_stdio((&upstream, &book), &recorder, clock)?,
     };
     let finished = recorder.finish();
+    match &arguments.output {
+        Some(_) => log::recorded(ear, &finished),
+        None => log::served(ear, &recorder),
+    }
     let report = tally.report(&index);
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
     if arguments.verbose {
@@ -207,7 +214,7 @@ fn recorder(
     (label, book, control): (&str, &Book, Option<&Control>),
     rules: Arc<Rules>,
     clock: Clock,
-) -> anyhow::Result<Arc<Recorder>> {
+) -> anyhow::Result<(Arc<Recorder>, Option<LogEar>)> {
     let Some(output) = &arguments.output else {
         return faults::unrecorded(control, LONGEST_MESSAGE, || Ok(rules), clock);
     };
@@ -216,6 +223,7 @@ fn recorder(
         let what = format!("`{path}` is the recording that is served");
         return Err(Mistake::new(what, "record to another file: `-o FILE`").into());
     }
+    let (judging, ear) = log::heard(faults::watched(control, None), true)?;
     let mut settings = Settings {
         target: target::of(Some(output), label, clock.created)?,
         durability: Durability::Queue,
@@ -239,13 +247,12 @@ fn recorder(
         },
         command: Vec::new(),
         rules: Box::new(move || rules),
-        judging: faults::watched(control, None),
+        judging,
     };
     faults::note(book, control, &mut settings.header);
     let recorder = Recorder::start(settings, clock);
-    Ok(Arc::new(
-        recorder.context("the recorder could not be started")?,
-    ))
+    let recorder = recorder.context("the recorder could not be started")?;
+    Ok((Arc::new(recorder), ear))
 }
 
 /// What the recorded server is called.

@@ -8,6 +8,7 @@ use super::baseline::BaselineArguments;
 use super::servers::{RunArguments, ServerArguments};
 use crate::command::reporters::ReporterFile;
 use crate::command::variables::Variables;
+use crate::log::LogArguments;
 use crate::suite::select::{Pattern, Selection, Shard, Word};
 
 /// Run suites against their servers, or judge a recorded session by them
@@ -45,6 +46,8 @@ pub(crate) struct Arguments {
     pub(super) snapshots: SnapshotArguments,
     #[command(flatten)]
     pub(super) baseline: BaselineArguments,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
 }
 
 /// Which tests run.

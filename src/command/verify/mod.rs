@@ -19,6 +19,7 @@ use crate::command::replay::load;
 use crate::command::replay::playing::MatchArgument;
 use crate::command::upstream::{UpstreamArguments, seconds};
 use crate::exit::Exit;
+use crate::log::LogArguments;
 use crate::report::formats::{Format, Told as _};
 use crate::report::verify::Verified;
 use crate::report::{self, Mistake};
@@ -63,6 +64,8 @@ pub(crate) struct Arguments {
     /// The server's command and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\

@@ -1,0 +1,131 @@
+//! The operator's log: what the recorder does, for whoever runs it. docs/log.md lists its events.
+//!
+//! Libraries raise `tracing` events; their name is the event, their target the subject, and their
+//! fields what is told of it. No event says what a message, a header or a query holds. A line
+//! never waits: it goes into a bounded queue, and a thread writes it.
+
+mod arguments;
+mod ear;
+mod filter;
+mod line;
+mod queue;
+mod recorded;
+mod subscriber;
+mod traffic;
+mod writer;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tapewright_proxy::clock::Clock;
+use tracing::{error, info};
+
+use self::queue::Queue;
+use self::subscriber::Subscriber;
+use self::writer::Destination;
+use crate::exit::Exit;
+use crate::report;
+
+pub(crate) use self::arguments::LogArguments;
+pub(crate) use self::ear::{LogEar, heard};
+pub(crate) use self::recorded::{recorded, served};
+
+/// Everything that we log is below this target; what libraries of others raise is not for
+/// operators, and may hold what we must not tell.
+const ROOT: &str = "tapewright";
+
+/// The log of this process, where one is wanted.
+static LOG: OnceLock<Log> = OnceLock::new();
+
+/// Lines that were not written. It counts for the figures of a gateway also where there is no log.
+static LOST: OnceLock<Arc<AtomicU64>> = OnceLock::new();
+
+#[derive(Debug)]
+struct Log {
+    queue: Arc<Queue>,
+    clock: Clock,
+}
+
+/// Where, how and what to log.
+#[derive(Debug)]
+struct Settings {
+    destination: Destination,
+    format: line::Format,
+    filter: filter::Filter,
+}
+
+/// Begins the log that the options or the environment ask for. Its lines wait until
+/// [`flow`] is called: before that no thread is started, since a process with one thread forks
+/// its guard faster.
+pub(crate) fn start(arguments: &LogArguments, command: &'static str) -> anyhow::Result<()> {
+    let Some(settings) = arguments.settings()? else {
+        return Ok(());
+    };
+    let clock = Clock::start();
+    let writer = line::Writer {
+        format: settings.format,
+        clock,
+    };
+    let queue = Arc::new(Queue::new(lost()));
+    let subscriber = Subscriber::new(Arc::clone(&queue), settings.filter, writer);
+    queue.keep(settings.destination, writer);
+    let log = Log { queue, clock };
+    if LOG.set(log).is_err() || tracing::subscriber::set_global_default(subscriber).is_err() {
+        anyhow::bail!("the log was begun twice");
+    }
+    info!(
+        name: "started",
+        target: "tapewright::command",
+        command,
+        version = env!("CARGO_PKG_VERSION"),
+        pid = std::process::id(),
+    );
+    Ok(())
+}
+
+/// Lets the lines flow.
+pub(crate) fn flow() {
+    if let Some(log) = LOG.get() {
+        log.queue.flow();
+    }
+}
+
+/// How many lines could not be written so far.
+pub(crate) fn lost() -> Arc<AtomicU64> {
+    Arc::clone(LOST.get_or_init(Arc::default))
+}
+
+/// Logs how the command ended, and waits until it is written, as far as somebody takes it.
+pub(crate) fn end(result: &anyhow::Result<Exit>) {
+    if let Err(error) = result
+        && !report::is_broken_pipe(error)
+    {
+        error!(
+            name: "failed",
+            target: "tapewright::command",
+            error = format!("{error:#}"),
+        );
+    }
+    let status = match result {
+        Ok(exit) => exit.status(),
+        Err(error) if report::is_broken_pipe(error) => Exit::Pass.status(),
+        Err(_) => Exit::Unusable.status(),
+    };
+    conclude(Some(status), None);
+}
+
+/// As [`end`], where a signal is to end us as it ended the server.
+pub(crate) fn end_by(signal: i32) {
+    conclude(None, Some(signal));
+}
+
+fn conclude(status: Option<u8>, signal: Option<i32>) {
+    let Some(log) = LOG.get() else { return };
+    let took_ms = u64::try_from(log.clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+    info!(name: "ended", target: "tapewright::command", status, signal, took_ms);
+    let is_told = log.queue.close();
+    let lost = lost().load(Ordering::Relaxed);
+    if lost > 0 && is_told {
+        report::note(&format!("{lost} lines of the log could not be written"));
+    }
+}

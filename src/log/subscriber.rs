@@ -1,0 +1,68 @@
+//! Takes the events that are wanted, and makes lines of them.
+
+use std::sync::Arc;
+
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata};
+
+use super::filter::Filter;
+use super::line::{Fields, Writer};
+use super::queue::Queue;
+
+/// Takes the events that are wanted. There are no spans: what belongs together is told by fields.
+#[derive(Debug)]
+pub(super) struct Subscriber {
+    queue: Arc<Queue>,
+    filter: Filter,
+    writer: Writer,
+}
+
+impl Subscriber {
+    pub(super) fn new(queue: Arc<Queue>, filter: Filter, writer: Writer) -> Self {
+        Self {
+            queue,
+            filter,
+            writer,
+        }
+    }
+}
+
+impl tracing::Subscriber for Subscriber {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        // Asked once per place in the code, so that what is not wanted costs nothing later.
+        if self.enabled(metadata) {
+            Interest::always()
+        } else {
+            Interest::never()
+        }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && self.filter.takes(metadata.target(), metadata.level())
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.filter.most())
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        // Never enabled.
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        self.queue.push(self.writer.line(event.metadata(), &fields));
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}

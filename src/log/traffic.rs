@@ -1,0 +1,258 @@
+//! From what stands on the tape to what is logged of it.
+
+use std::collections::HashMap;
+
+use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step};
+use tapewright_schemas::envelope::Kind;
+use tapewright_schemas::event::{
+    ConduitId, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason, Head, Peer,
+    SessionMark, Sink,
+};
+use tapewright_schemas::exchange::{Exchange, Exchanges};
+use tracing::{debug, info, trace, warn};
+
+/// How many HTTP exchanges are followed at once, as elsewhere.
+const LIMIT: usize = 65_536;
+
+/// Logs what is recorded. It sees events as they stand on the tape: numbered, and without
+/// secrets; and of them it tells methods, numbers and times, and nothing that a message says.
+#[derive(Debug)]
+pub(super) struct Traffic {
+    is_taped: bool,
+    conversation: Conversation<()>,
+    exchanges: Exchanges,
+    // Where the heads of requests stand.
+    heads: HashMap<ConduitId, u64>,
+}
+
+impl Sink for Traffic {
+    fn record(&mut self, event: &Event) {
+        self.beside(event);
+        self.exchanges.observe(event);
+        let is_taped = self.is_taped;
+        self.conversation
+            .observe(event, None, |step| message(event, &step, is_taped));
+        if let EventBody::Head(head) = &event.body
+            && matches!(head.as_ref(), Head::Request(_))
+            && self.heads.len() < LIMIT
+        {
+            self.heads.insert(event.conduit, event.seq);
+        }
+        self.over();
+    }
+}
+
+impl Traffic {
+    /// Nothing has been heard yet; `is_taped` says whether places are those of a tape.
+    pub(super) fn new(is_taped: bool) -> Self {
+        Self {
+            is_taped,
+            conversation: Conversation::default(),
+            exchanges: Exchanges::default(),
+            heads: HashMap::new(),
+        }
+    }
+
+    /// Logs what is not over by itself: nothing more will come.
+    pub(super) fn finish(mut self) {
+        self.conversation.finish();
+        self.exchanges.finish();
+        self.over();
+    }
+
+    fn seq(&self, seq: u64) -> Option<u64> {
+        Some(seq).filter(|seq| self.is_taped && *seq > 0)
+    }
+
+    /// Logs what happens beside the messages.
+    fn beside(&self, event: &Event) {
+        let (session, seq) = (event.session.0, self.seq(event.seq));
+        match &event.body {
+            EventBody::Opened(peer) => opened(peer, session, seq),
+            EventBody::Exited(exit) => exited(*exit, session, seq),
+            EventBody::Session(SessionMark::Began(how)) => {
+                info!(name: "session_began", target: "tapewright::session", session, seq, how = how.name());
+            }
+            EventBody::Session(SessionMark::Ended(why)) => {
+                info!(name: "session_ended", target: "tapewright::session", session, seq, why = why.name());
+            }
+            EventBody::Signal(signal) => {
+                info!(name: "signal", target: "tapewright::session", session, seq, signal = signal.as_str());
+            }
+            EventBody::Gap(lost) => gap(lost, session, event.seq, seq),
+            EventBody::Finding(found) => finding(found, session, seq),
+            EventBody::Faulted(faulted) => fault(faulted, session, seq),
+            _ => {}
+        }
+    }
+
+    /// Logs the exchanges that are over.
+    fn over(&mut self) {
+        while let Some(over) = self.conversation.poll() {
+            self.exchange(&ExchangeRow::of(&over));
+        }
+        while self.conversation.poll_kept().is_some() {}
+        while let Some((conduit, exchange)) = self.exchanges.poll_over() {
+            let seq = self.heads.remove(&conduit).and_then(|seq| self.seq(seq));
+            http(conduit, &exchange, seq);
+        }
+    }
+
+    fn exchange(&self, row: &ExchangeRow) {
+        debug!(
+            name: "exchange",
+            target: "tapewright::exchange",
+            session = row.session,
+            exchange = row.conduit,
+            seq = self.seq(row.request_seq),
+            answer_seq = row.answer_seq.and_then(|seq| self.seq(seq)),
+            from = row.from,
+            method = row.method.as_str(),
+            outcome = token(row.outcome),
+            error_code = row.error_code,
+            http_status = row.http_status,
+            took_ms = row.waited_ms,
+            request_bytes = row.request_bytes,
+            answer_bytes = row.answer_bytes,
+        );
+    }
+}
+
+fn opened(peer: &Peer, session: u32, seq: Option<u64>) {
+    let (peer, pid) = match peer {
+        Peer::Process { pid } => ("process", Some(*pid)),
+        Peer::Cassette => ("recording", None),
+        Peer::Server { .. } => ("server", None),
+        // One per HTTP exchange: that line tells it.
+        _ => return,
+    };
+    info!(name: "server_opened", target: "tapewright::session", session, seq, peer, pid);
+}
+
+fn exited(exit: Exit, session: u32, seq: Option<u64>) {
+    let (code, signal) = match exit {
+        Exit::Code(code) => (Some(code), None),
+        Exit::Signal(signal) => (None, Some(signal)),
+    };
+    info!(name: "server_exited", target: "tapewright::session", session, seq, code, signal);
+}
+
+/// What has no place on the tape was lost on its way to us: the tape has it.
+fn gap(lost: &Gap, session: u32, place: u64, seq: Option<u64>) {
+    let (events, bytes) = (lost.events, lost.bytes);
+    if place == 0 && lost.why == GapReason::QueueFull {
+        warn!(name: "events_unlogged", target: "tapewright::log", session, events);
+        return;
+    }
+    let why = lost.why.name();
+    warn!(name: "gap", target: "tapewright::record", session, seq, events, bytes, why);
+}
+
+fn finding(found: &Finding, session: u32, seq: Option<u64>) {
+    let (code, side) = (found.code.as_str(), found.side.name());
+    let status = found.status.name();
+    if found.status == FindingStatus::Closed {
+        info!(name: "hang_over", target: "tapewright::check", session, seq, code, status, side);
+    } else {
+        warn!(name: "finding", target: "tapewright::check", session, seq, code, status, side);
+    }
+}
+
+fn fault(faulted: &Faulted, session: u32, seq: Option<u64>) {
+    let fault = faulted.effect.fault.as_ref();
+    info!(
+        name: "fault",
+        target: "tapewright::fault",
+        session,
+        seq,
+        fault = fault.map(|fault| fault.name.as_str()),
+        did = faulted.effect.what.name(),
+    );
+}
+
+fn message(event: &Event, step: &Step<'_, ()>, is_taped: bool) {
+    let kind = match &step.envelope.kind {
+        Kind::Request { .. } => "request",
+        Kind::Response { .. } => "response",
+        Kind::Notification { .. } => "notification",
+        _ => "other",
+    };
+    trace!(
+        name: "message",
+        target: "tapewright::exchange",
+        session = event.session.0,
+        exchange = event.conduit.0,
+        seq = Some(event.seq).filter(|seq| is_taped && *seq > 0),
+        from = event.dir.sender(),
+        kind,
+        bytes = step.text.len(),
+    );
+}
+
+fn http(conduit: ConduitId, exchange: &Exchange, seq: Option<u64>) {
+    if exchange.request.method.is_empty() {
+        // Its head was not seen.
+        return;
+    }
+    let ended = exchange.ended.map(|(at, _)| at);
+    let ours = exchange
+        .response
+        .as_ref()
+        .and_then(|(_, head)| head.ours.as_ref());
+    let added = exchange
+        .added
+        .map(|added| added.request_us + added.response_us);
+    debug!(
+        name: "http_exchange",
+        target: "tapewright::http",
+        session = exchange.session.0,
+        exchange = conduit.0,
+        seq,
+        connection = exchange.connection,
+        method = exchange.request.method.as_ref(),
+        url = place(&exchange.request.target),
+        status = Some(exchange.status()).filter(|status| *status > 0),
+        answered_by_us = ours.is_some(),
+        ended = exchange.ended.map(|(_, reason)| reason.name()),
+        took_ms = ended.map(|at| at.since(exchange.at).millis()),
+        added_us = added,
+        messages = exchange.notes,
+    );
+}
+
+/// The word of an outcome for programs.
+fn token(outcome: Outcome) -> String {
+    let value = serde_json::to_value(outcome).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A request's target without what may hold a secret: user, password, query and fragment.
+fn place(target: &str) -> String {
+    let end = target.find(['?', '#']).unwrap_or(target.len());
+    let target = target.get(..end).unwrap_or_default();
+    let Some((scheme, rest)) = target.split_once("://") else {
+        return target.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn a_place_has_neither_user_nor_query() {
+        for (target, told) in [
+            ("/mcp?token=x", "/mcp"),
+            ("/mcp#x", "/mcp"),
+            ("http://u:p@h:1/a?b", "http://h:1/a"),
+            ("http://u:p@h", "http://h"),
+            ("h:443", "h:443"),
+            ("?x", ""),
+        ] {
+            assert_eq!(place(target), told);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Where the lines of a log go.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::files::output::{self, Over};
+use crate::report::{Mistake, safe};
+
+/// Where the lines of a log go.
+#[derive(Debug)]
+pub(super) struct Destination {
+    file: File,
+    is_shared: bool,
+    // The last line broke off.
+    is_torn: bool,
+}
+
+impl Destination {
+    /// Opens what `of`, an option or a variable, names: `stderr`, or a file, to which lines are
+    /// appended, so that several recorders may share one and no earlier line is lost.
+    pub(super) fn open(name: &OsStr, of: &str) -> anyhow::Result<Self> {
+        if name == "stderr" {
+            // Not by `std`'s lock: whoever reads nothing must not keep others from their notes.
+            let file = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+            return Ok(Self::of(file, true));
+        }
+        let path = Path::new(name);
+        output::check_ahead(path, Over::Log)?;
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create(true).mode(0o600).open(path);
+        let file = file.map_err(|error| {
+            let shown = safe(&path.display().to_string());
+            let what = format!("the log of `{of}`, `{shown}`, cannot be written: {error}");
+            Mistake::new(what, "name a file that this user may write, or `stderr`")
+        })?;
+        Ok(Self::of(file, false))
+    }
+
+    fn of(file: File, is_shared: bool) -> Self {
+        Self {
+            file,
+            is_shared,
+            is_torn: false,
+        }
+    }
+
+    /// Writes a line; false where it could not be written whole.
+    pub(super) fn write(&mut self, line: &[u8]) -> bool {
+        if self.is_torn && self.file.write_all(b"\n").is_err() {
+            return false;
+        }
+        self.is_torn = false;
+        let mut rest = line;
+        while !rest.is_empty() {
+            match self.file.write(rest) {
+                Ok(0) => return false,
+                Ok(count) => {
+                    rest = rest.get(count..).unwrap_or_default();
+                    self.is_torn = !rest.is_empty();
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Somebody who shares our standard error may have made it non-blocking.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(),
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// The same destination, to see whether it is full, where others may leave it unread.
+    pub(super) fn watched(&self) -> Option<Self> {
+        let file = self.file.try_clone().ok().filter(|_| self.is_shared);
+        file.map(|file| Self::of(file, true))
+    }
+
+    /// Whether a line would have to wait.
+    pub(super) fn is_full(&self) -> bool {
+        let nothing = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
+        poll(&mut fds, Some(&nothing)) == Ok(0)
+    }
+
+    fn wait(&self) {
+        let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
+        // Whatever it is, the next write tells.
+        poll(&mut fds, None).ok();
+    }
+}
