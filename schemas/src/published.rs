@@ -48,6 +48,11 @@ pub const ALL: &[Published] = &[
         "what `run --reporter json` prints",
         include_str!("../json/report.schema.json"),
     ),
+    schema(
+        "log-line",
+        "one line of `--log` as JSON",
+        include_str!("../json/log-line.schema.json"),
+    ),
 ];
 
 const fn schema(name: &'static str, what: &'static str, text: &'static str) -> Published {

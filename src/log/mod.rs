@@ -7,9 +7,12 @@
 mod arguments;
 mod ear;
 mod filter;
+mod judged;
 mod line;
+mod place;
 mod queue;
 mod recorded;
+mod replayed;
 mod subscriber;
 mod traffic;
 mod writer;
@@ -28,7 +31,10 @@ use crate::report;
 
 pub(crate) use self::arguments::LogArguments;
 pub(crate) use self::ear::{LogEar, heard};
+pub(crate) use self::judged::{judged, suite_written, tested, verified};
+pub(crate) use self::place::place;
 pub(crate) use self::recorded::{recorded, served};
+pub(crate) use self::replayed::{missed, replayed};
 
 /// Everything that we log is below this target; what libraries of others raise is not for
 /// operators, and may hold what we must not tell.

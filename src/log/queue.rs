@@ -7,11 +7,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tracing::Level;
+
 use super::line::Writer;
 use super::writer::Destination;
 
-/// How many lines may wait; with the longest line they are 8 MiB.
+/// How many lines may wait; with the longest line they are 8 MiB. What is more than chatter has
+/// some room of its own: a burst of exchanges must not push out that something was lost.
 const MOST: usize = 2_048;
+const RESERVE: usize = 256;
 /// How long the end waits for a destination that takes lines, and how long for one more line.
 const LONGEST_END: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 20;
@@ -53,9 +57,14 @@ impl Queue {
     }
 
     /// Adds a line, or counts it as lost where too many wait. Never waits for who writes.
-    pub(super) fn push(&self, line: Box<[u8]>) {
+    pub(super) fn push(&self, line: Box<[u8]>, level: Level) {
+        let most = if level > Level::INFO {
+            MOST - RESERVE
+        } else {
+            MOST
+        };
         let mut state = self.lock();
-        if state.lines.len() >= MOST || state.done {
+        if state.lines.len() >= most || state.done {
             drop(state);
             self.lose(1);
             return;

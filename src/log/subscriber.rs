@@ -40,7 +40,7 @@ impl tracing::Subscriber for Subscriber {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && self.filter.takes(metadata.target(), metadata.level())
+        !metadata.is_span() && self.filter.takes(metadata.target(), metadata.level())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -59,7 +59,9 @@ impl tracing::Subscriber for Subscriber {
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        self.queue.push(self.writer.line(event.metadata(), &fields));
+        let metadata = event.metadata();
+        let line = self.writer.line(metadata, &fields);
+        self.queue.push(line, *metadata.level());
     }
 
     fn enter(&self, _span: &Id) {}

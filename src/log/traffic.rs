@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
-    ConduitId, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason, Head, Peer,
-    SessionMark, Sink,
+    ConduitId, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason, Head,
+    Payload, Peer, ResponseHead, SessionMark, Sink,
 };
 use tapewright_schemas::exchange::{Exchange, Exchanges};
 use tracing::{debug, info, trace, warn};
+
+use super::place::place;
 
 /// How many HTTP exchanges are followed at once, as elsewhere.
 const LIMIT: usize = 65_536;
@@ -82,6 +84,25 @@ impl Traffic {
             EventBody::Gap(lost) => gap(lost, session, event.seq, seq),
             EventBody::Finding(found) => finding(found, session, seq),
             EventBody::Faulted(faulted) => fault(faulted, session, seq),
+            EventBody::Head(head) => {
+                if let Head::Response(head) = head.as_ref() {
+                    answered(head, event, seq);
+                }
+            }
+            EventBody::Message { .. } if event.is_made_by_us() => {
+                let (exchange, to) = (event.conduit.0, event.dir.opposite().sender());
+                info!(name: "message_made", target: "tapewright::session", session, exchange, seq, to);
+            }
+            EventBody::Message {
+                payload: Payload::Clipped { len, head },
+                ..
+            }
+            | EventBody::Body {
+                payload: Payload::Clipped { len, head },
+            } => {
+                let (exchange, from, kept) = (event.conduit.0, event.dir.sender(), head.len());
+                warn!(name: "clipped", target: "tapewright::record", session, exchange, seq, from, bytes = len, kept);
+            }
             _ => {}
         }
     }
@@ -146,6 +167,24 @@ fn gap(lost: &Gap, session: u32, place: u64, seq: Option<u64>) {
     }
     let why = lost.why.name();
     warn!(name: "gap", target: "tapewright::record", session, seq, events, bytes, why);
+}
+
+/// Logs that we answered in the server's place: who asked was refused, or the server failed.
+fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
+    let Some(why) = head.ours.as_deref() else {
+        return;
+    };
+    let (session, exchange, status) = (event.session.0, event.conduit.0, head.status);
+    match status {
+        // By a fault, which is told as one.
+        ..400 => {}
+        500 | 502 | 504 => {
+            warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why);
+        }
+        _ => {
+            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why)
+        }
+    }
 }
 
 fn finding(found: &Finding, session: u32, seq: Option<u64>) {
@@ -224,35 +263,4 @@ fn http(conduit: ConduitId, exchange: &Exchange, seq: Option<u64>) {
 fn token(outcome: Outcome) -> String {
     let value = serde_json::to_value(outcome).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// A request's target without what may hold a secret: user, password, query and fragment.
-fn place(target: &str) -> String {
-    let end = target.find(['?', '#']).unwrap_or(target.len());
-    let target = target.get(..end).unwrap_or_default();
-    let Some((scheme, rest)) = target.split_once("://") else {
-        return target.to_owned();
-    };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::place;
-
-    #[test]
-    fn a_place_has_neither_user_nor_query() {
-        for (target, told) in [
-            ("/mcp?token=x", "/mcp"),
-            ("/mcp#x", "/mcp"),
-            ("http://u:p@h:1/a?b", "http://h:1/a"),
-            ("http://u:p@h", "http://h"),
-            ("h:443", "h:443"),
-            ("?x", ""),
-        ] {
-            assert_eq!(place(target), told);
-        }
-    }
 }

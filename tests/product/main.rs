@@ -30,6 +30,7 @@ mod http;
 mod http_rmcp;
 mod kill;
 mod law;
+mod log;
 mod long;
 mod manners;
 mod replay;

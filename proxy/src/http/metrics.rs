@@ -69,6 +69,8 @@ impl Drop for InFlight {
 pub(crate) struct Reading {
     pub(crate) sessions: usize,
     pub(crate) recorder: Figures,
+    /// Lines of the operator's log that could not be written.
+    pub(crate) log_lost: u64,
 }
 
 /// Why a body is not kept as it passed.
@@ -147,6 +149,12 @@ impl Metrics {
         let mut out = Text(String::with_capacity(2_048));
         self.traffic(reading.sessions, &mut out);
         self.queue(reading.recorder, &mut out);
+        out.figure(
+            "log_lost_lines_total",
+            "counter",
+            "Lines of the operator's log that could not be written.",
+            &[("", number(reading.log_lost))],
+        );
         self.latency(&mut out);
         out.0
     }

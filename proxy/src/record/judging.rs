@@ -126,7 +126,8 @@ impl Judge for Heard {
 
     fn message(&mut self, seen: &Seen<'_>) {
         let mut event = None;
-        for ear in self.ears.iter_mut().filter(|ear| ear.hears_messages()) {
+        let ears = self.ears.iter_mut();
+        for ear in ears.filter(|ear| ear.hears(seen.event)) {
             let event = event.get_or_insert_with(|| seen.to_event());
             ear.observe(event, Some(seen.message));
         }

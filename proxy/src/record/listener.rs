@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{Event, EventBody, Judge, Offset, Seen, Sink};
+use tapewright_schemas::event::{Event, EventBody, Head, Judge, Offset, Payload, Seen, Sink};
 
 use super::queue::Queue;
 
@@ -78,42 +78,49 @@ impl<S> Drop for Listener<S> {
 
 impl Ear {
     /// The same, for somebody who hears only what happens beside the traffic: sessions,
-    /// processes, findings, what was done by faults, and what is missing.
+    /// processes, findings, what was done by faults, what we said in a peer's place, and what
+    /// is missing or not whole.
     #[must_use]
     pub fn without_messages(mut self) -> Self {
         self.messages = false;
         self
     }
 
-    /// Whether it hears messages.
-    pub(crate) fn hears_messages(&self) -> bool {
-        self.messages
+    /// Whether it hears of this event.
+    pub(crate) fn hears(&self, event: &Event) -> bool {
+        self.messages || is_beside_the_traffic(event)
     }
 }
 
-fn is_beside_the_traffic(body: &EventBody) -> bool {
-    matches!(
-        body,
+fn is_beside_the_traffic(event: &Event) -> bool {
+    match &event.body {
         EventBody::Exited(_)
-            | EventBody::Faulted(_)
-            | EventBody::Finding(_)
-            | EventBody::Gap(_)
-            | EventBody::Opened(_)
-            | EventBody::Session(_)
-            | EventBody::Signal(_)
-    )
+        | EventBody::Faulted(_)
+        | EventBody::Finding(_)
+        | EventBody::Gap(_)
+        | EventBody::Opened(_)
+        | EventBody::Session(_)
+        | EventBody::Signal(_) => true,
+        EventBody::Head(head) => {
+            matches!(head.as_ref(), Head::Response(head) if head.ours.is_some())
+        }
+        EventBody::Message { payload, .. } | EventBody::Body { payload } => {
+            matches!(payload, Payload::Clipped { .. }) || event.is_made_by_us()
+        }
+        _ => false,
+    }
 }
 
 impl Judge for Ear {
     fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
-        if self.messages || is_beside_the_traffic(&event.body) {
+        if self.hears(event) {
             let mut event = Some(event.clone());
             self.queue.push(|| event.take());
         }
     }
 
     fn message(&mut self, seen: &Seen<'_>) {
-        if self.messages {
+        if self.hears(seen.event) {
             self.observe(&seen.to_event(), Some(seen.message));
         }
     }
@@ -131,7 +138,7 @@ impl Judge for Ear {
 mod tests {
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-    use tapewright_schemas::event::{Direction, LineEnd, Payload};
+    use tapewright_schemas::event::{Direction, LineEnd};
 
     use super::*;
 

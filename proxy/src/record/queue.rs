@@ -11,6 +11,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use tapewright_schemas::event::{Direction, Event, EventBody, Gap, GapReason, Offset, SessionKey};
+use tracing::info;
 
 use self::cost::cost;
 use self::spent::Spent;
@@ -174,7 +175,10 @@ impl Queue {
         self.spent.put(batch);
         let mut state = self.lock();
         state.busy = false;
-        state.given_up = false;
+        if std::mem::take(&mut state.given_up) {
+            let events = state.events.len();
+            info!(name: "disk_back", target: "tapewright::record", events);
+        }
         let (mut naps, mut is_cleared) = (0, false);
         let nap = if state.quick { SHORT_NAP } else { NAP };
         while state.events.is_empty() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tapewright_schemas::event::{Direction, Event, EventBody, Gap, GapReason, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::{Encoder, Header};
+use tracing::{info, warn};
 
 use super::finish::{Finished, Identity, Projection};
 use super::follow::{self, Follower, Progress};
@@ -143,8 +144,24 @@ impl TapeWriter {
             }
             Err(error) => tape.problem = Some(format!("the tape could not be created: {error}")),
         }
+        tape.tell_created();
         tape.flush();
         tape
+    }
+
+    /// Tells the operator where the tape is, or that there is none.
+    fn tell_created(&self) {
+        let session = self.header.session;
+        let file = self.path.display();
+        match &self.problem {
+            None => {
+                info!(name: "tape_created", target: "tapewright::record", session, %file);
+            }
+            Some(why) => {
+                let why = why.as_str();
+                warn!(name: "tape_failed", target: "tapewright::record", session, %file, why);
+            }
+        }
     }
 
     /// Adds an event; it is in the file after the next [`flush`](Self::flush).
@@ -349,7 +366,10 @@ impl TapeWriter {
         self.good += last.map_or(0, |line| line.end as u64);
         self.unwritten = Gap::default();
         if self.problem.is_none() {
-            self.problem = Some(format!("the tape could not be written: {error}"));
+            let (session, file) = (self.header.session, self.path.display());
+            let why = format!("the tape could not be written: {error}");
+            warn!(name: "tape_failed", target: "tapewright::record", session, %file, why);
+            self.problem = Some(why);
         }
         if let Some(file) = &self.file {
             // A line cut short would make the rest of the tape unreadable.

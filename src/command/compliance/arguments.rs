@@ -11,7 +11,7 @@ use super::judge::{self, Question};
 use super::{baseline, evidence};
 use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
-use crate::log::LogArguments;
+use crate::log::{self, LogArguments};
 use crate::report::formats::{Told as _, github, junit, markdown};
 use crate::report::{self, Mistake};
 
@@ -88,6 +88,7 @@ impl Arguments {
             }
             baseline::apply(&known, &mut verdicts);
         }
+        log::judged(&verdicts);
         if let Some(folder) = &self.evidence {
             evidence::write(folder, &mut verdicts)?;
             for path in evidence::files(&verdicts) {

@@ -98,7 +98,7 @@ impl Verdicts {
     }
 
     /// Whether everything is as it should be, or as a baseline expects it.
-    fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         let fails = |server: &Server| server.outcomes.iter().any(|one| server.fails(one));
         let stale = self
             .expectations

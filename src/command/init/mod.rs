@@ -14,7 +14,7 @@ use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
 use crate::files::Recording;
-use crate::log::LogArguments;
+use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake};
 
 /// Write a suite that passes: from a server that is asked, or from a recording
@@ -86,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (tests, stubs) = (draft.calls.len(), draft.stubs.len());
     recorded::write(&draft, output)?;
     if let Some(output) = output {
+        log::suite_written(output, tests, stubs);
         report::note(&format!(
             "wrote `{}`: {tests} tests, {stubs} more to complete",
             report::safe(&output.display().to_string())

@@ -8,8 +8,10 @@ use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{self, Outcome, ServeError, Settings};
 use tapewright_proxy::http::listen::Reached;
 use tapewright_proxy::record::Recorder;
+use tracing::info;
 
 use crate::exit::Exit;
+use crate::log;
 use crate::report::{self, Mistake};
 
 /// Serves until a signal ends it; `path` is where MCP is spoken.
@@ -38,6 +40,14 @@ pub(crate) fn announce(reached: &Reached, path: &str, figures: Option<SocketAddr
         let url = format!("http://{figures}/metrics");
         members.insert("metrics".to_owned(), url.into());
     }
+    let listening = line.get("listening").and_then(serde_json::Value::as_str);
+    info!(
+        name: "ready",
+        target: "tapewright::http",
+        listening = listening.map(log::place),
+        socket = line.get("socket").and_then(serde_json::Value::as_str),
+        metrics = line.get("metrics").and_then(serde_json::Value::as_str),
+    );
     // Whoever does not read it has no use for it.
     drop(report::out(&format!("{line}\n")));
 }

@@ -13,6 +13,7 @@ use tapewright_proxy::http::origin::{Destinations, Origin, OriginSettings, Origi
 
 use super::listen::{ListenArguments, MinTls};
 use crate::command::upstream::{UpstreamArguments, seconds};
+use crate::log;
 use crate::report::{self, Mistake};
 
 /// Over HTTP.
@@ -105,6 +106,7 @@ impl HttpArguments {
                 .map(|text| self.listening.address("--metrics", text))
                 .transpose()?,
             pass_healthz: self.pass_healthz,
+            log_lost: log::lost(),
             faults: Arc::new(Book::new(0, "", Reach::Http)),
         })
     }

@@ -173,12 +173,15 @@ pub(crate) fn load(named: &Path) -> anyhow::Result<Script> {
     })
 }
 
-/// A tally that says what is missed when it is asked to talk.
+/// A tally that logs what is missed, and says it when it is asked to talk.
 pub(crate) fn tally(verbose: bool) -> Tally {
-    Tally::new(verbose.then(|| {
-        let tell = |miss: &tapewright_replay::Miss| report::replay::miss(miss);
-        Box::new(tell) as Box<dyn Fn(&tapewright_replay::Miss) + Send + Sync>
-    }))
+    let tell = move |miss: &tapewright_replay::Miss| {
+        log::missed(miss);
+        if verbose {
+            report::replay::miss(miss);
+        }
+    };
+    Tally::new(Some(Box::new(tell)))
 }
 
 fn announce(script: &Script, path: &Path) {
@@ -195,6 +198,7 @@ fn announce(script: &Script, path: &Path) {
 
 /// Says and writes how a replay went.
 pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> anyhow::Result<()> {
+    log::replayed(report);
     if verbose {
         report::replay::end(report);
     }

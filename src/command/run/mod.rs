@@ -25,6 +25,7 @@ use self::watch::Watched;
 use crate::command::reporters;
 use crate::command::suites::Ready;
 use crate::exit::Exit;
+use crate::log;
 use crate::report::suite::View;
 use crate::report::{self, Mistake};
 use crate::suite::result::Results;
@@ -103,6 +104,7 @@ impl Job<'_> {
             if let Some(baseline) = &mut baseline {
                 baseline.apply(&one.0.path, &mut results);
             }
+            log::tested(&one.0.path, &results);
             exits.push(results.exit());
             views.push(one.0.view(results));
         }

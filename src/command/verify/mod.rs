@@ -19,7 +19,7 @@ use crate::command::replay::load;
 use crate::command::replay::playing::MatchArgument;
 use crate::command::upstream::{UpstreamArguments, seconds};
 use crate::exit::Exit;
-use crate::log::LogArguments;
+use crate::log::{self, LogArguments};
 use crate::report::formats::{Format, Told as _};
 use crate::report::verify::Verified;
 use crate::report::{self, Mistake};
@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     });
     progress.clear();
     let findings = findings.context(Mistake::new("the verification was not finished", hint))?;
+    log::verified(&findings.checks);
     let verified = Verified {
         tape: &arguments.tape,
         checks: &findings.checks,

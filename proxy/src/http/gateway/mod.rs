@@ -10,7 +10,7 @@ mod run;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
@@ -69,6 +69,8 @@ pub struct Settings {
     pub metrics: Option<SocketAddr>,
     /// Leave `/healthz` to the server.
     pub pass_healthz: bool,
+    /// Counts the lines of the operator's log that could not be written, for the figures.
+    pub log_lost: Arc<AtomicU64>,
     /// The faults in force.
     pub faults: Arc<Book>,
 }
@@ -106,6 +108,7 @@ pub(crate) struct Gateway {
     pub(crate) places: Arc<Semaphore>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
+    pub(crate) log_lost: Arc<AtomicU64>,
     pub(crate) faults: Arc<Book>,
     pub(crate) alarm: Alarm,
     pub(crate) expected: Expected,
@@ -140,6 +143,7 @@ impl Gateway {
             places: Arc::new(Semaphore::new(settings.limits.exchanges)),
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,
+            log_lost: settings.log_lost,
             faults: settings.faults,
             alarm: Alarm::new(clock),
             expected: Expected::default(),

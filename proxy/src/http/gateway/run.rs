@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
@@ -266,6 +267,7 @@ impl Handler for Figures {
                 let reading = Reading {
                     sessions: gateway.sessions.count(),
                     recorder: gateway.recorder.figures(),
+                    log_lost: gateway.log_lost.load(Ordering::Relaxed),
                 };
                 let text = gateway.metrics.render(reading);
                 let mut response = Response::new(Outbound::whole(text.into()));

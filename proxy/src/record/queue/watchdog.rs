@@ -6,6 +6,8 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tracing::warn;
+
 use super::Queue;
 
 /// What the writer asks of the disk. Odd while a call is under way.
@@ -69,6 +71,8 @@ impl Queue {
             return;
         }
         state.given_up = true;
+        let (events, bytes) = (state.events.len(), state.bytes);
+        warn!(name: "disk_stalled", target: "tapewright::record", events, bytes);
         self.overfull.store(false, Ordering::Relaxed);
         state.release(&self.drained);
     }

@@ -1,0 +1,108 @@
+//! The operator's log: what is told, what never is, and what it may never do to a session.
+
+mod events;
+mod options;
+mod pressure;
+mod secrets;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+use tapewright_schemas::published;
+
+use crate::support::{Session, record};
+
+const LIMIT: Duration = Duration::from_secs(60);
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+const PONG: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+
+/// A server that answers each line as a ping.
+const ANSWER: &str = r#"while read line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done"#;
+
+/// A folder with a log in it.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// The options of a log as JSON into `log`.
+    fn logged(&self, filter: &str) -> Vec<String> {
+        self.logged_as("json", filter)
+    }
+
+    fn logged_as(&self, format: &str, filter: &str) -> Vec<String> {
+        let log = self.file("log");
+        let options = [
+            "--log",
+            &log,
+            "--log-format",
+            format,
+            "--log-filter",
+            filter,
+        ];
+        options.map(str::to_owned).into()
+    }
+
+    /// A recorder with such a log, around a server, with more options.
+    fn record(&self, filter: &str, options: &[&str], server: &[&str]) -> Session {
+        let logged = self.logged(filter);
+        let mut all: Vec<&str> = logged.iter().map(String::as_str).collect();
+        all.extend(options);
+        let mut command = record(&all, server);
+        command.env("TAPEWRIGHT_HOME", self.path().join("home"));
+        Session::start(command)
+    }
+
+    fn log(&self) -> Vec<Value> {
+        lines(&std::fs::read_to_string(self.file("log")).unwrap())
+    }
+}
+
+/// The lines of a log as JSON, each of which is as its schema says.
+fn lines(text: &str) -> Vec<Value> {
+    let schema = published::find("log-line").unwrap();
+    let schema: Value = serde_json::from_str(schema.text).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
+    let read = |line: &str| {
+        assert!(line.len() < 4_096);
+        let value: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+        let wrong = validator.iter_errors(&value).map(|one| one.to_string());
+        assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new(), "{line}");
+        value
+    };
+    text.lines().map(read).collect()
+}
+
+/// The names of events, in order.
+fn names(lines: &[Value]) -> Vec<&str> {
+    lines
+        .iter()
+        .map(|line| line["event"].as_str().unwrap())
+        .collect()
+}
+
+/// The only line of an event.
+fn only<'a>(lines: &'a [Value], event: &str) -> &'a Value {
+    let mut found = lines.iter().filter(|line| line["event"] == event);
+    let one = found
+        .next()
+        .unwrap_or_else(|| panic!("no {event} in {lines:#?}"));
+    assert_eq!(found.next(), None, "{event}");
+    one
+}
+
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
