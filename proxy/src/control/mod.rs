@@ -82,5 +82,6 @@ const LIMITS: Limits = Limits {
     exchanges: 16,
     head_bytes: 16 * 1024,
     head_time: std::time::Duration::from_secs(30),
+    body_time: std::time::Duration::from_secs(10),
     tap_bytes: 0,
 };

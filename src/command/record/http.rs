@@ -55,7 +55,8 @@ pub(crate) struct HttpArguments {
     /// Leave `/healthz` to the server
     #[arg(long)]
     pass_healthz: bool,
-    /// How many connections of clients are served at once
+    /// How many connections of clients are served at once; more take the places of those that
+    /// idle longest
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections)]
     max_connections: usize,
     /// How many exchanges are served at once
@@ -64,6 +65,9 @@ pub(crate) struct HttpArguments {
     /// How long the head of a request may take, and a connection may idle, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().head_time.as_secs_f64())]
     head_timeout: f64,
+    /// How long a client may say nothing in the middle of a request's body, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().body_time.as_secs_f64())]
+    body_timeout: f64,
     /// The longest head of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().head_bytes)]
     max_head: usize,
@@ -149,6 +153,7 @@ impl HttpArguments {
             exchanges: self.max_exchanges,
             head_bytes: self.max_head,
             head_time: seconds("--head-timeout", self.head_timeout)?,
+            body_time: seconds("--body-timeout", self.body_timeout)?,
             ..Limits::default()
         })
     }

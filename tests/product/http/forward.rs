@@ -11,21 +11,9 @@ use tapewright_schemas::event::{CloseReason, Direction, EventBody};
 use tokio_rustls::TlsConnector;
 
 use crate::support::http::tls::{Certificates, accept, client_config, connect};
-use crate::support::http::{Gateway, Upstream, Wire, find, json, runtime, step};
+use crate::support::http::{Gateway, Upstream, find, json, runtime, step, tunnel};
 
 const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-
-/// A tunnel to an authority.
-fn tunnel(gateway: &Gateway, authority: &str) -> Wire {
-    let mut client = gateway.connect();
-    client.send(format!(
-        "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"
-    ));
-    let head = client.head();
-    assert_eq!(head.status(), 200);
-    assert!(head.get("content-length").is_none() && head.get("transfer-encoding").is_none());
-    client
-}
 
 #[test]
 fn a_request_in_absolute_form_goes_where_it_says_and_nothing_is_rewritten() {

@@ -259,23 +259,31 @@ fn only_this_machine_can_connect_unless_it_is_said() {
 }
 
 #[test]
-fn more_connections_than_allowed_wait_for_their_turn() {
-    let server = strict();
-    let gateway = Gateway::to(server.address(), &["--max-connections", "2"]);
-    let mut first = gateway.connect();
-    let mut second = gateway.connect();
-    assert_eq!(get(&mut first, "localhost", "").0, 200);
-    assert_eq!(get(&mut second, "localhost", "").0, 200);
+fn more_connections_than_allowed_wait_while_all_others_have_requests_under_way() {
+    let (upstream, gateway) = pair(&["--max-connections", "2"]);
+    let mut busy: Vec<_> = (0..2)
+        .map(|_| {
+            let mut client = gateway.connect();
+            client.send(request("GET /x", gateway.address, ""));
+            let mut server = upstream.accept();
+            server.head();
+            (client, server)
+        })
+        .collect();
     let mut third = gateway.connect();
-    third.send("GET /third HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert_eq!(get(&mut first, "localhost", "").0, 200);
-    assert_eq!(get(&mut second, "localhost", "").0, 200);
-    let seen = server.seen();
-    assert!(
-        seen.iter().all(|seen| !seen.head.line.contains("third")),
-        "{seen:?}"
-    );
-    drop(first);
+    third.send(request("GET /third", gateway.address, ""));
+    for (client, server) in &mut busy {
+        server.send(json("200 OK", "", "{}"));
+        let head = client.head();
+        client.body(&head);
+        assert_eq!(upstream.waiting(), 0);
+        client.send(request("GET /y", gateway.address, ""));
+        assert_eq!(server.head().line, "GET /y HTTP/1.1");
+    }
+    busy.pop();
+    let mut server = upstream.accept();
+    assert_eq!(server.head().line, "GET /third HTTP/1.1");
+    server.send(json("200 OK", "", "{}"));
     assert_eq!(third.head().status(), 200);
 }
 

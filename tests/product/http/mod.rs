@@ -14,6 +14,7 @@ mod guard;
 mod heads;
 mod kill;
 mod legacy;
+mod limits;
 mod loss;
 mod once;
 mod refused;

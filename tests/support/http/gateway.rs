@@ -164,6 +164,18 @@ fn gather(folder: &Path, all: &mut Vec<u8>) {
     }
 }
 
+/// A tunnel to an authority.
+pub(crate) fn tunnel(gateway: &Gateway, authority: &str) -> Wire {
+    let mut client = gateway.connect();
+    client.send(format!(
+        "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"
+    ));
+    let head = client.head();
+    assert_eq!(head.status(), 200);
+    assert!(head.get("content-length").is_none() && head.get("transfer-encoding").is_none());
+    client
+}
+
 /// One exchange, as it stands on a tape.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {

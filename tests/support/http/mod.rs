@@ -8,7 +8,7 @@ pub(crate) mod tls;
 mod wire;
 
 pub(crate) use either::{Exchange, Over, Server, Speaks, runtime, step};
-pub(crate) use gateway::{Gateway, Recorded};
+pub(crate) use gateway::{Gateway, Recorded, tunnel};
 pub(crate) use strict::{Seen, Strict};
 pub(crate) use wire::{Crowded, End, Head, PATIENCE, Upstream, Wire, find};
 

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod gate;
+mod stall;
 mod tapped;
 
 use std::error::Error;
@@ -14,6 +15,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 
 pub(crate) use self::gate::Gate;
+pub(crate) use self::stall::Stalled;
 pub(crate) use self::tapped::Tapped;
 
 /// Why a body breaks off. Whoever reads it is told by a connection that ends in the

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -12,6 +13,7 @@ use tapewright_engine::fault::Book;
 use tapewright_schemas::event::{CloseReason, Offset};
 
 use super::ahead::Ahead;
+use super::stall::Stall;
 use super::{BodyError, Gate};
 use crate::http::edit::Editor;
 use crate::http::fault::Ends;
@@ -36,6 +38,8 @@ pub(crate) struct Tapped {
     after: Option<Frame<Bytes>>,
     // Opens when the receiver wants the body.
     gate: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    // Ends it when its sender says nothing for too long.
+    stall: Option<Stall>,
     // When each piece came matters.
     timed: bool,
     done: bool,
@@ -52,6 +56,7 @@ impl Tapped {
             apart: None,
             after: None,
             gate: None,
+            stall: None,
             timed: false,
             done: false,
         });
@@ -81,6 +86,30 @@ impl Tapped {
     pub(crate) fn with_gate(mut self: Box<Self>, gate: Option<Gate>) -> Box<Self> {
         self.gate = gate.map(Gate::opened);
         self
+    }
+
+    /// Breaks off when nothing comes for so long while more is wanted.
+    #[must_use]
+    pub(crate) fn with_limit(mut self: Box<Self>, silence: Duration) -> Box<Self> {
+        self.stall = Some(Stall::new(silence));
+        self
+    }
+
+    /// What comes next, in time.
+    fn poll_next(
+        &mut self,
+        now: Offset,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let next = self.inner.poll_frame(now, context);
+        let Some(stall) = &mut self.stall else {
+            return next.map_err(Into::into);
+        };
+        if next.is_ready() {
+            stall.moved();
+            return next.map_err(Into::into);
+        }
+        stall.poll(context).map(|stalled| Some(Err(stalled.into())))
     }
 
     fn release(&mut self, reason: CloseReason) {
@@ -194,7 +223,7 @@ impl Body for Tapped {
             if self.is_apart() {
                 self.inner.read(now, context);
             }
-            match ready!(self.inner.poll_frame(now, context)) {
+            match ready!(self.poll_next(now, context)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
                         let (data, came) = (self.next_event(data), self.inner.came());
@@ -229,7 +258,7 @@ impl Body for Tapped {
                 },
                 Some(Err(error)) => {
                     self.finish(CloseReason::Aborted);
-                    return Poll::Ready(Some(Err(error.into())));
+                    return Poll::Ready(Some(Err(error)));
                 }
                 None => {
                     let rest = self.rest();

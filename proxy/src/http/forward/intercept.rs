@@ -14,13 +14,14 @@ use super::Authority;
 use super::first::Tunnel;
 use crate::http::body::Outbound;
 use crate::http::gateway::{Gateway, Goal};
-use crate::http::listen::{Client, Handler, Limits, Served};
+use crate::http::listen::{Client, Handler, Kept, Served};
 use crate::http::origin::Origin;
 
 /// A tunnel to one origin, opened.
 pub(super) struct Opened {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
+    pub(super) kept: Kept,
     /// The server, with TLS and without.
     pub(super) origin: Arc<Origin>,
     pub(super) plain: Arc<Origin>,
@@ -36,7 +37,14 @@ impl Opened {
         let mut tunnel = Tunnel::new(stream);
         if tunnel.is_plain_http().await {
             let stream = tunnel.into_stream();
-            serve(self.gateway, self.client, self.plain, stream, false).await;
+            serve(
+                self.gateway,
+                (self.client, self.kept),
+                self.plain,
+                stream,
+                false,
+            )
+            .await;
             return;
         }
         let Ok(config) = self.authority.config_for(&self.origin.url().host) else {
@@ -48,14 +56,21 @@ impl Opened {
             return;
         };
         let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        serve(self.gateway, self.client, self.origin, stream, http2).await;
+        serve(
+            self.gateway,
+            (self.client, self.kept),
+            self.origin,
+            stream,
+            http2,
+        )
+        .await;
     }
 }
 
 /// Answers the requests that come through a tunnel to `origin`.
 pub(super) async fn serve<S>(
     gateway: Arc<Gateway>,
-    client: Client,
+    (client, kept): (Client, Kept),
     origin: Arc<Origin>,
     stream: S,
     http2: bool,
@@ -64,10 +79,13 @@ pub(super) async fn serve<S>(
 {
     let served = Served {
         client,
-        limits: Limits::default(),
+        seat: Arc::clone(kept.0.seat()),
+        limits: gateway.limits,
         phase: gateway.phase.clone(),
         handler: Inside { gateway, origin },
     };
+    // From here on the place is kept while requests are under way.
+    drop(kept);
     served.serve_decided(stream, http2).await;
 }
 

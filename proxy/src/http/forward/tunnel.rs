@@ -18,7 +18,7 @@ use super::intercept;
 use crate::http::body::Outbound;
 use crate::http::fields::version_of;
 use crate::http::gateway::{Gateway, Ours, note_ours, peer};
-use crate::http::listen::{Client, Phase};
+use crate::http::listen::{Client, Kept, Phase};
 use crate::http::origin::{OriginUrl, Scheme};
 use crate::http::sessions::LANE;
 use crate::http::tap::Log;
@@ -45,10 +45,15 @@ impl Forward {
             ..url.clone()
         });
         let upgrade = hyper::upgrade::on(&mut request);
+        let Some(kept) = request.extensions_mut().remove::<Kept>() else {
+            let why = "a tunnel needs a connection of its own";
+            return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
+        };
         if let Some(authority) = &self.authority {
             let opened = intercept::Opened {
                 gateway: Arc::clone(gateway),
                 client,
+                kept,
                 origin: self.origin(url),
                 plain,
                 authority: Arc::clone(authority),
@@ -104,7 +109,7 @@ impl Forward {
             };
             if is_http {
                 drop(server);
-                intercept::serve(gateway, client, plain, tunnel.into_stream(), false).await;
+                intercept::serve(gateway, (client, kept), plain, tunnel.into_stream(), false).await;
                 close(&log, CloseReason::EndOfInput);
                 return;
             }
@@ -112,6 +117,7 @@ impl Forward {
                 () = pass(tunnel, server, &log) => {}
                 _ = phase.wait_for(|phase| *phase == Phase::Stopping) => close(&log, CloseReason::Failed),
             }
+            drop(kept);
         });
         Response::new(Outbound::empty())
     }

@@ -19,7 +19,7 @@ use super::observe::{Exchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
 use super::{Gateway, answer};
-use crate::http::body::{Gate, Outbound, Tapped};
+use crate::http::body::{Gate, Outbound, Stalled, Tapped};
 use crate::http::edit::Addresses;
 use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
@@ -123,7 +123,11 @@ impl Gateway {
             &parts.headers,
             Box::new(RequestWatch(Arc::clone(&exchange))),
         );
-        let mut body = Outbound::passing(Tapped::new(body, tap).with_gate(gate.clone()));
+        let mut body = Outbound::passing(
+            Tapped::new(body, tap)
+                .with_gate(gate.clone())
+                .with_limit(self.limits.body_time),
+        );
         let mut held = Offset::default();
         if is_held {
             let since = self.clock.now();
@@ -285,6 +289,10 @@ impl Gateway {
             Ok(answer) => answer::pass(exchange, in_flight, asked, answer),
             // The fault is not the server's.
             Err(error) if exchange.broken_off.load(Ordering::Acquire) => {
+                if let Some(stalled) = cause::<Stalled>(&error) {
+                    let ours = Ours::new(StatusCode::REQUEST_TIMEOUT, stalled.to_string());
+                    return self.replace(exchange, in_flight, &ours);
+                }
                 let why = "the request broke off, or its body is malformed";
                 let ours = Ours::new(StatusCode::BAD_REQUEST, why);
                 if is_malformed(&error) {
@@ -346,17 +354,24 @@ fn ask_for_plain(head: &mut HeaderMap, log: &Log) {
 
 /// Whether a body was not what its framing says; otherwise its sender has left.
 fn is_malformed(error: &SendError) -> bool {
-    let mut cause: Option<&dyn Error> = Some(error);
+    cause::<io::Error>(error).is_some_and(|error| {
+        matches!(
+            error.kind(),
+            ErrorKind::InvalidData | ErrorKind::InvalidInput
+        )
+    })
+}
+
+/// The cause of this kind, where there is one.
+fn cause<T: Error + 'static>(error: &SendError) -> Option<&T> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return matches!(
-                error.kind(),
-                ErrorKind::InvalidData | ErrorKind::InvalidInput
-            );
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
         }
         cause = error.source();
     }
-    false
+    None
 }
 
 /// Notes that we answered in the server's place.

@@ -105,6 +105,7 @@ pub(crate) struct Gateway {
     pub(crate) changes: Changes,
     pub(crate) metadata: MetadataPlaces,
     pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
     pub(crate) places: Arc<Semaphore>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
@@ -140,6 +141,7 @@ impl Gateway {
             guard: guard
                 .with_navigation(!injects)
                 .with_token(settings.client_token),
+            limits: settings.limits,
             places: Arc::new(Semaphore::new(settings.limits.exchanges)),
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::Request;
+use http::{Method, Request};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -19,16 +19,23 @@ use tokio_rustls::TlsAcceptor;
 
 use super::super::fault::CutOff;
 use super::super::joined::Joined;
-use super::flushed::{Delivered, Flushed, Watched};
+use super::flushed::{Delivered, Watched};
+use super::seats::{Busy, Seat};
 use super::{Client, Handler, Limits, Phase};
+use crate::clock::runtime_now;
 
 /// One connection that is served.
 pub(crate) struct Served<H> {
     pub(crate) client: Client,
+    pub(crate) seat: Arc<Seat>,
     pub(crate) handler: H,
     pub(crate) limits: Limits,
     pub(crate) phase: watch::Receiver<Phase>,
 }
+
+/// Keeps the place of a connection that becomes a tunnel: an extension of its request.
+#[derive(Clone)]
+pub(crate) struct Kept(pub(crate) Arc<Busy>);
 
 /// Which version of HTTP a connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +64,13 @@ impl<H: Handler> Served<H> {
         }
     }
 
-    /// What `step` comes to, in the time that a head may take and before a shutdown.
+    /// What `step` comes to, in the time that a head may take, before a shutdown, and while
+    /// nobody else wants the place.
     async fn before_serving<T>(&mut self, step: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = timeout(self.limits.head_time, step) => done.ok(),
             _ = self.phase.wait_for(|phase| *phase != Phase::Serving) => None,
+            () = self.seat.asked() => None,
         }
     }
 
@@ -80,6 +89,7 @@ impl<H: Handler> Served<H> {
     {
         let Self {
             client,
+            seat,
             handler,
             limits,
             mut phase,
@@ -109,16 +119,21 @@ impl<H: Handler> Served<H> {
         };
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
-        let flushed = Flushed::default();
-        let stream = Watched::new(Joined(stream), flushed.clone());
-        let service = service_fn(move |request: Request<Incoming>| {
+        let stream = Watched::new(Joined(stream), seat.flushed.clone());
+        let place = Arc::clone(&seat);
+        let service = service_fn(move |mut request: Request<Incoming>| {
             first_request.store(true, Ordering::Relaxed);
-            let (handler, flushed) = (handler.clone(), flushed.clone());
+            let (handler, busy) = (handler.clone(), place.begin());
+            if *request.method() == Method::CONNECT {
+                request
+                    .extensions_mut()
+                    .insert(Kept(Arc::new(place.begin())));
+            }
             async move {
                 let response = handler.handle(client, request).await;
                 match response.extensions().get::<CutOff>() {
                     Some(cut) => Err(*cut),
-                    None => Ok(response.map(|body| Delivered::new(body, flushed))),
+                    None => Ok(response.map(|body| Delivered::new(body, busy))),
                 }
             }
         });
@@ -128,11 +143,25 @@ impl<H: Handler> Served<H> {
         let mut begin = pin!(tokio::time::sleep(limits.head_time));
         let mut waiting = speaks == Speaks::Http2;
         let mut told = false;
+        let mut grace = pin!(tokio::time::sleep(limits.head_time));
+        let mut leaves = false;
         loop {
             tokio::select! {
                 () = begin.as_mut(), if waiting => {
                     waiting = false;
                     if !asked.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+                // Somebody else wants the place. A request that has come meanwhile is served.
+                () = seat.asked() => {
+                    leaves = true;
+                    grace.as_mut().reset(runtime_now() + GRACE);
+                    served.as_mut().graceful_shutdown();
+                }
+                () = grace.as_mut(), if leaves => {
+                    leaves = false;
+                    if seat.is_idle() {
                         return;
                     }
                 }
@@ -155,6 +184,9 @@ impl<H: Handler> Served<H> {
         }
     }
 }
+
+/// How long a connection whose place is wanted has to end by itself.
+const GRACE: Duration = Duration::from_millis(200);
 
 /// How many requests may be under way on one HTTP/2 connection.
 const MOST_STREAMS: u32 = 1_024;

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::seats::Busy;
 use crate::http::body::BodyError;
 
 /// Counts the times at which nothing of a connection was left in our hands.
@@ -29,7 +30,7 @@ struct State {
 
 impl Flushed {
     /// How often it was so far.
-    fn times(&self) -> u64 {
+    pub(super) fn times(&self) -> u64 {
         self.0.times.load(Ordering::Acquire)
     }
 
@@ -78,14 +79,17 @@ pub(super) struct Delivered<B> {
     flushed: Flushed,
     // Why it breaks off, and how often the connection was flushed until then.
     broken: Option<(BodyError, u64)>,
+    // The request is under way as long as its answer is.
+    _busy: Busy,
 }
 
 impl<B> Delivered<B> {
-    pub(super) fn new(body: B, flushed: Flushed) -> Self {
+    pub(super) fn new(body: B, busy: Busy) -> Self {
         Self {
             body,
-            flushed,
+            flushed: busy.seat().flushed.clone(),
             broken: None,
+            _busy: busy,
         }
     }
 }
@@ -184,6 +188,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seats::Seats;
     use super::*;
 
     /// A body of one piece that breaks off.
@@ -204,8 +209,12 @@ mod tests {
 
     #[test]
     fn a_body_breaks_off_when_what_came_before_has_left() {
-        let flushed = Flushed::default();
-        let mut body = Delivered::new(Breaks(Some("x".into())), flushed.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let seat = runtime.block_on(Seats::new(1).take(1)).unwrap();
+        let flushed = seat.flushed.clone();
+        let mut body = Delivered::new(Breaks(Some("x".into())), seat.begin());
         let context = &mut Context::from_waker(Waker::noop());
         let mut next = || Pin::new(&mut body).poll_frame(context);
         // It was flushed before; that does not count.
@@ -216,5 +225,9 @@ mod tests {
         flushed.tell();
         assert!(matches!(next(), Poll::Ready(Some(Err(_)))));
         assert!(!body.is_end_stream());
+        drop(body);
+        assert!(!seat.is_idle(), "the last of it has not left");
+        flushed.tell();
+        assert!(seat.is_idle());
     }
 }

@@ -4,6 +4,7 @@ mod connection;
 mod flushed;
 mod guard;
 mod place;
+mod seats;
 mod tls;
 mod token;
 mod workers;
@@ -18,15 +19,17 @@ use std::time::Duration;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use rustls::ServerConfig;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
 use self::place::{Accepted, Bound};
+use self::seats::Seats;
 use super::body::Outbound;
 
-pub(crate) use self::connection::Served;
+pub(crate) use self::connection::{Kept, Served};
 pub(crate) use self::guard::{Guard, Refused};
 pub use self::place::{Place, Reached};
+pub(crate) use self::seats::Seat;
 pub use self::tls::server_config;
 pub use self::token::{BadToken, ClientToken};
 pub(crate) use self::token::{CHALLENGE, is_same};
@@ -35,7 +38,8 @@ pub(crate) use self::workers::{WorkerId, Workers};
 /// How much a client may ask of us.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many connections are served at once; more wait to be accepted.
+    /// How many connections are served at once; for more those that idle longest are closed,
+    /// and where none idles more wait.
     pub connections: usize,
     /// How many exchanges are served at once; more are answered 503.
     pub exchanges: usize,
@@ -43,6 +47,8 @@ pub struct Limits {
     pub head_bytes: usize,
     /// How long the head of a request may take, and how long a connection may idle.
     pub head_time: Duration,
+    /// How long the sender of a request may say nothing in the middle of its body.
+    pub body_time: Duration,
     /// How much all bodies under way may hold for the recording, in bytes; beyond that
     /// they pass all the same and are recorded as clipped.
     pub tap_bytes: usize,
@@ -57,6 +63,7 @@ impl Default for Limits {
             // Longer than clients keep idle connections (90 s): it is they who close them,
             // so that none of their requests meets a connection that is just closing.
             head_time: Duration::from_secs(120),
+            body_time: Duration::from_secs(60),
             tap_bytes: 512 << 20,
         }
     }
@@ -149,32 +156,29 @@ impl Listener {
         mut phase: watch::Receiver<Phase>,
     ) {
         let tasks = TaskTracker::new();
-        let places = Arc::new(Semaphore::new(self.limits.connections));
+        let seats = Seats::new(self.limits.connections);
         loop {
             let accepted = tokio::select! {
-                accepted = self.accept(&places) => accepted,
+                accepted = self.accept(&seats) => accepted,
                 _ = phase.wait_for(|phase| *phase != Phase::Serving) => break,
             };
-            let Some((accepted, client, place)) = accepted else {
+            let Some((accepted, client, seat)) = accepted else {
                 continue;
             };
             let connection = Served {
                 client,
+                seat,
                 handler: handler.clone(),
                 limits: self.limits,
                 phase: phase.clone(),
             };
             let tls = self.tls.clone();
             match accepted {
-                Accepted::Tcp(stream, _) => workers.serve(&tasks, stream, |stream| async move {
-                    connection.run(stream, tls).await;
-                    drop(place);
-                }),
+                Accepted::Tcp(stream, _) => {
+                    workers.serve(&tasks, stream, |stream| connection.run(stream, tls));
+                }
                 Accepted::Unix(stream) => {
-                    tasks.spawn(async move {
-                        connection.serve_decided(stream, false).await;
-                        drop(place);
-                    });
+                    tasks.spawn(connection.serve_decided(stream, false));
                 }
             }
         }
@@ -183,11 +187,7 @@ impl Listener {
         tasks.wait().await;
     }
 
-    async fn accept(
-        &self,
-        places: &Arc<Semaphore>,
-    ) -> Option<(Accepted, Client, OwnedSemaphorePermit)> {
-        let place = Arc::clone(places).acquire_owned().await.ok()?;
+    async fn accept(&self, seats: &Seats) -> Option<(Accepted, Client, Arc<Seat>)> {
         let Ok(accepted) = self.socket.accept().await else {
             // Out of descriptors, or a client that left at once: others go on.
             tokio::time::sleep(PAUSE).await;
@@ -206,7 +206,8 @@ impl Listener {
             connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1,
             secure: self.tls.is_some(),
         };
-        Some((accepted, client, place))
+        let seat = seats.take(client.connection).await?;
+        Some((accepted, client, seat))
     }
 }
 

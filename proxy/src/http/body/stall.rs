@@ -1,0 +1,42 @@
+//! How long the sender of a body may say nothing.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Sleep, sleep};
+
+/// The sender of a body said nothing for too long in the middle of it.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the body did not go on for {} s", after.as_secs_f32())]
+pub(crate) struct Stalled {
+    after: Duration,
+}
+
+/// Counts the time since something came. It does not count while nobody asks for more: then
+/// the receiver is the slow one.
+pub(super) struct Stall {
+    limit: Duration,
+    silence: Option<Pin<Box<Sleep>>>,
+}
+
+impl Stall {
+    pub(super) fn new(limit: Duration) -> Self {
+        Self {
+            limit,
+            silence: None,
+        }
+    }
+
+    /// Something came.
+    pub(super) fn moved(&mut self) {
+        self.silence = None;
+    }
+
+    /// Ready once nothing has come for too long.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Stalled> {
+        let after = self.limit;
+        let silence = self.silence.get_or_insert_with(|| Box::pin(sleep(after)));
+        silence.as_mut().poll(context).map(|()| Stalled { after })
+    }
+}

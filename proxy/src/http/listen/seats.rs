@@ -1,0 +1,185 @@
+//! Places for connections. When all are taken, whoever idles longest gives his up.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout};
+
+use super::flushed::Flushed;
+use crate::clock::runtime_now;
+
+/// Places for connections.
+pub(super) struct Seats {
+    places: Arc<Semaphore>,
+    shared: Arc<Shared>,
+    // How many are asked to leave at once.
+    batch: usize,
+}
+
+struct Shared {
+    start: Instant,
+    taken: Mutex<HashMap<u64, Weak<Seat>>>,
+    // How many were asked to leave and have not left.
+    leaving: AtomicUsize,
+}
+
+/// The place of one connection, and of the tunnel that it may become.
+pub(crate) struct Seat {
+    number: u64,
+    shared: Arc<Shared>,
+    /// Whether what was written to the client has left us.
+    pub(super) flushed: Flushed,
+    // How many requests are under way.
+    requests: AtomicUsize,
+    // How often the connection had been flushed when the last of them ended, and one more;
+    // 0 where there was none.
+    written: AtomicU64,
+    // Since when it idles, in milliseconds since the start.
+    since: AtomicU64,
+    is_leaving: AtomicBool,
+    leave: Notify,
+    _place: OwnedSemaphorePermit,
+}
+
+/// A request that is under way, or a tunnel: as long as there is one, the place is kept.
+pub(crate) struct Busy(Arc<Seat>);
+
+/// How long to wait for a place until those that idle are looked at again.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How many places there are for one that is given up: to look at all of them costs time.
+const BATCH: usize = 64;
+
+impl Seats {
+    pub(super) fn new(count: usize) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(count)),
+            shared: Arc::new(Shared {
+                start: runtime_now(),
+                taken: Mutex::default(),
+                leaving: AtomicUsize::new(0),
+            }),
+            batch: count.div_ceil(BATCH),
+        }
+    }
+
+    /// A place for a connection; the oldest that idle make room where there is none.
+    pub(super) async fn take(&self, number: u64) -> Option<Arc<Seat>> {
+        let mut place = Arc::clone(&self.places).try_acquire_owned().ok();
+        while place.is_none() {
+            if self.shared.leaving.load(Ordering::Relaxed) == 0 {
+                self.make_room();
+            }
+            // Those that are asked may have begun a request meanwhile, and others idle now.
+            match timeout(LOOK_AGAIN, Arc::clone(&self.places).acquire_owned()).await {
+                Ok(acquired) => place = Some(acquired.ok()?),
+                Err(_) => self.make_room(),
+            }
+        }
+        let seat = Arc::new(Seat {
+            number,
+            shared: Arc::clone(&self.shared),
+            flushed: Flushed::default(),
+            requests: AtomicUsize::new(0),
+            written: AtomicU64::new(0),
+            since: AtomicU64::new(self.shared.now()),
+            is_leaving: AtomicBool::new(false),
+            leave: Notify::new(),
+            _place: place?,
+        });
+        let mut taken = self
+            .shared
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        taken.insert(number, Arc::downgrade(&seat));
+        Some(seat)
+    }
+
+    /// Asks those that idle longest to leave.
+    fn make_room(&self) {
+        // The last one to hold a place takes the lock when it lets go.
+        let all: Vec<Arc<Seat>> = {
+            let taken = self
+                .shared
+                .taken
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            taken.values().filter_map(Weak::upgrade).collect()
+        };
+        let mut idle: Vec<(u64, &Arc<Seat>)> = all
+            .iter()
+            .filter(|seat| !seat.is_leaving.load(Ordering::Relaxed))
+            .filter_map(|seat| Some((seat.idle_since()?, seat)))
+            .collect();
+        idle.sort_unstable_by_key(|(since, seat)| (*since, seat.number));
+        for (_, seat) in idle.into_iter().take(self.batch) {
+            seat.is_leaving.store(true, Ordering::Relaxed);
+            self.shared.leaving.fetch_add(1, Ordering::Relaxed);
+            seat.leave.notify_one();
+        }
+    }
+}
+
+impl Shared {
+    fn now(&self) -> u64 {
+        let since = runtime_now().saturating_duration_since(self.start);
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Seat {
+    /// A request begins.
+    pub(crate) fn begin(self: &Arc<Self>) -> Busy {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        Busy(Arc::clone(self))
+    }
+
+    /// Done when the place is wanted by somebody else.
+    pub(super) async fn asked(&self) {
+        self.leave.notified().await;
+    }
+
+    /// Whether no request is under way, and all of the answers has left us.
+    pub(super) fn is_idle(&self) -> bool {
+        self.idle_since().is_some()
+    }
+
+    fn idle_since(&self) -> Option<u64> {
+        let since = self.since.load(Ordering::Acquire);
+        let is_busy = self.requests.load(Ordering::Acquire) > 0;
+        let is_written = self.flushed.times() >= self.written.load(Ordering::Acquire);
+        (!is_busy && is_written).then_some(since)
+    }
+}
+
+impl Busy {
+    /// The place that it keeps.
+    pub(crate) fn seat(&self) -> &Arc<Seat> {
+        &self.0
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let Self(seat) = self;
+        seat.written
+            .store(seat.flushed.times() + 1, Ordering::Release);
+        seat.since.store(seat.shared.now(), Ordering::Release);
+        seat.requests.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let shared = &self.shared;
+        let mut taken = shared.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.remove(&self.number);
+        if self.is_leaving.load(Ordering::Relaxed) {
+            shared.leaving.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
