@@ -14,6 +14,16 @@ pub(crate) fn runtime_now() -> tokio::time::Instant {
     tokio::time::Instant::now()
 }
 
+/// Wall time, by which certificates are valid. No recording is told by it.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "certificates end by the time of the day"
+)]
+pub fn wall() -> SystemTime {
+    SystemTime::now()
+}
+
 /// The clock of one recording: offsets since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -1,5 +1,6 @@
 //! `tapewright record`: the recorder between a client and a server.
 
+mod authority;
 pub(super) mod config;
 mod episodes;
 pub(crate) mod gateway;

@@ -1,20 +1,20 @@
 //! What `record` takes for HTTP.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use tapewright_engine::fault::{Book, Reach};
-use tapewright_proxy::http::forward::{Authority, Forward};
+use tapewright_proxy::http::forward::Forward;
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
 use tapewright_proxy::http::listen::Limits;
 use tapewright_proxy::http::origin::{Destinations, Origin, OriginSettings, OriginUrl};
 
+use super::authority;
 use super::listen::{ListenArguments, MinTls};
 use crate::command::upstream::{UpstreamArguments, seconds};
 use crate::log;
-use crate::report::{self, Mistake};
+use crate::report::Mistake;
 
 /// Over HTTP.
 #[derive(Debug, Args)]
@@ -35,6 +35,10 @@ pub(crate) struct HttpArguments {
     /// our own that the client has to trust
     #[arg(long, requires = "forward_proxy")]
     intercept: bool,
+    /// Read only what goes to this host, a name or an address, and to those below it; can be
+    /// given several times. The authority can then vouch for no other host
+    #[arg(long, value_name = "HOST", requires = "intercept")]
+    intercept_host: Vec<String>,
     /// Connect to this host alone, a name or an address; can be given several times. Without
     /// it a forward proxy connects to all but link-local and metadata addresses
     #[arg(long, value_name = "HOST", requires = "forward_proxy")]
@@ -125,21 +129,13 @@ impl HttpArguments {
         Ok(Route::Reverse(Origin::new(url, self.origin_settings()?)))
     }
 
-    /// A forward proxy; its authority is kept in `folder`.
-    pub(crate) fn forward(
-        &self,
-        folder: impl FnOnce() -> anyhow::Result<PathBuf>,
-    ) -> anyhow::Result<Route> {
-        let authority = if self.intercept {
-            let authority = Authority::kept_in(&folder()?)?;
-            let path = authority.certificate().display();
-            report::note(&format!(
-                "clients have to trust {path}:\n  Node    NODE_EXTRA_CA_CERTS={path} NODE_USE_ENV_PROXY=1\n  Python  SSL_CERT_FILE={path}\n  Rust    SSL_CERT_FILE={path}\nand to use HTTP_PROXY and HTTPS_PROXY"
-            ));
-            Some(Arc::new(authority))
-        } else {
-            None
-        };
+    /// A forward proxy.
+    pub(crate) fn forward(&self) -> anyhow::Result<Route> {
+        let authority = self
+            .intercept
+            .then(|| authority::open(&self.intercept_host))
+            .transpose()?
+            .map(Arc::new);
         let settings = OriginSettings {
             destinations: Some(Destinations::only(&self.allow_destination)),
             ..self.origin_settings()?

@@ -1,7 +1,6 @@
 //! Which two sides the recorder stands between.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -16,7 +15,7 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::event;
 
 use super::http::HttpArguments;
-use super::{config, gateway, target};
+use super::{config, gateway};
 use crate::exit::Exit;
 use crate::report::Mistake;
 
@@ -178,9 +177,7 @@ impl<'a> Way<'a> {
                 ))
             }
             Self::ForwardProxy { listen } => {
-                let folder =
-                    || -> anyhow::Result<PathBuf> { Ok(target::home()?.join("authority")) };
-                let mut settings = http.gateway(http.forward(folder)?, listen)?;
+                let mut settings = http.gateway(http.forward()?, listen)?;
                 settings.faults = Arc::clone(book);
                 let recorder = start()?;
                 Ok((

@@ -4,6 +4,7 @@
 //! the other side sees.
 
 mod auth;
+mod authority;
 mod bodies;
 mod encodings;
 mod ends;

@@ -21,7 +21,7 @@ use super::gateway::{Gateway, Goal, Ours, health, is_health};
 use super::listen::Client;
 use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
 
-pub use self::authority::{Authority, AuthorityProblem};
+pub use self::authority::{Authority, AuthorityProblem, AuthoritySettings, BadHost, Change, Hosts};
 
 /// A forward proxy.
 pub struct Forward {

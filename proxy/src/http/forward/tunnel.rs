@@ -49,7 +49,8 @@ impl Forward {
             let why = "a tunnel needs a connection of its own";
             return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
         };
-        if let Some(authority) = &self.authority {
+        let authority = self.authority.as_ref();
+        if let Some(authority) = authority.filter(|authority| authority.covers(&url.host)) {
             let opened = intercept::Opened {
                 gateway: Arc::clone(gateway),
                 client,

@@ -1,0 +1,151 @@
+//! The folder of an authority, which nobody else can look into.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, Stat, flock, fstat, mkdirat, open, openat, renameat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+use super::AuthorityProblem;
+
+/// A folder that belongs to us alone, opened: what is done by its name cannot be led
+/// elsewhere afterwards.
+pub(super) struct Folder {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// The permissions of everybody but the owner.
+const OTHERS: u32 = 0o077;
+
+/// How long to wait between looks at a lock.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// The longest file of ours that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+impl Folder {
+    /// Opens a folder, which is made where there is none.
+    pub(super) fn at(path: &Path) -> Result<Self, AuthorityProblem> {
+        let files = |source: io::Error| problem(path, source);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(files)?;
+        }
+        made(rustix::fs::mkdir(path, Mode::RWXU)).map_err(|error| files(error.into()))?;
+        let fd = open(path, flags(), Mode::empty()).map_err(|error| files(error.into()))?;
+        Self::checked(fd, path.to_owned())
+    }
+
+    /// Opens a folder in it, which is made where there is none.
+    pub(super) fn inside(&self, name: &str) -> Result<Self, AuthorityProblem> {
+        let path = self.path.join(name);
+        let files = |error: Errno| problem(&path, error.into());
+        made(mkdirat(&self.fd, name, Mode::RWXU)).map_err(files)?;
+        let fd = openat(&self.fd, name, flags(), Mode::empty()).map_err(files)?;
+        Self::checked(fd, path)
+    }
+
+    fn checked(fd: OwnedFd, path: PathBuf) -> Result<Self, AuthorityProblem> {
+        let found = fstat(&fd).map_err(|error| problem(&path, error.into()))?;
+        check(&found, &path)?;
+        Ok(Self { fd, path })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps other recorders out until the folder is dropped; waits for them so long.
+    pub(super) fn lock(&self, patience: Duration) -> Result<(), AuthorityProblem> {
+        let mut waited = Duration::ZERO;
+        loop {
+            match flock(&self.fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) if waited < patience => {
+                    sleep(LOOK_AGAIN);
+                    waited += LOOK_AGAIN;
+                }
+                Err(Errno::WOULDBLOCK) => {
+                    let path = self.path.clone();
+                    return Err(AuthorityProblem::Locked { path });
+                }
+                Err(error) => return Err(problem(&self.path, error.into())),
+            }
+        }
+    }
+
+    /// What a file of ours holds; `None` when there is none.
+    pub(super) fn read(&self, name: &str) -> Result<Option<String>, AuthorityProblem> {
+        let path = self.path.join(name);
+        let files = |error: io::Error| problem(&path, error);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let fd = match openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(files(error.into())),
+        };
+        check(&fstat(&fd).map_err(|error| files(error.into()))?, &path)?;
+        let mut text = String::new();
+        File::from(fd)
+            .take(LONGEST)
+            .read_to_string(&mut text)
+            .map_err(files)?;
+        Ok(Some(text))
+    }
+
+    /// Writes a file for its owner alone, whole or not at all.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), AuthorityProblem> {
+        let fresh = format!(".{name}.new");
+        let files = |error: io::Error| problem(&self.path.join(name), error);
+        // Left by a recorder that was killed: whoever lives has the lock.
+        unlinkat(&self.fd, &*fresh, AtFlags::empty()).ok();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let fd = openat(&self.fd, &*fresh, flags, mode).map_err(|error| files(error.into()))?;
+        let mut file = File::from(fd);
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.sync_all())
+            .and_then(|()| Ok(renameat(&self.fd, &*fresh, &self.fd, name)?))
+            .inspect_err(|_| unlinkat(&self.fd, &*fresh, AtFlags::empty()).unwrap_or_default())
+            .map_err(files)
+    }
+}
+
+fn flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+fn made(result: Result<(), Errno>) -> Result<(), Errno> {
+    match result {
+        Err(Errno::EXIST) => Ok(()),
+        other => other,
+    }
+}
+
+fn problem(path: &Path, source: io::Error) -> AuthorityProblem {
+    AuthorityProblem::Files {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Refuses what belongs to somebody else, or is open to somebody else.
+fn check(found: &Stat, path: &Path) -> Result<(), AuthorityProblem> {
+    let path = path.to_owned();
+    if found.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(AuthorityProblem::Foreign { path });
+    }
+    let mode = found.st_mode & 0o7777;
+    if mode & OTHERS != 0 {
+        return Err(AuthorityProblem::Loose { path, mode });
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! An authority as it is kept between recordings.
+//!
+//! `ca.key` is the authority: what it is, its key and its certificate, in one file, so that
+//! none is ever there without the others. `ca.pem` is what clients are told to trust: the
+//! certificate, and that of the authority before it for as long as recorders that still
+//! have it may run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
+use rustls::RootCertStore;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier as _;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+
+use super::folder::Folder;
+use super::leaf::leaf;
+use super::{AuthorityProblem, Change, Hosts};
+
+/// How long an authority lives.
+pub(super) const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
+/// How long before its end it is renewed when a recording begins.
+const AHEAD: Duration = Duration::from_secs(30 * 24 * 3_600);
+/// How far the clocks of clients may be behind ours.
+const SKEW: Duration = Duration::from_secs(24 * 3_600);
+
+/// The file of the authority.
+const KEY: &str = "ca.key";
+/// The file that clients read.
+const CERTIFICATE: &str = "ca.pem";
+/// What stands before the time in the first line of the key's file.
+const MARK: &str = "tapewright authority, made ";
+
+/// An authority, as it is kept.
+pub(super) struct Kept {
+    /// Signs certificates.
+    pub(super) issuer: Issuer<'static, KeyPair>,
+    /// When it ends, since 1970.
+    pub(super) ends: Duration,
+    /// The file that clients have to trust.
+    pub(super) certificate: PathBuf,
+}
+
+/// What the file of an authority holds.
+struct Record {
+    // Since 1970.
+    made: Duration,
+    // For which hosts, as a text.
+    hosts: String,
+    key: KeyPair,
+    // In PEM.
+    certificate: String,
+}
+
+impl Kept {
+    /// The authority for `hosts` under `root`, at the time `now`; it is made or renewed
+    /// where it has to be. Waits so long for other recorders that do the same.
+    pub(super) fn open(
+        root: &Path,
+        hosts: &Hosts,
+        now: Duration,
+        patience: Duration,
+    ) -> Result<(Self, Option<Change>), AuthorityProblem> {
+        let mut folder = Folder::at(root)?;
+        if !hosts.is_any() {
+            folder = folder.inside("only")?.inside(&hosts.folder())?;
+        }
+        folder.lock(patience)?;
+        let (record, change) = match found(&folder, hosts)? {
+            Found::Record(record) if is_fresh(&record, now) => {
+                show_again(&folder, &record)?;
+                (record, None)
+            }
+            former => {
+                let (record, change) = make(&folder, former, hosts, now)?;
+                (record, Some(change))
+            }
+        };
+        let certificate = record.certificate.clone();
+        let kept = Self {
+            ends: record.made + YEAR,
+            certificate: folder.path().join(CERTIFICATE),
+            issuer: Issuer::new(params(record.made, hosts), record.key),
+        };
+        if !kept.is_sound(&certificate, hosts, now) {
+            return Err(damaged(&folder));
+        }
+        Ok((kept, change))
+    }
+
+    /// Whether clients that trust the certificate accept what is made with the key.
+    fn is_sound(&self, certificate: &str, hosts: &Hosts, now: Duration) -> bool {
+        let example = hosts.example();
+        let accepted = || {
+            let own = CertificateDer::from_pem_slice(certificate.as_bytes()).ok()?;
+            let made = leaf(
+                &self.issuer,
+                &KeyPair::generate().ok()?,
+                &example,
+                now,
+                self.ends,
+            );
+            let mut roots = RootCertStore::empty();
+            roots.add(own).ok()?;
+            let provider = Arc::new(ring::default_provider());
+            let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+            let name = ServerName::try_from(example.as_str()).ok()?;
+            let now = UnixTime::since_unix_epoch(now);
+            let verified =
+                verifier
+                    .build()
+                    .ok()?
+                    .verify_server_cert(made.ok()?.der(), &[], &name, &[], now);
+            verified.ok()
+        };
+        accepted().is_some()
+    }
+}
+
+/// What there is in a folder.
+enum Found {
+    Nothing,
+    /// One of an earlier version, which does not say when it was made.
+    Unlimited,
+    Record(Record),
+}
+
+fn found(folder: &Folder, hosts: &Hosts) -> Result<Found, AuthorityProblem> {
+    let Some(text) = folder.read(KEY)? else {
+        return Ok(Found::Nothing);
+    };
+    match Record::read(&text) {
+        Ok(None) => Ok(Found::Unlimited),
+        Ok(Some(record)) if record.hosts == hosts.text() => Ok(Found::Record(record)),
+        _ => Err(damaged(folder)),
+    }
+}
+
+/// Writes the file that clients read again, where somebody removed or changed it.
+fn show_again(folder: &Folder, record: &Record) -> Result<(), AuthorityProblem> {
+    let shown = folder.read(CERTIFICATE)?.unwrap_or_default();
+    if shown.contains(&record.certificate) {
+        return Ok(());
+    }
+    folder.write(CERTIFICATE, &record.certificate)
+}
+
+/// Makes an authority in the place of what there is.
+fn make(
+    folder: &Folder,
+    former: Found,
+    hosts: &Hosts,
+    now: Duration,
+) -> Result<(Record, Change), AuthorityProblem> {
+    // Also a file that is not needed any more says who may have looked.
+    folder.read(CERTIFICATE)?;
+    let record = Record::make(hosts, now)?;
+    let mut trusted = record.certificate.clone();
+    let change = match former {
+        Found::Nothing => Change::Made,
+        Found::Unlimited => Change::Replaced,
+        Found::Record(former) => {
+            let ends = former.made + YEAR;
+            if now < ends {
+                trusted.push_str(&former.certificate);
+            }
+            Change::Renewed {
+                end: UNIX_EPOCH + ends,
+            }
+        }
+    };
+    // First what clients trust: whatever happens in between, they trust both.
+    folder.write(CERTIFICATE, &trusted)?;
+    folder.write(KEY, &record.text())?;
+    Ok((record, change))
+}
+
+/// A file that is none of ours.
+struct Damaged;
+
+impl Record {
+    fn make(hosts: &Hosts, now: Duration) -> Result<Self, AuthorityProblem> {
+        let made = Duration::from_secs(now.as_secs());
+        let key = KeyPair::generate()?;
+        let certificate = params(made, hosts).self_signed(&key)?.pem();
+        Ok(Self {
+            made,
+            hosts: hosts.text(),
+            key,
+            certificate,
+        })
+    }
+
+    fn text(&self) -> String {
+        let Self { made, hosts, .. } = self;
+        let key = self.key.serialize_pem();
+        format!(
+            "{MARK}{} for {hosts}\n{key}{}",
+            made.as_secs(),
+            self.certificate
+        )
+    }
+
+    /// What a file holds; `None` for an authority of an earlier version, which does not say
+    /// when it was made.
+    fn read(text: &str) -> Result<Option<Self>, Damaged> {
+        let key = PrivatePkcs8KeyDer::from_pem_slice(text.as_bytes()).map_err(|_| Damaged)?;
+        let key = KeyPair::try_from(&key).map_err(|_| Damaged)?;
+        let first = text.lines().next().unwrap_or_default();
+        let Some(said) = first.strip_prefix(MARK) else {
+            return Ok(None);
+        };
+        let (made, hosts) = said.split_once(" for ").ok_or(Damaged)?;
+        let made = made.parse().map_err(|_| Damaged)?;
+        let start = text.find("-----BEGIN CERTIFICATE-----").ok_or(Damaged)?;
+        Ok(Some(Self {
+            made: Duration::from_secs(made),
+            hosts: hosts.to_owned(),
+            key,
+            certificate: text.get(start..).ok_or(Damaged)?.to_owned(),
+        }))
+    }
+}
+
+fn damaged(folder: &Folder) -> AuthorityProblem {
+    AuthorityProblem::Damaged {
+        path: folder.path().to_owned(),
+    }
+}
+
+/// Whether an authority can be used for a while. One that is made in the future was made by
+/// a clock that was wrong.
+fn is_fresh(record: &Record, now: Duration) -> bool {
+    now + AHEAD < record.made + YEAR && record.made <= now + SKEW
+}
+
+/// What the certificate of an authority says.
+fn params(made: Duration, hosts: &Hosts) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.not_before = date_time_ymd(1970, 1, 1) + made.saturating_sub(SKEW);
+    params.not_after = date_time_ymd(1970, 1, 1) + made + YEAR;
+    let mut name = DistinguishedName::new();
+    // No two of them have the same: clients find the one that signed by it.
+    let made = made.as_secs();
+    name.push(
+        DnType::CommonName,
+        format!("tapewright recording authority, made {made}"),
+    );
+    params.distinguished_name = name;
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.name_constraints = hosts.constraints();
+    params
+}

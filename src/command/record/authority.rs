@@ -1,0 +1,93 @@
+//! The certificate authority of `--intercept`, and what its user is told.
+
+use std::path::Path;
+
+use tapewright_proxy::clock;
+use tapewright_proxy::http::forward::{
+    Authority, AuthorityProblem, AuthoritySettings, Change, Hosts,
+};
+
+use super::target::{self, timestamp};
+use crate::files::output;
+use crate::report::{self, Mistake, safe};
+
+/// The authority for these hosts; for any, when none are named.
+pub(super) fn open(hosts: &[String]) -> anyhow::Result<Authority> {
+    let hosts = Hosts::of(hosts).map_err(|why| {
+        let what = format!("an `--intercept-host` cannot be used: {why}");
+        let hint = "name it like `--intercept-host api.example.com`, or by its address";
+        Mistake::new(what, hint)
+    })?;
+    let folder = target::home()?.join("authority");
+    output::links(&folder)?;
+    let settings = AuthoritySettings {
+        folder,
+        hosts,
+        now: Box::new(clock::wall),
+        changed: Box::new(tell),
+    };
+    let authority = Authority::open(settings).map_err(|problem| {
+        let hint = remedy(&problem);
+        anyhow::Error::new(problem).context(hint)
+    })?;
+    let certificate = authority.certificate();
+    let path = safe(&certificate.display().to_string());
+    report::note(&format!(
+        "clients have to trust {path}:\n  Node    NODE_EXTRA_CA_CERTS={path} NODE_USE_ENV_PROXY=1\n  Python  SSL_CERT_FILE={path}\n  Rust    SSL_CERT_FILE={path}\nand to use HTTP_PROXY and HTTPS_PROXY"
+    ));
+    Ok(authority)
+}
+
+/// Says what clients have to trust from now on.
+fn tell(change: Change, file: &Path) {
+    let what = match change {
+        Change::Made => return,
+        Change::Renewed { end } => {
+            let end = timestamp(end);
+            format!(
+                "was renewed: the one before ends on {}",
+                end.get(..10).unwrap_or(&end)
+            )
+        }
+        Change::Replaced => "takes the place of one without an end".to_owned(),
+    };
+    let file = file.display().to_string();
+    report::note(&format!(
+        "the certificate authority {what}. Clients that read {} when they start trust it; where you put the file into a store of certificates, put the new one there and take the old one out",
+        safe(&file)
+    ));
+}
+
+/// What to do about it.
+fn remedy(problem: &AuthorityProblem) -> Mistake {
+    let what = "nothing was recorded";
+    match problem {
+        AuthorityProblem::Loose { path, .. } => {
+            let path = safe(&path.display().to_string());
+            Mistake::new(
+                what,
+                format!(
+                    "somebody may know its key: remove `{path}`, and a new one is made, which clients then have to trust; `chmod -R go= {path}` keeps it where you know that nobody looked"
+                ),
+            )
+        }
+        AuthorityProblem::Foreign { path } => {
+            let path = safe(&path.display().to_string());
+            Mistake::new(
+                what,
+                format!("set TAPEWRIGHT_HOME to a folder of your own, or remove `{path}`"),
+            )
+        }
+        AuthorityProblem::Damaged { path } => {
+            let path = safe(&path.display().to_string());
+            Mistake::new(
+                what,
+                format!("remove `{path}`, and a new one is made, which clients then have to trust"),
+            )
+        }
+        AuthorityProblem::Locked { .. } => {
+            Mistake::new(what, "end the other recorder, or try again")
+        }
+        _ => Mistake::new(what, "set TAPEWRIGHT_HOME to a folder that you may write"),
+    }
+}
