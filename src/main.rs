@@ -4,6 +4,7 @@ mod cli;
 mod command;
 mod exit;
 mod files;
+mod here;
 mod log;
 mod report;
 mod suite;

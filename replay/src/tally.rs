@@ -9,7 +9,7 @@ use tapewright_schemas::redact::Redactor;
 use crate::index::Index;
 use crate::json::Difference;
 use crate::matcher::Miss;
-use crate::paths::PathMap;
+use crate::paths::{PathMap, PathMaps};
 use crate::script::{MethodId, Script};
 
 /// Counts over all sessions of a replay.
@@ -39,6 +39,8 @@ struct Inner {
     other_replies: Vec<OtherReply>,
     mapped: u64,
     mapped_requests: Vec<(u32, Vec<PathMap>)>,
+    // How many requests and messages to the client each learned mapping was used in.
+    learned: HashMap<PathMap, (u64, u64)>,
     last: Option<u32>,
 }
 
@@ -69,6 +71,21 @@ pub struct Report {
     pub mapped: u64,
     /// The first of them, in order.
     pub mapped_requests: Vec<Mapped>,
+    /// The mappings that the recording told of, used or not.
+    pub learned_maps: Vec<LearnedMap>,
+}
+
+/// A mapping of paths that nobody gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LearnedMap {
+    /// The path as it was recorded.
+    pub recorded: String,
+    /// What the client has in its place.
+    pub here: String,
+    /// In how many of the requests that were answered it was used.
+    pub requests: u64,
+    /// In how many messages to the client it was used.
+    pub messages: u64,
 }
 
 /// A request that is a recorded one with its paths mapped.
@@ -161,8 +178,19 @@ impl Tally {
     pub(crate) fn mapped(&self, ordinal: u32, paths: Vec<PathMap>) {
         let mut inner = self.lock();
         inner.mapped += 1;
+        for path in paths.iter().filter(|path| path.learned) {
+            inner.learned.entry(path.clone()).or_default().0 += 1;
+        }
         if inner.mapped_requests.len() < KEPT {
             inner.mapped_requests.push((ordinal, paths));
+        }
+    }
+
+    /// Recorded paths were turned in a message to the client.
+    pub(crate) fn told(&self, paths: &[PathMap]) {
+        let mut inner = self.lock();
+        for path in paths.iter().filter(|path| path.learned) {
+            inner.learned.entry(path.clone()).or_default().1 += 1;
         }
     }
 
@@ -208,7 +236,8 @@ impl Tally {
             replied_otherwise: inner.replied_otherwise,
             other_replies: inner.other_replies.clone(),
             mapped: inner.mapped,
-            mapped_requests: mapped(script, &inner.mapped_requests),
+            mapped_requests: mapped(script, &inner.mapped_requests, &mut redactor),
+            learned_maps: learned(&index.options.paths, &inner.learned, &mut redactor),
         }
     }
 
@@ -217,16 +246,51 @@ impl Tally {
     }
 }
 
-fn mapped(script: &Script, requests: &[(u32, Vec<PathMap>)]) -> Vec<Mapped> {
+fn mapped(
+    script: &Script,
+    requests: &[(u32, Vec<PathMap>)],
+    redactor: &mut Redactor,
+) -> Vec<Mapped> {
     let place = |ordinal: u32| {
         let take = script.take(ordinal as usize);
         take.map_or_else(String::new, |take| take.place.pointer())
     };
     let mapped = requests.iter().map(|(ordinal, paths)| Mapped {
         place: place(*ordinal),
-        paths: paths.clone(),
+        paths: paths.iter().map(|path| shown(path, redactor)).collect(),
     });
     mapped.collect()
+}
+
+fn learned(
+    maps: &PathMaps,
+    used: &HashMap<PathMap, (u64, u64)>,
+    redactor: &mut Redactor,
+) -> Vec<LearnedMap> {
+    let learned = maps.learned().map(|map| {
+        let (requests, messages) = used.get(map).copied().unwrap_or_default();
+        let PathMap { recorded, here, .. } = shown(map, redactor);
+        LearnedMap {
+            recorded,
+            here,
+            requests,
+            messages,
+        }
+    });
+    learned.collect()
+}
+
+/// A mapping as it may be told: a rule of the user may hide the name of a folder.
+fn shown(map: &PathMap, redactor: &mut Redactor) -> PathMap {
+    let mut text = |path: &str| {
+        let path = redactor.text(path.as_bytes());
+        String::from_utf8_lossy(&path).into_owned()
+    };
+    PathMap {
+        recorded: text(&map.recorded),
+        here: text(&map.here),
+        learned: map.learned,
+    }
 }
 
 impl Report {

@@ -12,6 +12,7 @@ pub mod era;
 pub mod event;
 pub mod exchange;
 pub mod json;
+pub mod made_in;
 pub mod near;
 pub mod patience;
 pub mod published;

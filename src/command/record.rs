@@ -29,8 +29,10 @@ use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::faults::{self, FaultArguments};
 use crate::command::redaction::{self, Redaction};
+use crate::command::replay::mapping::Mapping;
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
+use crate::here;
 use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake};
 
@@ -60,6 +62,8 @@ pub(crate) struct Arguments {
     /// Whether a cassette that is there is played, and whether what is new is recorded
     #[arg(long, value_enum, value_name = "MODE", default_value_t)]
     mode: Mode,
+    #[command(flatten)]
+    mapping: Mapping,
     /// What to call the server in captures and reports
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
@@ -297,6 +301,7 @@ fn settings(
         .map(|(name, _)| name.to_string_lossy().into_owned())
         .collect();
     env_names.sort();
+    let made_in = here::made_in();
     let header = Header {
         tape: VERSION.to_owned(),
         created: target::timestamp(clock.created),
@@ -304,10 +309,11 @@ fn settings(
         transport: way.transport().to_owned(),
         label: label.to_owned(),
         command: Vec::new(),
-        cwd: std::env::current_dir()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        cwd: match &*made_in.folder {
+            "" => here::here().folder,
+            folder => folder.to_owned(),
+        },
+        made_in,
         env_names,
         pid: std::process::id(),
         durability: durability.name().to_owned(),

@@ -48,10 +48,24 @@ pub(crate) fn end(report: &Report) {
     if report.mapped > 0 {
         let mapped = report.mapped;
         note(&format!(
-            "{mapped} served with paths that `--map` turned into the recorded ones"
+            "{mapped} served with paths that were turned into the recorded ones"
         ));
     }
+    learned(report);
     replies(report);
+}
+
+/// Tells what was taken for what because of where the recording was made.
+fn learned(report: &Report) {
+    for map in &report.learned_maps {
+        note(&format!(
+            "  {} of the recording is {} here, in {} requests and {} messages; `--no-learned-map` turns that off",
+            safe(&map.recorded),
+            safe(&map.here),
+            map.requests,
+            map.messages
+        ));
+    }
 }
 
 /// Tells of replies to the recorded server that are not the recorded ones.

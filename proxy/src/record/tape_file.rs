@@ -403,6 +403,9 @@ pub(crate) fn redact_header(redactor: &mut Redactor, header: &mut Header, comman
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     header.command = redactor.argv(command).into_iter().map(text).collect();
     header.cwd = text(redactor.text(header.cwd.as_bytes()).into_owned());
+    header
+        .made_in
+        .hide(|path| *redactor.text(path.as_bytes()) != *path.as_bytes());
     header.label = text(redactor.text(header.label.as_bytes()).into_owned());
     header.upstream = redactor.url(&header.upstream);
 }

@@ -77,6 +77,8 @@ pub struct Player {
     falls_through: bool,
     // The paths that were mapped in the message at hand.
     mapped: Vec<PathMap>,
+    // That message as it came.
+    unmapped: Option<Bytes>,
     // The last message held a request that another server has to answer.
     fell: bool,
 }
@@ -126,6 +128,7 @@ impl Player {
             falls_through: false,
             fell: false,
             mapped: Vec::new(),
+            unmapped: None,
             index,
             tally,
         }
@@ -191,6 +194,7 @@ impl Player {
         }
         let message = output.to_bytes();
         let turned = self.index.options.paths.turn(&message, Goal::Here);
+        self.tally.told(&turned.used);
         Some(Output {
             parts: splice(&message, turned.edits),
             ..output
@@ -227,9 +231,12 @@ impl Player {
             return self.heard(now, message, envelope);
         }
         self.mapped = turned.used;
-        let message = splice(&Bytes::copy_from_slice(message), turned.edits).concat();
+        let came = Bytes::copy_from_slice(message);
+        let message = splice(&came, turned.edits).concat();
+        self.unmapped = Some(came);
         self.heard(now, &message, &Envelope::parse(&message));
         self.mapped.clear();
+        self.unmapped = None;
     }
 
     fn heard(&mut self, now: Duration, message: &[u8], envelope: &Envelope<'_>) {

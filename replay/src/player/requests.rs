@@ -60,8 +60,27 @@ impl Player {
         }
     }
 
-    /// The recording of a request, which counts as played from now on.
+    /// The recording of a request, which counts as played from now on. One that has none with its
+    /// paths mapped may have been recorded here, as an episode that was added.
     fn find(&mut self, asked: Live<'_>) -> Result<Found, Box<Miss>> {
+        let missed = match self.find_as(asked) {
+            Ok(found) => return Ok(found),
+            Err(missed) => missed,
+        };
+        let Some(came) = self.unmapped.clone() else {
+            return Err(missed);
+        };
+        let as_it_came = Live {
+            line: &came,
+            params: json::find(&came, &["params"]),
+            ..asked
+        };
+        let found = self.find_as(as_it_came).map_err(|_| missed)?;
+        self.mapped.clear();
+        Ok(found)
+    }
+
+    fn find_as(&mut self, asked: Live<'_>) -> Result<Found, Box<Miss>> {
         let aliases = &self.names.aliases;
         if era::is_stateless(asked.method, asked.params) {
             self.lane.lock().find(asked, aliases)

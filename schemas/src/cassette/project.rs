@@ -79,6 +79,8 @@ impl<S: Read + Write + Seek> Projector<S> {
             ("label", &header.label),
             ("recorded_at", &header.created),
             ("tapewright_version", &header.by),
+            ("made_in_folder", &header.made_in.folder),
+            ("made_in_home", &header.made_in.home),
         ];
         let meta = known.into_iter().filter(|(_, value)| !value.is_empty());
         let meta: Vec<_> = meta

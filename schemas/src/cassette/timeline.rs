@@ -12,6 +12,7 @@ use crate::event::{
     Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin,
     Payload, Peer, SessionKey, SessionMark, SseNote,
 };
+use crate::made_in::MadeIn;
 use crate::recording::Recording;
 use crate::tape::old::Translator;
 use crate::tape::{Ending, Footer, Header, VERSION};
@@ -83,6 +84,7 @@ impl Cassette {
             created: meta("recorded_at"),
             by: meta("tapewright_version"),
             label: meta("label"),
+            made_in: MadeIn::recorded(&meta("made_in_folder"), &meta("made_in_home")),
             upstream: meta("source_url"),
             transport: if http { "http" } else { "" }.to_owned(),
             redacted: true,

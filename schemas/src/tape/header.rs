@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::made_in::MadeIn;
+
 /// The version that this build writes.
 pub const VERSION: &str = "2.1";
 
@@ -25,9 +27,12 @@ pub struct Header {
     /// Program and arguments of the child, redacted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Working folder of the child, redacted.
+    /// Working folder of the child, redacted; `~` is the home.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cwd: String,
+    /// Where it was recorded, for a replay on another machine.
+    #[serde(default, skip_serializing_if = "MadeIn::is_empty")]
+    pub made_in: MadeIn,
     /// URL of the upstream server, redacted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub upstream: String,

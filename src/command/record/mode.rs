@@ -52,6 +52,12 @@ impl Plan {
     /// What the arguments ask for.
     pub(super) fn of(arguments: &Arguments) -> anyhow::Result<Self> {
         if arguments.mode == Mode::All {
+            if arguments.mapping.is_asked() {
+                let what = "`--map` and `--no-learned-map` are for a cassette that is played";
+                let hint =
+                    "play one: `--mode once`, `none` or `new-episodes`, or `tapewright replay`";
+                return Err(Mistake::new(what, hint).into());
+            }
             return Ok(Self::Record);
         }
         let Some(output) = arguments.output.as_deref().filter(|path| is_cassette(path)) else {
@@ -164,7 +170,10 @@ fn cassette(
         return Err(Mistake::new(what, hint).into());
     }
     let rules = super::rules(arguments, None)?();
-    let options = Options::new(rules);
+    let options = Options {
+        paths: arguments.mapping.paths(&script)?,
+        ..Options::new(rules)
+    };
     let index = Arc::new(Index::new(Arc::new(script), Arc::new(options)));
     let tally = Arc::new(replay::tally(arguments.verbose));
     let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);

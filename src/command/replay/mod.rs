@@ -1,5 +1,6 @@
 //! `tapewright replay`: a recording as a server.
 
+pub(crate) mod mapping;
 pub(crate) mod playing;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use crate::command::record::{gateway, target};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
+use crate::here;
 use crate::log::{self, LogArguments, LogEar};
 use crate::report::{self, Mistake, formats};
 
@@ -80,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.verbose {
         announce(&script, &arguments.tape);
     }
-    let options = Arc::new(arguments.playing.options(Arc::clone(&rules))?);
+    let options = Arc::new(arguments.playing.options(Arc::clone(&rules), &script)?);
     let index = Arc::new(Index::new(Arc::clone(&script), options));
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);
@@ -242,6 +244,7 @@ fn recorder(
                 None => "stdio".to_owned(),
             },
             label: label.to_owned(),
+            made_in: here::made_in(),
             pid: std::process::id(),
             durability: Durability::Queue.name().to_owned(),
             when_full: WhenFull::Wait.name().to_owned(),

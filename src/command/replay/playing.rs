@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tapewright_replay::{
-    Exhausted, Ignore, MatchMode, Options, Ordering, Pace, PathMaps, Unanswered,
+    Exhausted, Ignore, MatchMode, Options, Ordering, Pace, Script, Unanswered,
 };
 use tapewright_schemas::redact::Rules;
 
+use super::mapping::Mapping;
 use crate::command::redaction::{self, Redaction};
 use crate::report::Mistake;
 
@@ -21,10 +22,8 @@ pub(crate) struct Playing {
     /// Pass over this place of requests, as a JSON pointer; `*` is any name or number
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
-    /// Take paths below FROM in the recording for paths below TO here; more than once for
-    /// several
-    #[arg(long, value_name = "FROM=TO")]
-    map: Vec<String>,
+    #[command(flatten)]
+    mapping: Mapping,
     /// In which order recorded requests may be asked for
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = OrderingArgument::None)]
     ordering: OrderingArgument,
@@ -100,15 +99,11 @@ impl Playing {
         Ok(Arc::new(redaction::rules(&self.redaction.settings())?))
     }
 
-    /// The options, as the player takes them.
-    pub(crate) fn options(&self, rules: Arc<Rules>) -> anyhow::Result<Options> {
+    /// The options for a recording, as the player takes them.
+    pub(crate) fn options(&self, rules: Arc<Rules>, script: &Script) -> anyhow::Result<Options> {
         let ignore = Ignore::new(&self.ignore, &["params", "method", "id"]).map_err(|error| {
             let hint = "write it like `/params/arguments/now`";
             anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
-        })?;
-        let paths = PathMaps::new(&self.map).map_err(|error| {
-            let hint = "write it like `--map /home/ann/project=/home/bob/project`: the recorded folder, then yours";
-            anyhow::Error::new(error).context(Mistake::new("`--map` cannot be used", hint))
         })?;
         Ok(Options {
             mode: MatchMode::from(self.mode),
@@ -132,7 +127,7 @@ impl Playing {
                 cap: self.pace_cap.unwrap_or(Duration::MAX),
             },
             ignore,
-            paths,
+            paths: self.mapping.paths(script)?,
             rules,
         })
     }

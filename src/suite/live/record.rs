@@ -56,6 +56,7 @@ impl Taped {
                 by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
                 transport: "stdio".to_owned(),
                 label: server.to_owned(),
+                made_in: crate::here::made_in(),
                 pid: std::process::id(),
                 durability: Durability::Queue.name().to_owned(),
                 when_full: WhenFull::Wait.name().to_owned(),

@@ -1,6 +1,7 @@
 //! `tapewright replay`: the program with a recording in the server's place.
 
 mod bad;
+mod elsewhere;
 pub(crate) mod house;
 mod http;
 mod modes;

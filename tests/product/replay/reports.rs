@@ -188,7 +188,7 @@ fn paths_of_another_machine_are_mapped_and_on_the_report() {
     let mut stderr = session.child.stderr.take().unwrap();
     stderr.read_to_string(&mut said).unwrap();
     assert!(
-        said.contains("1 served with paths that `--map` turned into the recorded ones"),
+        said.contains("1 served with paths that were turned into the recorded ones"),
         "{said}"
     );
     assert_eq!(session.finish(LIMIT).code(), Some(0));

@@ -5,6 +5,8 @@
 //! played into what the client knows. Only texts within `params`, `result` and `error` change,
 //! and not those in `_meta`.
 
+mod learned;
+
 use bytes::Bytes;
 use serde::Serialize;
 use tapewright_schemas::json::{self, Span};
@@ -13,13 +15,18 @@ use tapewright_schemas::slices::Part as _;
 use crate::json::tree::Kind;
 use crate::json::{Place, Tree};
 
+pub use learned::Here;
+
 /// The beginning of paths: as recorded, and here. Neither ends in a separator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PathMap {
     /// As it was recorded.
     pub recorded: String,
     /// What the client has in its place.
     pub here: String,
+    /// The recording told of it, and nobody gave it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub learned: bool,
 }
 
 /// All that is mapped. Of two beginnings that fit, the longer one counts.
@@ -84,7 +91,11 @@ impl PathMaps {
                     return Err(PathMapError::Twice { path });
                 }
             }
-            maps.push(PathMap { recorded, here });
+            maps.push(PathMap {
+                recorded,
+                here,
+                learned: false,
+            });
         }
         Ok(Self(maps))
     }

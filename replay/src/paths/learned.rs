@@ -1,0 +1,98 @@
+//! Mappings that nobody gave: the recorder's working folder and home are ours here.
+
+use memchr::memmem;
+use tapewright_schemas::made_in::MadeIn;
+
+use super::{PathMap, PathMaps, begins};
+use crate::script::Script;
+
+/// Where a replay runs. Both are absolute paths, or empty where they are not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// The working folder.
+    pub folder: String,
+    /// The home.
+    pub home: String,
+}
+
+impl PathMaps {
+    /// Adds what a recording tells of the place where it was made: its working folder is ours,
+    /// and its home is ours. What is mapped already stays as it is, with everything below it.
+    ///
+    /// Nothing is learned of a recorded path with one part, such as `/app`: that may be anything.
+    pub fn learn(&mut self, script: &Script, here: &Here) {
+        let meta = |name| script.meta(name).unwrap_or_default();
+        let made = MadeIn::recorded(meta("made_in_folder"), meta("made_in_home"));
+        if made.is_empty() {
+            return;
+        }
+        let home = if made.is_home(&here.home) {
+            Some(here.home.trim_end_matches('/').to_owned())
+        } else {
+            recorded_home(&script.text, &made)
+        };
+        let folder = made.folder_in(home.as_deref());
+        // A client that starts us in its home works in no folder that we know.
+        let is_known = here.folder.trim_end_matches('/') != here.home.trim_end_matches('/');
+        if let Some(folder) = folder.filter(|_| is_known) {
+            self.learn_one(&folder, &here.folder);
+        }
+        if let Some(home) = home {
+            self.learn_one(&home, &here.home);
+        }
+    }
+
+    /// The mappings that were learned.
+    pub(crate) fn learned(&self) -> impl Iterator<Item = &PathMap> {
+        self.0.iter().filter(|map| map.learned)
+    }
+
+    fn learn_one(&mut self, recorded: &str, here: &str) {
+        let (recorded, here) = (recorded.trim_end_matches('/'), here.trim_end_matches('/'));
+        let parts = recorded.split('/').filter(|part| !part.is_empty()).count();
+        let is_given = |map: &PathMap| {
+            let below = recorded
+                .strip_prefix(&*map.recorded)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            map.here == here || below && (!map.learned || map.recorded == recorded)
+        };
+        let says_nothing = parts < 2 || here.is_empty() || recorded == here;
+        if !says_nothing && !self.0.iter().any(is_given) {
+            self.0.push(PathMap {
+                recorded: recorded.to_owned(),
+                here: here.to_owned(),
+                learned: true,
+            });
+        }
+    }
+}
+
+/// The home of whoever recorded, where the recording holds a path in it.
+fn recorded_home(text: &[u8], made: &MadeIn) -> Option<String> {
+    let Some(parent) = made.home_parent() else {
+        return Some(made.home.clone()).filter(|home| !home.is_empty());
+    };
+    let is_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.~@+".contains(byte);
+    let mut wrong: &[u8] = &[];
+    for at in memmem::find_iter(text, parent) {
+        let rest = text.get(at + parent.len()..)?;
+        let length = rest.iter().position(|byte| !is_name(byte));
+        let name = rest.get(..length.unwrap_or(rest.len()).min(LONGEST_NAME))?;
+        // Most paths of a recording are in one home.
+        if name.is_empty() || name == wrong {
+            continue;
+        }
+        let before = text.get(at.saturating_sub(4)..at)?;
+        let name_text = String::from_utf8_lossy(name);
+        let path = format!("{parent}{}", name_text.trim_end_matches('.'));
+        if made.is_home(&path) && begins(&String::from_utf8_lossy(before)) {
+            return Some(path);
+        }
+        wrong = name;
+    }
+    None
+}
+
+/// No file system has longer names, in bytes.
+const LONGEST_NAME: usize = 255;

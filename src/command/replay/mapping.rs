@@ -1,0 +1,38 @@
+//! The options that say which recorded paths are called otherwise here.
+
+use clap::Args;
+use tapewright_replay::{PathMaps, Script};
+
+use crate::here;
+use crate::report::Mistake;
+
+/// Which paths of a recording are mapped, shared by `replay` and `record --mode`.
+#[derive(Debug, Args)]
+pub(crate) struct Mapping {
+    /// Take paths below FROM in the recording for paths below TO here; more than once for
+    /// several
+    #[arg(long, value_name = "FROM=TO")]
+    map: Vec<String>,
+    /// Do not take the recorder's working folder and home for those here
+    #[arg(long)]
+    no_learned_map: bool,
+}
+
+impl Mapping {
+    /// The mappings for a recording: those that were given, and what it tells of itself.
+    pub(crate) fn paths(&self, script: &Script) -> anyhow::Result<PathMaps> {
+        let mut maps = PathMaps::new(&self.map).map_err(|error| {
+            let hint = "write it like `--map /home/ann/project=/home/bob/project`: the recorded folder, then yours";
+            anyhow::Error::new(error).context(Mistake::new("`--map` cannot be used", hint))
+        })?;
+        if !self.no_learned_map {
+            maps.learn(script, &here::here());
+        }
+        Ok(maps)
+    }
+
+    /// Whether anything was asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.no_learned_map || !self.map.is_empty()
+    }
+}

@@ -1,0 +1,19 @@
+//! Where this program runs: its working folder and the user's home.
+
+use tapewright_replay::Here;
+use tapewright_schemas::made_in::MadeIn;
+
+/// The working folder and the home, each empty where it is not known.
+pub(crate) fn here() -> Here {
+    let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
+    Here {
+        folder: std::env::current_dir().map_or_else(|_| String::new(), text),
+        home: std::env::var_os("HOME").map_or_else(String::new, |home| text(home.into())),
+    }
+}
+
+/// The same, as a recording tells of it.
+pub(crate) fn made_in() -> MadeIn {
+    let here = here();
+    MadeIn::of(&here.folder, &here.home)
+}
