@@ -15,7 +15,7 @@ mod way;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -121,6 +121,16 @@ enum DurabilityArgument {
     Synced,
 }
 
+impl From<DurabilityArgument> for Durability {
+    fn from(argument: DurabilityArgument) -> Self {
+        match argument {
+            DurabilityArgument::Queue => Self::Queue,
+            DurabilityArgument::Synced => Self::Synced,
+            DurabilityArgument::Written => Self::Written,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WhenFullArgument {
     /// The traffic waits
@@ -166,14 +176,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     settings.judging = judging;
     faults::note(&book, control.as_ref(), &mut settings.header);
     let wanted = settings.target.tape().clone();
-    let start = || -> anyhow::Result<Arc<Recorder>> {
-        let recorder = Recorder::start(settings, clock);
-        let recorder = recorder.context("the recorder could not be started")?;
-        if arguments.verbose {
-            report::note(&format!("recording to {}", wanted.display()));
-        }
-        Ok(Arc::new(recorder))
-    };
+    let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;
     let (end, recorder) = way.run(&arguments.http, limit_bytes, (clock, &book), start)?;
     let finished = recorder.finish();
@@ -194,6 +197,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         End::Server(exit) => exit_of(exit),
         End::Ours(exit) => exit,
     })
+}
+
+/// Starts the recorder, and says on standard error where it writes if that is wanted.
+fn start(settings: Settings, clock: Clock, told: Option<&Path>) -> anyhow::Result<Arc<Recorder>> {
+    let recorder = Recorder::start(settings, clock);
+    let recorder = recorder.context("the recorder could not be started")?;
+    if let Some(path) = told {
+        report::note(&format!("recording to {}", path.display()));
+    }
+    Ok(Arc::new(recorder))
 }
 
 /// Our exit, which is the child's. A child that a signal ended takes us with it.
@@ -285,11 +298,7 @@ fn settings(
     target: Target,
     scoring: Option<&Scoring>,
 ) -> anyhow::Result<Settings> {
-    let durability = match arguments.durability {
-        DurabilityArgument::Queue => Durability::Queue,
-        DurabilityArgument::Synced => Durability::Synced,
-        DurabilityArgument::Written => Durability::Written,
-    };
+    let durability = Durability::from(arguments.durability);
     let when_full = match (arguments.when_full, way) {
         (Some(WhenFullArgument::Gap), _) => WhenFull::Gap,
         (Some(WhenFullArgument::Wait), _) => WhenFull::Wait,

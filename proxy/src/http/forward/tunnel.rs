@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tapewright_schemas::event::{
     CloseReason, Direction, EventBody, Fields, Head, RequestHead, ResponseHead,
@@ -64,19 +64,7 @@ impl Forward {
             return Response::new(Outbound::empty());
         }
         let log = gateway.log(Some(LANE));
-        let head = RequestHead {
-            method: "CONNECT".into(),
-            target: format!("{}:{}", url.host, url.port),
-            version: version_of(request.version()),
-            fields: Fields::default(),
-        };
-        log.note_all(
-            Direction::ToServer,
-            [
-                EventBody::Opened(peer(client)),
-                EventBody::Head(Box::new(Head::Request(head))),
-            ],
-        );
+        note_connect(&log, client, &url, request.version());
         let limit = self.settings.connect_timeout;
         let server = tokio::time::timeout(limit, self.settings.tcp(&url.host, url.port));
         let server = match server.await {
@@ -89,14 +77,7 @@ impl Forward {
         };
         // It only makes the tunnel slower where it fails.
         drop(server.set_nodelay(true));
-        let head = ResponseHead {
-            status: 200,
-            ..ResponseHead::default()
-        };
-        log.note(
-            Direction::ToClient,
-            EventBody::Head(Box::new(Head::Response(head))),
-        );
+        note_connected(&log);
         let mut phase = gateway.phase.clone();
         let tasks = gateway.tasks.clone();
         let gateway = Arc::clone(gateway);
@@ -122,6 +103,33 @@ impl Forward {
         });
         Response::new(Outbound::empty())
     }
+}
+
+fn note_connect(log: &Log, client: Client, url: &OriginUrl, version: Version) {
+    let head = RequestHead {
+        method: "CONNECT".into(),
+        target: format!("{}:{}", url.host, url.port),
+        version: version_of(version),
+        fields: Fields::default(),
+    };
+    log.note_all(
+        Direction::ToServer,
+        [
+            EventBody::Opened(peer(client)),
+            EventBody::Head(Box::new(Head::Request(head))),
+        ],
+    );
+}
+
+fn note_connected(log: &Log) {
+    let head = ResponseHead {
+        status: 200,
+        ..ResponseHead::default()
+    };
+    log.note(
+        Direction::ToClient,
+        EventBody::Head(Box::new(Head::Response(head))),
+    );
 }
 
 /// There is no connection to a server, because of an error or in time.

@@ -15,6 +15,8 @@ use tapewright_schemas::event::{
     SessionMark, SessionStart,
 };
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::observe::{Exchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
@@ -89,22 +91,10 @@ impl Gateway {
     ) -> Response<Outbound> {
         let arrived = self.clock.now();
         let connection = client.connection;
-        let Ok(free) = self.places.clone().try_acquire_owned() else {
-            let why = "too many exchanges are under way";
-            return self.refuse(
-                client,
-                &request,
-                &Ours::new(StatusCode::SERVICE_UNAVAILABLE, why),
-            );
+        let free = match self.place_for(&request) {
+            Ok(free) => free,
+            Err(ours) => return self.refuse(client, &request, &ours),
         };
-        if !fields::is_plainly_coded(request.headers()) {
-            let why = "the body has a transfer coding other than `chunked`";
-            return self.refuse(
-                client,
-                &request,
-                &Ours::new(StatusCode::NOT_IMPLEMENTED, why),
-            );
-        }
         let method = request.method().clone();
         let exchange = self.begin(client, &goal.origin, &request, arrived);
         let log = Arc::clone(&exchange.log);
@@ -180,6 +170,19 @@ impl Gateway {
         }
         let scene = self.scene(&log, connection, Direction::ToClient);
         Box::pin(scene.apply(&exchange, response)).await
+    }
+
+    /// A place for one exchange, or why a request is not passed on.
+    fn place_for(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, Ours> {
+        let Ok(free) = self.places.clone().try_acquire_owned() else {
+            let why = "too many exchanges are under way";
+            return Err(Ours::new(StatusCode::SERVICE_UNAVAILABLE, why));
+        };
+        if !fields::is_plainly_coded(request.headers()) {
+            let why = "the body has a transfer coding other than `chunked`";
+            return Err(Ours::new(StatusCode::NOT_IMPLEMENTED, why));
+        }
+        Ok(free)
     }
 
     /// Whether a request asks for a document that is rewritten, and so has to come as it is.

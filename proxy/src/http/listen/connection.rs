@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::{Method, Request};
+use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::super::body::Outbound;
 use super::super::fault::CutOff;
 use super::super::joined::Joined;
 use super::flushed::{Delivered, Watched};
@@ -94,48 +95,14 @@ impl<H: Handler> Served<H> {
             limits,
             mut phase,
         } = self;
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            // At most 100 fields, as with other proxies: more would cost every head an
-            // allocation of kilobytes.
-            .preserve_header_case(true)
-            .auto_date_header(false)
-            .max_buf_size(limits.head_bytes.max(8_192))
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.head_time);
-        builder
-            .http2()
-            .auto_date_header(false)
-            .timer(TokioTimer::new())
-            .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
-            .max_concurrent_streams(MOST_STREAMS)
-            .keep_alive_interval(KEEP_ALIVE)
-            .initial_stream_window_size(WINDOW)
-            .initial_connection_window_size(WINDOW);
-        builder = match speaks {
-            Speaks::Http1 => builder.http1_only(),
-            Speaks::Http2 => builder.http2_only(),
-        };
+        let builder = builder(&limits, speaks);
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
         let stream = Watched::new(Joined(stream), seat.flushed.clone());
         let place = Arc::clone(&seat);
-        let service = service_fn(move |mut request: Request<Incoming>| {
+        let service = service_fn(move |request| {
             first_request.store(true, Ordering::Relaxed);
-            let (handler, busy) = (handler.clone(), place.begin());
-            if *request.method() == Method::CONNECT {
-                request
-                    .extensions_mut()
-                    .insert(Kept(Arc::new(place.begin())));
-            }
-            async move {
-                let response = handler.handle(client, request).await;
-                match response.extensions().get::<CutOff>() {
-                    Some(cut) => Err(*cut),
-                    None => Ok(response.map(|body| Delivered::new(body, busy))),
-                }
-            }
+            answer(handler.clone(), client, request, &place)
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut served = pin!(served);
@@ -182,6 +149,54 @@ impl<H: Handler> Served<H> {
                 }
             }
         }
+    }
+}
+
+/// Answers one request, whose connection is busy until the response is delivered.
+fn answer<H: Handler>(
+    handler: H,
+    client: Client,
+    mut request: Request<Incoming>,
+    seat: &Arc<Seat>,
+) -> impl Future<Output = Result<Response<Delivered<Outbound>>, CutOff>> + Send + use<H> {
+    let busy = seat.begin();
+    if *request.method() == Method::CONNECT {
+        let kept = Kept(Arc::new(seat.begin()));
+        request.extensions_mut().insert(kept);
+    }
+    async move {
+        let response = handler.handle(client, request).await;
+        match response.extensions().get::<CutOff>() {
+            Some(cut) => Err(*cut),
+            None => Ok(response.map(|body| Delivered::new(body, busy))),
+        }
+    }
+}
+
+/// How HTTP is served, within these limits.
+fn builder(limits: &Limits, speaks: Speaks) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        // At most 100 fields, as with other proxies: more would cost every head an
+        // allocation of kilobytes.
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .max_buf_size(limits.head_bytes.max(8_192))
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time);
+    builder
+        .http2()
+        .auto_date_header(false)
+        .timer(TokioTimer::new())
+        .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
+        .max_concurrent_streams(MOST_STREAMS)
+        .keep_alive_interval(KEEP_ALIVE)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW);
+    match speaks {
+        Speaks::Http1 => builder.http1_only(),
+        Speaks::Http2 => builder.http2_only(),
     }
 }
 

@@ -76,7 +76,7 @@ impl Kept {
         let (record, change) = match found(&folder, hosts)? {
             Found::Record(record) if is_fresh(&record, now) => {
                 show_again(&folder, &record)?;
-                (record, None)
+                (*record, None)
             }
             former => {
                 let (record, change) = make(&folder, former, hosts, now)?;
@@ -113,12 +113,12 @@ impl Kept {
             let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
             let name = ServerName::try_from(example.as_str()).ok()?;
             let now = UnixTime::since_unix_epoch(now);
-            let verified =
+            let outcome =
                 verifier
                     .build()
                     .ok()?
                     .verify_server_cert(made.ok()?.der(), &[], &name, &[], now);
-            verified.ok()
+            outcome.ok()
         };
         accepted().is_some()
     }
@@ -129,7 +129,7 @@ enum Found {
     Nothing,
     /// One of an earlier version, which does not say when it was made.
     Unlimited,
-    Record(Record),
+    Record(Box<Record>),
 }
 
 fn found(folder: &Folder, hosts: &Hosts) -> Result<Found, AuthorityProblem> {
@@ -138,7 +138,7 @@ fn found(folder: &Folder, hosts: &Hosts) -> Result<Found, AuthorityProblem> {
     };
     match Record::read(&text) {
         Ok(None) => Ok(Found::Unlimited),
-        Ok(Some(record)) if record.hosts == hosts.text() => Ok(Found::Record(record)),
+        Ok(Some(record)) if record.hosts == hosts.text() => Ok(Found::Record(Box::new(record))),
         _ => Err(damaged(folder)),
     }
 }

@@ -41,8 +41,11 @@ pub struct AuthoritySettings {
     /// The time.
     pub now: Box<dyn Fn() -> SystemTime + Send + Sync>,
     /// Told when what clients have to trust is another: the change, and their file.
-    pub changed: Box<dyn Fn(Change, &std::path::Path) + Send + Sync>,
+    pub changed: Told,
 }
+
+/// Takes a change, and the file that clients have to trust.
+pub type Told = Box<dyn Fn(Change, &std::path::Path) + Send + Sync>;
 
 /// How an authority came to be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

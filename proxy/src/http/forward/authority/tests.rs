@@ -304,7 +304,7 @@ fn an_authority_of_an_earlier_version_is_replaced() {
     let text = fs::read_to_string(&key).unwrap();
     let end = text.find("-----BEGIN CERT").unwrap();
     let begin = text.find("-----BEGIN").unwrap();
-    fs::write(&key, &text[begin..end]).unwrap();
+    fs::write(&key, text.get(begin..end).unwrap()).unwrap();
     let authority = world.open(folder.path(), &[]).unwrap();
     assert_eq!(world.told(), [Change::Made, Change::Replaced]);
     assert_eq!(roots(&authority).len(), 1);
@@ -331,7 +331,7 @@ fn what_is_open_to_others_or_damaged_is_refused() {
     }
     let text = fs::read_to_string(&key).unwrap();
     let other = Record::other(&text);
-    for damaged in ["", "rubbish", &text[..text.len() / 2], &other] {
+    for damaged in ["", "rubbish", text.get(..text.len() / 2).unwrap(), &other] {
         fs::write(&key, damaged).unwrap();
         let refused = world.open(folder.path(), &[]).err();
         assert!(
@@ -356,7 +356,11 @@ impl Record {
         let start = text.find("-----BEGIN PRIVATE").unwrap();
         let end = text.find("-----BEGIN CERT").unwrap();
         let key = KeyPair::generate().unwrap().serialize_pem();
-        format!("{}{key}{}", &text[..start], &text[end..])
+        format!(
+            "{}{key}{}",
+            text.get(..start).unwrap(),
+            text.get(end..).unwrap()
+        )
     }
 }
 
