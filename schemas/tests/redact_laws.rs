@@ -124,6 +124,21 @@ const PIECES: &[&str] = &[
     "SSWS 00",
     "glpat-",
     "eyJwYXNzd29yZCI6ImFiYyJ9",
+    "<password>",
+    "</password>",
+    "<![CDATA[",
+    "]]>",
+    "<add key=",
+    " value=",
+    "Content-Disposition: form-data; name=",
+    "\n\n",
+    "\n--",
+    "-u",
+    "-ubob:",
+    "curl",
+    "blob",
+    "X-Api-Key",
+    "ZXlK",
 ];
 
 fn pieces(most: usize) -> impl Strategy<Value = String> {
@@ -379,5 +394,9 @@ const HOSTILE: &[&str] = &[
     "eyJlbmMiOiJBIn0.", "eyJlbmMiOiJBIn0...", "curl -u ", " -u ", " -u a:b", "curl -u \"a:\\", " --user ", "@tcp(",
     ":@tcp(", "a:b@tcp(", "machine ", "machine a login ", "machine login ", ":5432:", "a:5432:a:a:", "?code=", "?code=1&state=",
     "&code=", "7Q~", "8Q~", "AZDO", ".atlasv1.", "A3-", "pat", "1/1", "SSWS ", "Bot ", "access_token$production$", "glpat-",
-    "napi_", "vcp_", "fm2_", "EAA", "p8-",
+    "napi_", "vcp_", "fm2_", "EAA", "p8-", "<a", "<password>", "</password>", "</password", "]]></password>",
+    "<password>]]></password>", "<![CDATA[", "<add key=\"password\" value=\"", "<a value=", "<a value=\"", "<x name=password value=x ",
+    "Content-Disposition: form-data; name=\"password\"\n\n", "Content-Disposition: form-data; name=\"password\"\n",
+    "content-disposition: ", "curl -u", "curl -ua:", "ZXlK", "ZXlK+", "W3si", "W3si/", ":*:", "*:*:*:a:", "default ", "default password ",
+    ".acc_", "sc_a.acc-", "ext_ext_", "_mmk", "pat.", ".webhook.office.com/webhookb2/", "live_", "test_", "4b1d", "API-", "ABSK",
 ];

@@ -3,6 +3,7 @@
 mod pairs;
 mod words;
 
+use self::pairs::USER;
 use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
 use super::lexer::Lexer;
@@ -23,6 +24,10 @@ pub(super) struct Frame {
     all: Option<&'static str>,
     /// The string before was `--name` with a secret name.
     flag: Option<&'static str>,
+    /// A string of this array was read.
+    begun: bool,
+    /// The first of its strings is this secret name.
+    couple: Option<&'static str>,
     /// A member beside says that `value` is a secret.
     pair_name: Option<&'static str>,
     /// Where `value` stands, until its name is known.
@@ -348,7 +353,7 @@ impl Walk<'_, '_, '_> {
     fn string(&mut self, text: Text) {
         let name = self.name;
         let source = text.span.of(self.lexer.text);
-        if let Some(kind) = self.secret_kind(name) {
+        if let Some(kind) = self.secret_kind(text, name) {
             return self.secret_string(text, kind);
         }
         if name.class == Class::Weak && is_opaque(source) {
@@ -361,7 +366,8 @@ impl Walk<'_, '_, '_> {
                     parent.pair_value = Some(Value::Text(text));
                 }
             }
-            _ if source.starts_with(b"--") => self.flag(source),
+            Role::Blob if self.blob(text) => return,
+            _ if source.starts_with(b"-") && self.option(text) => return,
             _ => {}
         }
         if source.len() >= self.rules.shortest {
@@ -377,7 +383,7 @@ impl Walk<'_, '_, '_> {
 
     /// The kind of a string that is secret by where it stands.
     #[inline]
-    fn secret_kind(&mut self, name: Name) -> Option<&'static str> {
+    fn secret_kind(&mut self, text: Text, name: Name) -> Option<&'static str> {
         if name.class == Class::Secret {
             return Some(name.kind);
         }
@@ -389,11 +395,22 @@ impl Walk<'_, '_, '_> {
             let described = matches!(name.role, Role::SchemaWord | Role::SchemaMap);
             return parent.all.or(parent.schema.filter(|_| !described));
         }
-        parent.flag.take().or(parent.all)
+        let first = !std::mem::replace(&mut parent.begun, true);
+        let (flag, couple, all) = (parent.flag.take(), parent.couple.take(), parent.all);
+        flag.or(all).or_else(|| self.couple(text, first, couple))
+    }
+
+    /// A blob whose text holds a secret goes as a whole.
+    fn blob(&mut self, text: Text) -> bool {
+        let (rules, depth) = (self.rules, self.depth + 1);
+        self.with_meaning(text, |finder, meaning| finder.blob(rules, meaning, depth))
     }
 
     fn secret_string(&mut self, text: Text, kind: &'static str) {
         let rules = self.rules;
+        if kind == USER {
+            return self.user(text);
+        }
         self.with_meaning(text, |finder, meaning| {
             let from = finder.edits.len();
             finder.named(rules, meaning, 0..meaning.len(), kind);

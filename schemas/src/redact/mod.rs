@@ -32,11 +32,13 @@
 //! [`is_secret_name`]. Reading their values is the caller's work too.
 
 mod argv;
+mod blob;
 mod body;
 mod cache;
 mod clean;
 mod common;
 mod edits;
+mod elements;
 mod example;
 mod finder;
 mod forms;

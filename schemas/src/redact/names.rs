@@ -34,6 +34,8 @@ pub(super) enum Role {
     PairName,
     /// The value of a pair.
     PairValue,
+    /// A text or other bytes in base64.
+    Blob,
 }
 
 /// What stands under a name, for the secret values of the environment.
@@ -235,6 +237,7 @@ fn role(name: &[u8]) -> Role {
         (words::SCHEMA_MAPS, Role::SchemaMap),
         (words::PAIR_NAMES, Role::PairName),
         (words::PAIR_VALUES, Role::PairValue),
+        (words::BLOBS, Role::Blob),
         (words::SCHEMA_VALUES, Role::SchemaValue),
         (words::SCHEMA_WORDS, Role::SchemaWord),
     ];

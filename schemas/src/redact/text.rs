@@ -60,6 +60,7 @@ impl Finder {
     /// `range`.
     pub(super) fn loose(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
         let mut decided = 0;
+        self.elements(rules, text, range.clone());
         for region in Regions::of(text, range) {
             self.shapes(rules, text, region.clone());
             decided = self.separators(rules, text, region, decided);
@@ -146,7 +147,12 @@ impl Finder {
     fn assignment(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<usize> {
         let label = self.label(rules, text, at)?;
         if label.name.class == Class::Open {
-            return None;
+            let name = text.get(label.span)?;
+            return if name.eq_ignore_ascii_case(b"content-disposition") {
+                self.form_field(rules, text, at)
+            } else {
+                None
+            };
         }
         let mut start = at + 1;
         let separator = match text.get(at..at + 2) {

@@ -261,6 +261,9 @@ pub(super) const PAIR_NAMES: &[&str] = &[
 /// Members that hold what the member `name` beside them names.
 pub(super) const PAIR_VALUES: &[&str] = &["val", "value"];
 
+/// Names under which content stands in base64 (2025-11-25, server/resources §Binary Content).
+pub(super) const BLOBS: &[&str] = &["blob"];
+
 /// Values after a secret name in free text that describe a value instead of being one.
 #[rustfmt::skip]
 pub(super) const NOT_VALUES: &[&str] = &[

@@ -1,24 +1,85 @@
-//! Names that stand beside their values: `"--name", "value"` and `"name": …, "value": …`.
+//! Names that stand beside their values: `"--name", "value"`, `["name", "value"]` and
+//! `"name": …, "value": …`.
+
+use memchr::memmem;
 
 use super::{Frame, Value, Walk};
 use crate::json::Text;
+use crate::redact::argv::user_password;
 use crate::redact::names::Class;
+use crate::redact::value::is_opaque;
 
 impl Walk<'_, '_, '_> {
-    /// `"--name"` in an array: the string after it is its value.
-    pub(super) fn flag(&mut self, source: &[u8]) {
-        let Some(parent) = self
-            .finder
-            .frames
-            .get_mut(self.base..)
-            .and_then(<[Frame]>::last_mut)
-        else {
-            return;
-        };
-        let name = self.finder.names.classify(source, &self.rules.custom);
-        if !parent.object && name.class == Class::Secret && !source.contains(&b'=') {
-            parent.flag = Some(name.kind);
+    /// An option in an array: `"--name"`, whose value is the string after it, or one of curl's that
+    /// holds a password; `true` when there is no more to it.
+    pub(super) fn option(&mut self, text: Text) -> bool {
+        let source = text.span.of(self.lexer.text);
+        if let Some(value) = user_option(source).filter(|_| self.is_of_curl(text.span.start)) {
+            if !value.is_empty() {
+                self.user(text);
+                return true;
+            }
+            self.set_flag(USER);
+        } else if source.starts_with(b"--") && !source.contains(&b'=') {
+            let name = self.finder.names.classify(source, &self.rules.custom);
+            if name.class == Class::Secret {
+                self.set_flag(name.kind);
+            }
         }
+        false
+    }
+
+    fn set_flag(&mut self, kind: &'static str) {
+        let frames = self.finder.frames.get_mut(self.base..);
+        if let Some(parent) = frames.and_then(<[Frame]>::last_mut)
+            && !parent.object
+        {
+            parent.flag = Some(kind);
+        }
+    }
+
+    /// Whether the name of curl stands near, so that `-u` is no group or user id.
+    fn is_of_curl(&self, at: usize) -> bool {
+        let text = self.lexer.text;
+        let near = at.saturating_sub(NEAR)..text.len().min(at + NEAR);
+        memmem::find(text.get(near).unwrap_or_default(), b"curl").is_some()
+    }
+
+    /// `user:password`, also behind an option: the user stays.
+    pub(super) fn user(&mut self, text: Text) {
+        let rules = self.rules;
+        self.with_meaning(text, |finder, meaning| {
+            let from = finder.edits.len();
+            if let Some(password) = user_password(meaning) {
+                finder.named(rules, meaning, password, "password");
+            }
+            finder.tokens(rules, meaning);
+            finder.edits.settle(meaning, from);
+        });
+    }
+
+    /// A string of an array that may be one of two, `["X-Api-Key", "…"]`; the kind of the second.
+    #[inline]
+    pub(super) fn couple(
+        &mut self,
+        text: Text,
+        first: bool,
+        couple: Option<&'static str>,
+    ) -> Option<&'static str> {
+        let source = text.span.of(self.lexer.text);
+        if couple.is_some() {
+            // A list of names has no values: this is the last of two, and reads like one.
+            return couple.filter(|_| self.lexer.next() == Some(b']') && is_opaque(source));
+        }
+        if first && source.len() <= LONGEST_PAIR_NAME && !source.starts_with(b"-") {
+            let name = self.finder.names.classify(source, &self.rules.custom);
+            if name.class == Class::Secret
+                && let Some(parent) = self.parent_mut()
+            {
+                parent.couple = Some(name.kind);
+            }
+        }
+        None
     }
 
     /// `"name": "Authorization"`: the member `value` beside it is secret.
@@ -42,6 +103,27 @@ impl Walk<'_, '_, '_> {
         }
     }
 }
+
+/// What stands behind an option of curl that takes a user and a password; nothing when that is
+/// the string after it.
+fn user_option(source: &[u8]) -> Option<&[u8]> {
+    let short = source
+        .strip_prefix(b"-u")
+        .or_else(|| source.strip_prefix(b"-U"));
+    let long = || {
+        let rest = source
+            .strip_prefix(b"--user")
+            .or_else(|| source.strip_prefix(b"--proxy-user"))?;
+        (rest.is_empty() || rest.starts_with(b"=")).then_some(rest)
+    };
+    short.or_else(long)
+}
+
+/// Stands for the kind of a string that is a user and a password.
+pub(super) const USER: &str = "user and password";
+
+/// How far from an option its command may stand, in bytes.
+const NEAR: usize = 512;
 
 /// Names of headers and variables are short.
 const LONGEST_PAIR_NAME: usize = 96;

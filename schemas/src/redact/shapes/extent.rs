@@ -8,8 +8,8 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
+use super::encoded::encoded;
 use super::finder::starts_token;
-use super::places::encoded;
 
 pub(super) fn alnum(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
@@ -85,7 +85,7 @@ pub(super) fn jwt(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// `eyJ…`, `.`, `eyJ…`, `.`, signature.
-fn signed(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn signed(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let mut end = prefix.start;
     if !starts_token(text, end, false) {
         return None;

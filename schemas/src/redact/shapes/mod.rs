@@ -3,6 +3,7 @@
 //! [`table`] has one small item per shape. [`ShapeFinder`] looks for the
 //! beginnings of all of them at once and asks the item about each hit.
 
+mod encoded;
 mod extent;
 mod finder;
 mod marks;

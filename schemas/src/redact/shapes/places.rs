@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 
-use base64::Engine as _;
 use memchr::{memchr, memmem};
 
-use super::super::names::{Class, classify};
-use super::extent::{LENIENT, base64, digit, url64};
+use super::extent::digit;
 use super::finder::starts_token;
-use crate::json;
 
-/// The password after `curl … -u user:` or `--user user:`; the user stays.
+/// The password after `curl … -u user:`, `-uuser:` or `--user=user:`; the user stays.
 pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
     let since = before.get(memmem::rfind(before, b"curl")?..)?;
@@ -18,7 +15,9 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
     if since.iter().any(|byte| matches!(byte, b';' | b'|' | b'\n')) {
         return None;
     }
-    let argument = argument(text, prefix.end)?;
+    // `-u` may stand before its value with and without a space.
+    let space = usize::from(text.get(prefix.end) == Some(&b' '));
+    let argument = argument(text, prefix.end + space)?;
     let colon = memchr(b':', text.get(argument.clone())?)?;
     let password = argument.start + colon + 1..argument.end;
     is_password(text.get(password.clone())?).then_some(password)
@@ -69,7 +68,8 @@ pub(super) fn dsn(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     (!user.is_empty() && is_password(text.get(password.clone())?)).then_some(password)
 }
 
-/// The password of a line of netrc: `machine host login name password word`.
+/// The password of a line of netrc: `machine host login name password word`, or `default login …`.
+/// Without a login it takes a host or a password that no sentence has.
 pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     if !starts_token(text, prefix.start, false) {
         return None;
@@ -78,16 +78,20 @@ pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
         text: text.get(..text.len().min(prefix.end + LINE))?,
         at: prefix.end,
     };
-    words.next()?;
-    let mut has_login = false;
+    let host = match text.get(prefix)? {
+        b"machine " => text.get(words.next()?)?,
+        _ => b"",
+    };
+    let mut sure = host.contains(&b'.') || host == b"localhost";
     loop {
         let word = words.next()?;
         let value = words.next()?;
         match text.get(word)? {
-            b"login" => has_login = true,
+            b"login" => sure = true,
             b"account" => {}
-            b"password" if has_login => {
-                return is_password(text.get(value.clone())?).then_some(value);
+            b"password" => {
+                let password = text.get(value.clone())?;
+                return ((sure || digit(password)) && is_password(password)).then_some(value);
             }
             _ => return None,
         }
@@ -96,8 +100,12 @@ pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
 
 /// The password of a line of pgpass: `host:5432:database:user:password`.
 pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let host = text.get(..prefix.start)?.last()?;
-    if !(host.is_ascii_alphanumeric() || *host == b'*') {
+    let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
+    let of_host = |byte: &&u8| byte.is_ascii_alphanumeric() || b"*.-_/]".contains(byte);
+    let host = before.iter().rev().take_while(of_host).count();
+    let outside = before.len().checked_sub(host + 1);
+    // The resource names of a cloud have a colon there, too.
+    if host == 0 || outside.and_then(|at| before.get(at)) == Some(&b':') {
         return None;
     }
     let line = argument(text, prefix.end).filter(|line| line.start == prefix.end)?;
@@ -124,7 +132,12 @@ pub(super) fn oauth_code(text: &[u8], prefix: Range<usize>) -> Option<Range<usiz
     let length = memchr(b'&', query).unwrap_or(query.len());
     let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
     let url = before.get(before.iter().rposition(ends).map_or(0, |at| at + 1)..)?;
-    let company: [&[u8]; 3] = [b"state=", b"iss=", b"session_state="];
+    let company: [&[u8]; 4] = [
+        b"state=",
+        b"iss=",
+        b"session_state=",
+        b"grant_type=authorization_code",
+    ];
     let beside = |part: &[u8]| {
         company
             .iter()
@@ -136,61 +149,6 @@ pub(super) fn oauth_code(text: &[u8], prefix: Range<usize>) -> Option<Range<usiz
         && !code.starts_with(b"<")
         && (beside(query) || beside(url) || memmem::find(url, b"callback").is_some());
     fits.then_some(prefix.end..prefix.end + length)
-}
-
-/// `eyJ…` that is no JWT with three parts: an encrypted one of five (RFC 7516), or JSON in base64
-/// in which a member with a secret name stands.
-pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
-    if !starts_token(text, start, false) {
-        return None;
-    }
-    let rest = text.get(start..)?;
-    let run = |at: usize, alphabet: fn(u8) -> bool| {
-        let part = rest.get(at..).unwrap_or_default();
-        part.iter()
-            .take(LONGEST)
-            .take_while(|byte| alphabet(**byte))
-            .count()
-    };
-    let head = run(0, url64);
-    if rest.get(head) == Some(&b'.') {
-        let header = LENIENT_URL.decode(rest.get(..head)?).ok()?;
-        memmem::find(&header, b"\"enc\"")?;
-        let mut end = head;
-        for _ in 0..4 {
-            (rest.get(end) == Some(&b'.')).then_some(())?;
-            end += 1 + run(end + 1, url64);
-        }
-        return Some(start..start + end);
-    }
-    // Runs must not overlap: every one is read to its end.
-    if matches!(text.get(start.wrapping_sub(1)), Some(b'+' | b'/')) {
-        return None;
-    }
-    let unpadded = run(0, |byte| byte != b'=' && base64(byte));
-    let padding = rest.get(unpadded..).unwrap_or_default().iter();
-    let padding = padding.take(2).take_while(|byte| **byte == b'=').count();
-    let length = unpadded + padding;
-    let body = rest.get(..length)?;
-    let decoded = LENIENT
-        .decode(body)
-        .or_else(|_| LENIENT_URL.decode(body))
-        .ok()?;
-    has_secret(&decoded, 0).then_some(start..start + length)
-}
-
-/// Whether a member of an object, or of one inside it, has a secret name and a value.
-fn has_secret(text: &[u8], depth: usize) -> bool {
-    let mut found = false;
-    let read = json::members(text, |name, value| {
-        let value = value.trim_ascii();
-        found |= match value.first() {
-            Some(b'"') => value.len() > 2 && classify(name, &[]).class == Class::Secret,
-            Some(b'{') => depth < 4 && has_secret(value, depth + 1),
-            _ => false,
-        };
-    });
-    read.is_some() && found
 }
 
 /// Whether a text in the place of a password is one, and no variable, placeholder or word of
@@ -256,14 +214,3 @@ impl Words<'_> {
 
 /// How far such a place reaches, in bytes.
 const LINE: usize = 512;
-
-/// How much of an encoded text is read, in bytes.
-const LONGEST: usize = 1 << 18;
-
-const LENIENT_URL: base64::engine::general_purpose::GeneralPurpose =
-    base64::engine::general_purpose::GeneralPurpose::new(
-        &base64::alphabet::URL_SAFE,
-        base64::engine::general_purpose::GeneralPurposeConfig::new()
-            .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent)
-            .with_decode_allow_trailing_bits(true),
-    );

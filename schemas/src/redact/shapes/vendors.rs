@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::extent::{alnum, digit, dotted, hex, mixed, upper, url64};
+use memchr::memmem;
+
+use super::extent::{alnum, base64, digit, dotted, hex, mixed, upper, url64};
 use super::finder::starts_token;
 
 /// How many bytes of an alphabet stand at `at`, up to one more than `most`.
@@ -34,6 +36,11 @@ pub(super) fn hyphened_hex(byte: u8) -> bool {
 /// Letters, digits and `-`.
 pub(super) fn hyphened_alnum(byte: u8) -> bool {
     alnum(byte) || byte == b'-'
+}
+
+/// Letters and digits of which one is no hex digit: no hash.
+pub(super) fn beyond_hex(body: &[u8]) -> bool {
+    digit(body) && body.iter().any(|byte| !hex(*byte))
 }
 
 /// Letters, digits and `_~.-`.
@@ -152,4 +159,57 @@ pub(super) fn braintree(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
         && run(text, dollar + 1, hex, 32) == 32
         && starts_token(text, prefix.start, true);
     fits.then_some(prefix.start..dollar + 33)
+}
+
+/// `pat.` or `sat.`, and three parts of 22, 24 and 20.
+pub(super) fn harness(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let (account, key) = (prefix.end, prefix.end + 23);
+    let secret = key + 25;
+    let fits = run(text, account, url64, 22) == 22
+        && run(text, key, alnum, 24) == 24
+        && run(text, secret, alnum, 20) == 20
+        && [key, secret]
+            .iter()
+            .all(|at| text.get(at - 1) == Some(&b'.'))
+        && starts_token(text, prefix.start, true);
+    fits.then_some(prefix.start..secret + 20)
+}
+
+/// `sc_` and the like, two parts, `acc-` or `acc_` with a part, and the key.
+pub(super) fn authress(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let begins: [&[u8]; 4] = [b"sc_", b"ext_", b"scauth_", b"authress_"];
+    let from = prefix.start.saturating_sub(48);
+    let before = text.get(from..prefix.start)?;
+    let mut starts = begins
+        .iter()
+        .filter_map(|begin| memmem::rfind(before, begin));
+    let start = from + starts.find(|at| starts_token(text, from + at, false))?;
+    let client = text.get(start..prefix.start)?;
+    let account = run(text, prefix.end, hyphened_alnum, 32);
+    let key = prefix.end + account + 1;
+    let length = run(text, key, base64, 120);
+    let fits = client.iter().all(|byte| dotted(*byte))
+        && client.iter().filter(|byte| **byte == b'.').count() == 1
+        && (10..=32).contains(&account)
+        && text.get(key - 1) == Some(&b'.')
+        && (30..=120).contains(&length)
+        && starts_token(text, start, false);
+    fits.then_some(start..key + length)
+}
+
+/// Six letters and digits, `_`, 29 more, `_mmk`.
+pub(super) fn maxmind(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let start = prefix.start.checked_sub(36)?;
+    let fits = begins(text, start..start + 6)
+        && text.get(start + 6) == Some(&b'_')
+        && run(text, start + 7, alnum, 29) == 29
+        && ends(text, prefix.end);
+    fits.then_some(start..prefix.end)
+}
+
+/// The path of a webhook of Teams; the host before it stays.
+pub(super) fn teams_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
+    let path = |byte: u8| url64(byte) || matches!(byte, b'@' | b'/');
+    let length = run(text, prefix.end, path, 256);
+    (length >= 64).then_some(prefix.end..prefix.end + length)
 }

@@ -3,7 +3,9 @@
 use super::super::extent::{
     alnum, any, azure_sas, base64, digit, digit_or_long, dotted, hex, mixed, upper, url64, word,
 };
-use super::super::vendors::{azure_client_secret, azure_devops, hyphened_hex, terraform};
+use super::super::vendors::{
+    azure_client_secret, azure_devops, beyond_hex, hyphened_hex, terraform,
+};
 use super::super::{Extent, Shape};
 use super::body;
 
@@ -23,6 +25,36 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("AKIA", "QYLPMN5HFIQR7XYA"),
         docs: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html",
         look_alike: "AKIA_IS_NO_KEY_BUT_A_NAME",
+    },
+    Shape {
+        kind: "aws-access-key-id",
+        prefixes: &["A3T"],
+        extent: body(upper, 17, 17, digit, true),
+        example: ("A3T", "XQYLPMN5HFIQR7XYA"),
+        docs: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html",
+        look_alike: "A3TRANSPORT",
+    },
+    Shape {
+        kind: "aws-bedrock-api-key",
+        prefixes: &["ABSK"],
+        extent: body(base64, 64, 512, mixed, false),
+        example: (
+            "ABSK",
+            "QmVkcm9ja0FQSUtleS1hMWIyYzNkNGU1ZjY3NGg4aTlqMEExYjJDM2Q0RTVmNkc3aDhJOWow",
+        ),
+        docs: "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
+        look_alike: "ABSKString",
+    },
+    Shape {
+        kind: "aws-bedrock-api-key",
+        prefixes: &["bedrock-api-key-"],
+        extent: body(base64, 32, 4_096, any, true),
+        example: (
+            "bedrock-api-key-",
+            "YmVkcm9jay5hbWF6b25hd3MuY29tLz9BY3Rpb249Q2Fs",
+        ),
+        docs: "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
+        look_alike: "bedrock-api-key-name",
     },
     Shape {
         kind: "azure-client-secret",
@@ -52,6 +84,14 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "sig=none",
     },
     Shape {
+        kind: "clickhouse-api-secret",
+        prefixes: &["4b1d"],
+        extent: body(alnum, 38, 38, beyond_hex, false),
+        example: ("4b1d", "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9"),
+        docs: "https://clickhouse.com/docs/cloud/manage/openapi",
+        look_alike: "4b1d0a1b2c3d4e5f60718293a4b5c6d7e8f9012345",
+    },
+    Shape {
         kind: "cloudflare-origin-ca-key",
         prefixes: &["v1.0-"],
         extent: body(hyphened_hex, 60, 256, any, false),
@@ -69,6 +109,17 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("dapi", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
         docs: "https://docs.databricks.com/aws/en/dev-tools/auth/pat",
         look_alike: "dapi0123",
+    },
+    Shape {
+        kind: "defined-networking-token",
+        prefixes: &["dnkey-"],
+        extent: body(url64, 48, 128, mixed, true),
+        example: (
+            "dnkey-",
+            "A1B2C3D4E5F6G7H8I9J0K1L2M3-A1B2C3D4E5F6G7H8I9J0A1B2C3D4E5F6G7H8I9J0A1B2C3D4E5F6",
+        ),
+        docs: "https://docs.defined.net/guides/automating-host-creation/",
+        look_alike: "dnkey-name",
     },
     Shape {
         kind: "digitalocean-token",
@@ -120,6 +171,18 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("glsa_", "A1b2C3d4E5f6G7h8I9j0_1a2b3c4d"),
         docs: "https://grafana.com/docs/grafana/latest/administration/service-accounts/",
         look_alike: "glsa_dashboard",
+    },
+    Shape {
+        kind: "grafana-token",
+        // API keys of earlier releases: JSON in base64 that begins with `k`.
+        prefixes: &["eyJrIjoi"],
+        extent: body(base64, 60, 512, any, false),
+        example: (
+            "eyJrIjoi",
+            "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6",
+        ),
+        docs: "https://grafana.com/docs/grafana/latest/developers/http_api/auth/",
+        look_alike: "eyJrIjoiYSJ9",
     },
     Shape {
         kind: "heroku-api-key",
@@ -206,6 +269,14 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("rnd_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4"),
         docs: "https://render.com/docs/api",
         look_alike: "rnd_seed_for_the_first_experiment",
+    },
+    Shape {
+        kind: "scalingo-token",
+        prefixes: &["tk-us-"],
+        extent: body(url64, 40, 64, mixed, false),
+        example: ("tk-us-", "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0K1l2M3n4"),
+        docs: "https://developers.scalingo.com/authentication/",
+        look_alike: "tk-us-east",
     },
     Shape {
         kind: "sentry-token",

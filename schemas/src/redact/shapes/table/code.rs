@@ -1,9 +1,10 @@
 //! Code hosting, registries and CI.
 
-use super::super::Shape;
 use super::super::extent::{
-    alnum, any, base64, digit, dotted, hex, mixed, opaque_part, url64, word,
+    alnum, any, base64, digit, digit_or_long, dotted, hex, mixed, opaque_part, upper, url64, word,
 };
+use super::super::vendors::harness;
+use super::super::{Extent, Shape};
 use super::body;
 
 pub(super) static SHAPES: &[Shape] = &[
@@ -98,12 +99,31 @@ pub(super) static SHAPES: &[Shape] = &[
         kind: "gitlab-token",
         prefixes: &[
             "glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glft-", "glsoat-", "glcbt-", "glimt-",
-            "glagent-", "glffct-",
+            "glagent-", "glffct-", "gloas-",
         ],
         extent: body(dotted, 16, 300, digit, true),
         example: ("glpat-", "A1b2C3d4E5f6G7h8I9j0"),
         docs: "https://docs.gitlab.com/security/tokens/",
         look_alike: "glpat-documentation-page",
+    },
+    Shape {
+        kind: "gitlab-token",
+        prefixes: &["GR1348941"],
+        extent: body(url64, 20, 20, digit_or_long, true),
+        example: ("GR1348941", "A1b2C3d4E5f6G7h8I9j0"),
+        docs: "https://docs.gitlab.com/security/tokens/",
+        look_alike: "GR1348941-short",
+    },
+    Shape {
+        kind: "harness-token",
+        prefixes: &["pat.", "sat."],
+        extent: Extent::Special(harness),
+        example: (
+            "pat.A1b2C3d4E5f6G7h8I9j0_-.",
+            "0a1b2c3d4e5f60718293a4b5.A1b2C3d4E5f6G7h8I9j0",
+        ),
+        docs: "https://developer.harness.io/docs/platform/automation/api/add-and-manage-api-keys/",
+        look_alike: "pat.match.group",
     },
     Shape {
         kind: "jfrog-token",
@@ -123,6 +143,14 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("npm_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"),
         docs: "https://docs.npmjs.com/about-access-tokens",
         look_alike: "npm_config_registry_url_value",
+    },
+    Shape {
+        kind: "octopus-api-key",
+        prefixes: &["API-"],
+        extent: body(upper, 26, 26, digit, false),
+        example: ("API-", "A1B2C3D4E5F6G7H8I9J0K1L2M3"),
+        docs: "https://octopus.com/docs/octopus-rest-api/how-to-create-an-api-key",
+        look_alike: "API-VERSION",
     },
     Shape {
         kind: "postman-api-key",

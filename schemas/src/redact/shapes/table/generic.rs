@@ -1,5 +1,6 @@
 //! What belongs to no one vendor, and stores of secrets.
 
+use super::super::encoded::encoded_jwt;
 use super::super::extent::{
     any, base64, basic, bearer, digit, digit_or_long, dotted, jwt, pem, upper, url64,
 };
@@ -69,8 +70,8 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "jwt",
-        // What `{"`, `{ "` and `{` with a line feed are in base64.
-        prefixes: &["eyJ", "eyAi", "ewog"],
+        // What `{"`, `{ "`, `{` with a line feed and `[{"` are in base64.
+        prefixes: &["eyJ", "eyAi", "ewog", "W3si"],
         extent: Extent::Special(jwt),
         example: (
             "eyJhbGciOiJIUzI1NiJ9.",
@@ -78,6 +79,18 @@ pub(super) static SHAPES: &[Shape] = &[
         ),
         docs: "https://www.rfc-editor.org/rfc/rfc7519",
         look_alike: "eyJvZmZzZXQiOjEwMH0.eyJsaW1pdCI6MTB9",
+    },
+    Shape {
+        kind: "jwt",
+        // What `eyJ` is in base64.
+        prefixes: &["ZXlK"],
+        extent: Extent::Special(encoded_jwt),
+        example: (
+            "ZXlKaGJHY2lPaUpJVXpJMU5pSjku",
+            "ZXlKemRXSWlPaUl4TWpNMEluMC5TZmxLeHdSSlNNZUtLRjJRVDQ=",
+        ),
+        docs: "https://www.rfc-editor.org/rfc/rfc7519",
+        look_alike: "ZXlKb2Zmc2V0IjoxMDB9",
     },
     Shape {
         kind: "okta-token",
@@ -108,7 +121,14 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "password",
-        prefixes: &[" -u ", " --user "],
+        prefixes: &[
+            " -u",
+            " --user ",
+            " --user=",
+            " -U",
+            " --proxy-user ",
+            " --proxy-user=",
+        ],
         extent: Extent::Special(curl_user),
         example: ("curl -s -u bob:hunter", "22 https://x.example/"),
         docs: "https://curl.se/docs/manpage.html",
@@ -124,7 +144,7 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "password",
-        prefixes: &["machine "],
+        prefixes: &["machine ", "default "],
         extent: Extent::Special(netrc),
         example: ("machine x.example login bob pass", "word hunter22"),
         docs: "https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html",
@@ -132,7 +152,11 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "password",
-        prefixes: &[":5432:"],
+        // PostgreSQL, its poolers, and what speaks its protocol.
+        prefixes: &[
+            ":5432:", ":5433:", ":5434:", ":5435:", ":5436:", ":5439:", ":6432:", ":6543:",
+            ":15432:", ":25060:", ":25432:", ":26257:", ":*:",
+        ],
         extent: Extent::Special(pgpass),
         example: ("db.example:5432:app:bob:hunter", "22"),
         docs: "https://www.postgresql.org/docs/current/libpq-pgpass.html",

@@ -4,7 +4,10 @@ use super::super::extent::{
     alnum, any, base64, digit, digit_or_long, discord_webhook, dotted, hex, mailchimp, mixed,
     sendgrid, slack_webhook, telegram, url64,
 };
-use super::super::vendors::{airtable, asana, braintree, discord_bot, hyphened_alnum};
+use super::super::vendors::{
+    airtable, asana, authress, braintree, discord_bot, hyphened_alnum, hyphened_hex, maxmind,
+    teams_webhook,
+};
 use super::super::{Extent, Shape};
 use super::body;
 
@@ -35,6 +38,17 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("1/", "1201234567890123:0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
         docs: "https://developers.asana.com/docs/personal-access-token",
         look_alike: "1/12 of 2/1",
+    },
+    Shape {
+        kind: "authress-access-key",
+        prefixes: &[".acc_", ".acc-"],
+        extent: Extent::Special(authress),
+        example: (
+            "sc_a1b2c3d4e5.f6g7.acc",
+            "-a1b2c3d4e5f6.A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8",
+        ),
+        docs: "https://authress.io/knowledge-base/docs/authorization/service-clients/",
+        look_alike: "see.acc-ount",
     },
     Shape {
         kind: "brevo-api-key",
@@ -135,6 +149,14 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "fio-u-name",
     },
     Shape {
+        kind: "hubspot-token",
+        prefixes: &["pat-na", "pat-eu"],
+        extent: body(hyphened_hex, 38, 40, digit, true),
+        example: ("pat-na", "1-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"),
+        docs: "https://developers.hubspot.com/docs/api/private-apps",
+        look_alike: "pat-na1-name",
+    },
+    Shape {
         kind: "infracost-api-key",
         prefixes: &["ico-"],
         extent: body(alnum, 32, 32, mixed, false),
@@ -143,12 +165,31 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "ico-n",
     },
     Shape {
+        kind: "intra42-client-secret",
+        prefixes: &["s-s4t2ud-", "s-s4t2af-"],
+        extent: body(hex, 64, 64, any, false),
+        example: (
+            "s-s4t2ud-",
+            "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
+        ),
+        docs: "https://api.intra.42.fr/apidoc/guides/getting_started",
+        look_alike: "s-s4t2ud-name",
+    },
+    Shape {
         kind: "linear-api-key",
         prefixes: &["lin_api_", "lin_oauth_"],
         extent: body(alnum, 16, 128, any, true),
         example: ("lin_api_", "A1b2C3d4E5f6G7h8I9j0"),
         docs: "https://linear.app/developers/graphql",
         look_alike: "lin_api_client_for_node",
+    },
+    Shape {
+        kind: "lob-api-key",
+        prefixes: &["live_", "test_"],
+        extent: body(hex, 35, 35, any, false),
+        example: ("live_", "0a1b2c3d4e5f60718293a4b5c6d7e8f9012"),
+        docs: "https://docs.lob.com/#section/API-Keys",
+        look_alike: "test_results",
     },
     Shape {
         kind: "mailchimp-api-key",
@@ -178,6 +219,25 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "sk.eyJ1",
     },
     Shape {
+        kind: "maxmind-license-key",
+        prefixes: &["_mmk"],
+        extent: Extent::Special(maxmind),
+        example: ("A1b2C3_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O", "_mmk"),
+        docs: "https://dev.maxmind.com/license-key-security",
+        look_alike: "see_mmk",
+    },
+    Shape {
+        kind: "microsoft-teams-webhook",
+        prefixes: &[".webhook.office.com/webhookb2/"],
+        extent: Extent::Special(teams_webhook),
+        example: (
+            "https://example.webhook.office.com/webhookb2/",
+            "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9@0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9/IncomingWebhook/0a1b2c3d4e5f60718293a4b5c6d7e8f9/0a1b2c3d",
+        ),
+        docs: "https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
+        look_alike: "https://example.webhook.office.com/webhookb2/help",
+    },
+    Shape {
         kind: "notion-secret",
         prefixes: &["secret_"],
         extent: body(alnum, 32, 64, mixed, false),
@@ -205,6 +265,18 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "access_token$production$name",
     },
     Shape {
+        kind: "plaid-access-token",
+        prefixes: &[
+            "access-sandbox-",
+            "access-development-",
+            "access-production-",
+        ],
+        extent: body(hyphened_hex, 36, 36, digit, false),
+        example: ("access-production-", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"),
+        docs: "https://plaid.com/docs/api/tokens/",
+        look_alike: "access-production-data",
+    },
+    Shape {
         kind: "posthog-key",
         prefixes: &["phx_"],
         extent: body(alnum, 32, 64, mixed, true),
@@ -219,6 +291,14 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("SG.", "A1b2C3d4E5f6G7h8I9j0Kl.M3n4O5p6Q7r8S9t0U1v2W3x4"),
         docs: "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
         look_alike: "SG.Config.Default",
+    },
+    Shape {
+        kind: "settlemint-token",
+        prefixes: &["sm_aat_", "sm_pat_", "sm_sat_"],
+        extent: body(alnum, 16, 16, mixed, false),
+        example: ("sm_pat_", "A1b2C3d4E5f6G7h8"),
+        docs: "https://console.settlemint.com/documentation",
+        look_alike: "sm_pat_name",
     },
     Shape {
         kind: "shippo-token",
@@ -271,8 +351,21 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "sq0atp-short",
     },
     Shape {
+        kind: "square-token",
+        prefixes: &["EAAA"],
+        extent: body(url64, 58, 62, mixed, false),
+        example: (
+            "EAAA",
+            "l1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0",
+        ),
+        docs: "https://developer.squareup.com/docs/build-basics/access-tokens",
+        look_alike: "EAAAShort",
+    },
+    Shape {
         kind: "stripe-key",
-        prefixes: &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],
+        prefixes: &[
+            "sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_",
+        ],
         extent: body(alnum, 8, 255, digit_or_long, true),
         example: ("sk_live_", "A1b2C3d4E5f6G7h8I9j0"),
         docs: "https://docs.stripe.com/keys",

@@ -1,0 +1,160 @@
+//! Secrets by name outside of assignments: elements and pairs of attributes of XML, and fields of
+//! a multipart form.
+
+use std::ops::Range;
+
+use memchr::{memchr_iter, memchr2, memmem, memrchr};
+
+use super::finder::Finder;
+use super::names::{Class, Name};
+use super::rules::Rules;
+use super::value::{is_described, is_opaque, quoted};
+
+impl Finder {
+    /// Elements with a secret name, `<password>…</password>`, and attributes that are a pair,
+    /// `<add key="password" value="…"/>`.
+    pub(super) fn elements(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
+        for at in memchr_iter(b'<', text.get(range.clone()).unwrap_or_default()) {
+            let at = range.start + at;
+            let found = match text.get(at + 1) {
+                Some(b'/') => self.element(rules, text, at),
+                Some(byte) if byte.is_ascii_alphabetic() => self.value_attribute(rules, text, at),
+                _ => None,
+            };
+            if let Some((span, kind)) = found {
+                self.named(rules, text, span, kind);
+            }
+        }
+    }
+
+    /// The content of the element that is closed at `at`.
+    fn element(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<Found> {
+        let tag = tag_name(text.get(at + 2..)?)?;
+        if text.get(at + 2 + tag.len()) != Some(&b'>') {
+            return None;
+        }
+        let local = tag.rsplit(|byte| *byte == b':').next()?;
+        let name = self.names.classify(local, &rules.custom);
+        if name.class == Class::Open {
+            return None;
+        }
+        let from = at.saturating_sub(LONGEST_CONTENT);
+        let before = text.get(from..at)?;
+        let content = match before.strip_suffix(b"]]>") {
+            Some(inner) => memmem::rfind(inner, CDATA)? + CDATA.len()..inner.len(),
+            None => memrchr(b'>', before)? + 1..before.len(),
+        };
+        let opened = before.get(..content.start)?;
+        let opened = opened
+            .strip_suffix(CDATA)
+            .unwrap_or(opened)
+            .trim_ascii_end();
+        let opened = opened.get(memrchr(b'<', opened)? + 1..)?;
+        let rest = opened.strip_prefix(tag)?;
+        if !matches!(
+            rest.first(),
+            Some(b'>' | b' ' | b'\t' | b'\r' | b'\n' | b'\\')
+        ) {
+            return None;
+        }
+        let span = from + content.start..from + content.end;
+        is_secret(name, text.get(span.clone())?).then_some((span, name.kind))
+    }
+
+    /// The value beside a secret name in the tag at `at`.
+    fn value_attribute(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<Found> {
+        let rest = text.get(at + 1..text.len().min(at + 1 + LONGEST_TAG))?;
+        let tag = rest.get(..memchr2(b'<', b'>', rest)?)?;
+        memmem::find(tag, b"value")?;
+        let (mut name, mut value) = (None, None);
+        for equals in memchr_iter(b'=', tag) {
+            let attribute = tag.get(..equals)?.trim_ascii_end();
+            let attribute = attribute.rsplit(u8::is_ascii_whitespace).next()?;
+            let Some((span, true)) = quoted(tag, equals + 1) else {
+                continue;
+            };
+            match attribute {
+                b"name" | b"key" => {
+                    name = Some(self.names.classify(tag.get(span)?, &rules.custom));
+                }
+                b"value" => value = Some(span),
+                _ => {}
+            }
+        }
+        let (name, value) = (name?, value?);
+        is_secret(name, tag.get(value.clone())?)
+            .then_some((at + 1 + value.start..at + 1 + value.end, name.kind))
+    }
+
+    /// The field of a form whose `Content-Disposition` has its colon at `at`; returns where the
+    /// field ends (RFC 7578 §4.2).
+    pub(super) fn form_field(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<usize> {
+        let rest = text.get(at + 1..)?;
+        let line = rest.get(..rest.len().min(LONGEST_TAG))?;
+        let line = line.get(..memchr::memchr(b'\n', line)?)?;
+        if !line.trim_ascii_start().starts_with(b"form-data") {
+            return None;
+        }
+        let parameters = memchr_iter(b';', line).find_map(|semicolon| {
+            let parameter = line.get(semicolon + 1..)?.trim_ascii_start();
+            parameter.strip_prefix(b"name=")
+        })?;
+        let field = match quoted(parameters, 0) {
+            Some((span, _)) => parameters.get(span)?,
+            None => parameters.split(|byte| *byte == b';').next()?.trim_ascii(),
+        };
+        let name = self.names.classify(field, &rules.custom);
+        if name.class == Class::Open {
+            return None;
+        }
+        let head = text.get(at..text.len().min(at + LONGEST_HEAD))?;
+        let blank = |end: &[u8]| memmem::find(head, end).map(|blank| at + blank + end.len());
+        let start = [blank(b"\r\n\r\n"), blank(b"\n\n")];
+        let start = start.into_iter().flatten().min()?;
+        let body = text.get(start..)?;
+        let end = start + memmem::find(body, b"\n--").unwrap_or(body.len());
+        let span = start..end;
+        if is_secret(name, text.get(span.clone())?) {
+            self.named(rules, text, span, name.kind);
+        }
+        Some(end)
+    }
+}
+
+/// Where a value stands, and what it is.
+type Found = (Range<usize>, &'static str);
+
+/// Whether a value under a name is a secret, and no type or word of a description.
+fn is_secret(name: Name, value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let number = value.iter().all(u8::is_ascii_digit);
+    match name.class {
+        Class::Open => false,
+        Class::Secret => {
+            !value.is_empty() && !(number && name.numbers_are_data) && !is_described(value)
+        }
+        Class::Weak => is_opaque(value),
+    }
+}
+
+/// The name at the start of a tag.
+fn tag_name(text: &[u8]) -> Option<&[u8]> {
+    let of_name =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':');
+    let length = text.iter().take(LONGEST_NAME).take_while(of_name).count();
+    text.get(..length).filter(|name| !name.is_empty())
+}
+
+const CDATA: &[u8] = b"<![CDATA[";
+
+/// Longer names say no more.
+const LONGEST_NAME: usize = 96;
+
+/// How long a tag, or a line of a head, may be.
+const LONGEST_TAG: usize = 1_024;
+
+/// How long the content of an element may be.
+const LONGEST_CONTENT: usize = 16 << 10;
+
+/// How long the head of a field may be.
+const LONGEST_HEAD: usize = 4 << 10;
