@@ -28,3 +28,9 @@ pub fn markdown() -> String {
     }
     out
 }
+
+/// Whether there is a shape of this kind.
+#[must_use]
+pub fn is_kind(kind: &str) -> bool {
+    shapes().any(|shape| shape.kind == kind)
+}
