@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 
 fn redacted(text: &str) -> String {
-    let mut redactor = Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()));
+    let mut redactor = Redactor::new(Arc::new(Rules::new(&Settings::default()).expect("rules")));
     let out = match redactor.json(text.as_bytes()) {
         Ok(out) => out.into_owned(),
         Err(_) => redactor.text(text.as_bytes()).into_owned(),
     };
-    String::from_utf8(out).unwrap()
+    String::from_utf8(out).expect("UTF-8")
 }
 
 /// Each text holds `hunter22x` where `{}` stands, and loses nothing else.
@@ -21,7 +21,7 @@ fn gone(templates: &[&str]) {
     for template in templates {
         let text = template.replace("{}", "hunter22x");
         let shown = redacted(&text);
-        let (before, after) = template.split_once("{}").unwrap();
+        let (before, after) = template.split_once("{}").expect("a place");
         assert!(!shown.contains("hunter22x"), "survives: {shown}");
         assert!(shown.contains("<REDACTED:"), "{shown}");
         let whole = shown.starts_with(before) && shown.ends_with(after);

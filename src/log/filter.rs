@@ -53,8 +53,8 @@ impl Filter {
     }
 
     /// Whether events of this subject are logged at this level.
-    pub(super) fn takes(&self, target: &str, level: &Level) -> bool {
-        is_ours(target) && self.0.would_enable(target, level)
+    pub(super) fn takes(&self, target: &str, level: Level) -> bool {
+        is_ours(target) && self.0.would_enable(target, &level)
     }
 
     /// The most that is logged of anything.
@@ -81,13 +81,13 @@ mod tests {
     #[test]
     fn levels_hold_for_all_subjects_or_for_one() {
         let filter = Filter::default();
-        assert!(filter.takes("tapewright::http", &Level::INFO));
-        assert!(!filter.takes("tapewright::http", &Level::DEBUG));
+        assert!(filter.takes("tapewright::http", Level::INFO));
+        assert!(!filter.takes("tapewright::http", Level::DEBUG));
         assert_eq!(filter.most(), LevelFilter::INFO);
         let filter = Filter::parse("warn,tapewright::exchange=debug", "--log-filter").unwrap();
-        assert!(filter.takes("tapewright::exchange", &Level::DEBUG));
-        assert!(!filter.takes("tapewright::exchange", &Level::TRACE));
-        assert!(!filter.takes("tapewright::http", &Level::INFO));
+        assert!(filter.takes("tapewright::exchange", Level::DEBUG));
+        assert!(!filter.takes("tapewright::exchange", Level::TRACE));
+        assert!(!filter.takes("tapewright::http", Level::INFO));
         assert_eq!(filter.most(), LevelFilter::DEBUG);
     }
 
@@ -95,9 +95,9 @@ mod tests {
     fn nothing_of_others_is_ever_logged() {
         let filter = Filter::parse("trace", "--log-filter").unwrap();
         for target in ["h2", "hyper::proto", "tapewrightx", "tapewright_proxy", ""] {
-            assert!(!filter.takes(target, &Level::ERROR), "{target}");
+            assert!(!filter.takes(target, Level::ERROR), "{target}");
         }
-        assert!(filter.takes("tapewright::exchange", &Level::TRACE));
+        assert!(filter.takes("tapewright::exchange", Level::TRACE));
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl tracing::Subscriber for Subscriber {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        !metadata.is_span() && self.filter.takes(metadata.target(), metadata.level())
+        !metadata.is_span() && self.filter.takes(metadata.target(), *metadata.level())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

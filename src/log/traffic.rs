@@ -182,7 +182,7 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
             warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why);
         }
         _ => {
-            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why)
+            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why);
         }
     }
 }

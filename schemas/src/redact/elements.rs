@@ -131,7 +131,7 @@ fn is_secret(name: Name, value: &[u8]) -> bool {
     match name.class {
         Class::Open => false,
         Class::Secret => {
-            !value.is_empty() && !(number && name.numbers_are_data) && !is_described(value)
+            !(value.is_empty() || is_described(value) || number && name.numbers_are_data)
         }
         Class::Weak => is_opaque(value),
     }

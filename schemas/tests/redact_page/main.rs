@@ -26,8 +26,8 @@ pub(crate) enum Caught {
 }
 
 fn redacted(text: &str) -> String {
-    let mut redactor = Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()));
-    String::from_utf8(redactor.text(text.as_bytes()).into_owned()).unwrap()
+    let mut redactor = Redactor::new(Arc::new(Rules::new(&Settings::default()).expect("rules")));
+    String::from_utf8(redactor.text(text.as_bytes()).into_owned()).expect("UTF-8")
 }
 
 fn lists() -> [(&'static str, &'static [(&'static str, Caught)]); 2] {
@@ -87,7 +87,7 @@ fn coverage() -> String {
             count(|one| matches!(one, Caught::ByPlace(_))),
             count(|one| matches!(one, Caught::Not(_))),
         )
-        .unwrap();
+        .expect("a string takes all");
         for (id, caught) in rules {
             let (how, what) = match caught {
                 Caught::ByName(name) => ("by name", format!("such as `{name}`")),
@@ -95,7 +95,7 @@ fn coverage() -> String {
                 Caught::ByShape(kind) => ("by shape", (*kind).to_owned()),
                 Caught::Not(why) => ("no", (*why).to_owned()),
             };
-            writeln!(out, "| {id} | {how} | {what} |").unwrap();
+            writeln!(out, "| {id} | {how} | {what} |").expect("a string takes all");
         }
         out.push('\n');
     }

@@ -21,7 +21,9 @@ use super::gateway::{Gateway, Goal, Ours, health, is_health};
 use super::listen::Client;
 use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
 
-pub use self::authority::{Authority, AuthorityProblem, AuthoritySettings, BadHost, Change, Hosts};
+pub use self::authority::{
+    Authority, AuthorityProblem, AuthoritySettings, BadHost, Change, Hosts, Told,
+};
 
 /// A forward proxy.
 pub struct Forward {

@@ -189,7 +189,7 @@ pub(super) fn authress(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
     let key = prefix.end + account + 1;
     let length = run(text, key, base64, 120);
     let fits = client.iter().all(|byte| dotted(*byte))
-        && client.iter().filter(|byte| **byte == b'.').count() == 1
+        && memchr::memchr_iter(b'.', client).count() == 1
         && (10..=32).contains(&account)
         && text.get(key - 1) == Some(&b'.')
         && (30..=120).contains(&length)
