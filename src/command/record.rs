@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use tapewright_engine::fault::Book;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, Target, WhenFull};
 use tapewright_proxy::stdio;
@@ -27,13 +28,13 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
-use crate::command::faults::{self, FaultArguments};
+use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::redaction::{self, Redaction};
 use crate::command::replay::mapping::Mapping;
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::here;
-use crate::log::{self, LogArguments};
+use crate::log::{self, LogArguments, LogEar};
 use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
@@ -171,10 +172,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let mut settings = settings(arguments, &way, &label, clock, target, scoring.as_ref())?;
-    settings.judging = faults::watched(control.as_ref(), settings.judging);
-    let (judging, ear) = log::heard(settings.judging, true)?;
-    settings.judging = judging;
-    faults::note(&book, control.as_ref(), &mut settings.header);
+    let ear = watch(&mut settings, &book, control.as_ref())?;
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;
@@ -207,6 +205,20 @@ fn start(settings: Settings, clock: Clock, told: Option<&Path>) -> anyhow::Resul
         report::note(&format!("recording to {}", path.display()));
     }
     Ok(Arc::new(recorder))
+}
+
+/// Lets the control and the log hear what is recorded, and says on the tape which faults are
+/// in force.
+fn watch(
+    settings: &mut Settings,
+    book: &Book,
+    control: Option<&Control>,
+) -> anyhow::Result<Option<LogEar>> {
+    faults::note(book, control, &mut settings.header);
+    let judging = faults::watched(control, settings.judging.take());
+    let (judging, ear) = log::heard(judging, true)?;
+    settings.judging = judging;
+    Ok(ear)
 }
 
 /// Our exit, which is the child's. A child that a signal ended takes us with it.

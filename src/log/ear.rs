@@ -1,13 +1,14 @@
 //! Hears what is recorded, for the log.
 
 use std::fmt;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use tapewright_proxy::record::{Judging, Listener};
 use tracing::{Level, enabled};
 
 use super::LOG;
-use super::traffic::Traffic;
+use super::traffic::{Traffic, finding};
 
 /// Hears what is recorded, and logs it on a thread of its own.
 pub(crate) struct LogEar(Listener<Traffic>);
@@ -42,7 +43,13 @@ pub(crate) fn heard(
     if !wants_messages() {
         ear = ear.without_messages();
     }
-    let judging = judging.unwrap_or_else(Judging::by_nobody).and_heard_by(ear);
+    let mut judging = judging.unwrap_or_else(Judging::by_nobody).and_heard_by(ear);
+    let tell = Arc::clone(&judging.tell);
+    judging.tell = Arc::new(move |event, found| {
+        let seq = Some(event.seq).filter(|seq| is_taped && *seq > 0);
+        finding(found, event.session.0, seq);
+        tell(event, found);
+    });
     Ok((Some(judging), Some(LogEar(listener))))
 }
 

@@ -129,9 +129,9 @@ fn conclude(status: Option<u8>, signal: Option<i32>) {
     let Some(log) = LOG.get() else { return };
     let took_ms = u64::try_from(log.clock.elapsed().as_millis()).unwrap_or(u64::MAX);
     info!(name: "ended", target: "tapewright::command", status, signal, took_ms);
-    let is_told = log.queue.close();
+    let is_to_be_noted = log.queue.close();
     let lost = lost().load(Ordering::Relaxed);
-    if lost > 0 && is_told {
+    if lost > 0 && is_to_be_noted {
         report::note(&format!("{lost} lines of the log could not be written"));
     }
 }

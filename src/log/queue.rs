@@ -99,7 +99,8 @@ impl Queue {
     }
 
     /// Waits until everything is written, as long as somebody takes it. What is left then is
-    /// counted as lost. False where nobody could be told of it.
+    /// counted as lost. Whether it is for a note to tell: on standard error a line has told it, or
+    /// nobody reads.
     pub(super) fn close(self: &Arc<Self>) -> bool {
         self.flow();
         let mut state = self.lock();
@@ -115,25 +116,24 @@ impl Queue {
             let wait = self.emptied.wait_timeout(state, LONGEST_END / LOOKS);
             state = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let is_done = std::mem::replace(&mut state.done, true);
-        if !is_done {
+        if !std::mem::replace(&mut state.done, true) {
             let left = state.lines.len() as u64 + state.under_way;
             state.lines.clear();
             self.lose(left);
         }
-        // Notes go to standard error as well.
-        is_done || state.stuck.is_none()
+        state.stuck.is_none()
     }
 
     fn run(&self, mut destination: Destination, writer: Writer) {
         let mut told = 0;
         while let Some(line) = self.next() {
-            if !destination.write(&line) {
-                self.lose(1);
-            }
+            // Where it is missing, so that the last line is about the end.
             let lost = self.lost.load(Ordering::Relaxed);
             if lost > told && destination.write(&writer.lost(lost - told)) {
                 told = lost;
+            }
+            if !destination.write(&line) {
+                self.lose(1);
             }
         }
     }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
-    ConduitId, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason, Head,
-    Payload, Peer, ResponseHead, SessionMark, Sink,
+    ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason,
+    Head, Payload, Peer, ResponseHead, SessionMark, Sink,
 };
 use tapewright_schemas::exchange::{Exchange, Exchanges};
 use tracing::{debug, info, trace, warn};
@@ -23,7 +23,7 @@ pub(super) struct Traffic {
     is_taped: bool,
     conversation: Conversation<()>,
     exchanges: Exchanges,
-    // Where the heads of requests stand.
+    // Where the heads of requests stand whose exchanges are not logged yet.
     heads: HashMap<ConduitId, u64>,
 }
 
@@ -39,6 +39,10 @@ impl Sink for Traffic {
             && self.heads.len() < LIMIT
         {
             self.heads.insert(event.conduit, event.seq);
+        }
+        // What may come behind its end is nothing that is logged.
+        if event.dir == Direction::ToClient && matches!(event.body, EventBody::Closed(_)) {
+            self.ended(event.conduit);
         }
         self.over();
     }
@@ -82,7 +86,6 @@ impl Traffic {
                 info!(name: "signal", target: "tapewright::session", session, seq, signal = signal.as_str());
             }
             EventBody::Gap(lost) => gap(lost, session, event.seq, seq),
-            EventBody::Finding(found) => finding(found, session, seq),
             EventBody::Faulted(faulted) => fault(faulted, session, seq),
             EventBody::Head(head) => {
                 if let Head::Response(head) = head.as_ref() {
@@ -114,8 +117,18 @@ impl Traffic {
         }
         while self.conversation.poll_kept().is_some() {}
         while let Some((conduit, exchange)) = self.exchanges.poll_over() {
-            let seq = self.heads.remove(&conduit).and_then(|seq| self.seq(seq));
-            http(conduit, &exchange, seq);
+            if let Some(seq) = self.heads.remove(&conduit) {
+                http(conduit, &exchange, self.seq(seq));
+            }
+        }
+    }
+
+    /// Logs an HTTP exchange that ends now.
+    fn ended(&mut self, conduit: ConduitId) {
+        if let Some(exchange) = self.exchanges.get(conduit)
+            && let Some(seq) = self.heads.remove(&conduit)
+        {
+            http(conduit, exchange, self.seq(seq));
         }
     }
 
@@ -187,7 +200,8 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
     }
 }
 
-fn finding(found: &Finding, session: u32, seq: Option<u64>) {
+/// Logs what a judge found. It is told once it stands on the tape, and heard by nobody there.
+pub(super) fn finding(found: &Finding, session: u32, seq: Option<u64>) {
     let (code, side) = (found.code.as_str(), found.side.name());
     let status = found.status.name();
     if found.status == FindingStatus::Closed {
@@ -238,9 +252,6 @@ fn http(conduit: ConduitId, exchange: &Exchange, seq: Option<u64>) {
         .response
         .as_ref()
         .and_then(|(_, head)| head.ours.as_ref());
-    let added = exchange
-        .added
-        .map(|added| added.request_us + added.response_us);
     debug!(
         name: "http_exchange",
         target: "tapewright::http",
@@ -254,7 +265,6 @@ fn http(conduit: ConduitId, exchange: &Exchange, seq: Option<u64>) {
         answered_by_us = ours.is_some(),
         ended = exchange.ended.map(|(_, reason)| reason.name()),
         took_ms = ended.map(|at| at.since(exchange.at).millis()),
-        added_us = added,
         messages = exchange.notes,
     );
 }

@@ -78,7 +78,7 @@ impl<S> Drop for Listener<S> {
 
 impl Ear {
     /// The same, for somebody who hears only what happens beside the traffic: sessions,
-    /// processes, findings, what was done by faults, what we said in a peer's place, and what
+    /// processes, what was done by faults, what we said in a peer's place, and what
     /// is missing or not whole.
     #[must_use]
     pub fn without_messages(mut self) -> Self {
@@ -96,7 +96,6 @@ fn is_beside_the_traffic(event: &Event) -> bool {
     match &event.body {
         EventBody::Exited(_)
         | EventBody::Faulted(_)
-        | EventBody::Finding(_)
         | EventBody::Gap(_)
         | EventBody::Opened(_)
         | EventBody::Session(_)

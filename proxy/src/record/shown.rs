@@ -73,6 +73,7 @@ impl Shown {
             self.bench.complete(&mut event, self.encoder.redactor());
             self.order.set(&mut event);
             self.put(&event);
+            event.seq = self.encoder.events();
             self.bench.tell(&event);
         }
     }

@@ -240,6 +240,7 @@ impl TapeWriter {
                 bench.complete(&mut event, self.encoder.redactor());
                 self.order.set(&mut event);
                 self.encoder.encode(&event, &mut self.out);
+                event.seq = self.encoder.events();
                 bench.tell(&event);
                 self.line(1, 0);
             }

@@ -19,6 +19,7 @@ use tapewright_schemas::tape::Ending;
 use super::way::Way;
 use super::{Arguments, settings};
 use crate::files::{NewFile, Recording, spool};
+use crate::log;
 use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 
@@ -56,6 +57,7 @@ impl NewEpisodes {
             return Ok(true);
         }
         let finished = self.recorder.finish();
+        log::recorded(None, &finished);
         let Some(tape) = finished.tape.as_ref().filter(|_| finished.is_whole()) else {
             let place = finished.tape.as_deref().map(shown);
             let place = place.map_or_else(String::new, |tape| format!(" on `{tape}`"));

@@ -1,7 +1,7 @@
 //! Every event of docs/log.md is raised by what it tells of, and no other is.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -10,7 +10,7 @@ use tapewright_schemas::published;
 
 use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names, only, project};
 use crate::support::http::{Gateway, Strict, json, post, request};
-use crate::support::{Tape, eventually, tapewright};
+use crate::support::{Session, Tape, eventually, tapewright, wait};
 
 /// What no session can be made to do at a given moment: a disk that stands still, and a log
 /// that does not keep up with the tape. Tests beside the code raise these.
@@ -200,7 +200,7 @@ fn full_disk() -> Vec<Value> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut session = crate::support::Session::start(command);
+    let mut session = Session::start(command);
     let errors = session.child.stderr.take().unwrap();
     for _ in 0..800 {
         session.send(PING);
@@ -215,11 +215,13 @@ fn full_disk() -> Vec<Value> {
 
 fn signalled() -> Vec<Value> {
     let folder = Folder::new();
-    let mut session = folder.record("info", &[], &["sh", "-c", ANSWER]);
+    let script = format!("read line; echo '{PONG}'; exec sleep 1000");
+    let mut session = folder.record("info", &[], &["sh", "-c", &script]);
     session.send(PING);
     session.line();
     session.signal("TERM");
-    session.finish(LIMIT);
+    // Its input stays open: it is the signal that ends it.
+    wait(&mut session.child, LIMIT);
     let log = folder.log();
     assert_eq!(only(&log, "ended")["signal"], 15, "{log:#?}");
     log
@@ -250,8 +252,27 @@ fn made() -> Vec<Value> {
     session.send(PING);
     assert!(session.line().contains("\"error\""));
     session.finish(LIMIT);
+    // A bridge answers in the place of a server that is not there.
+    let url = format!("http://{}/mcp", nobody());
+    let mut command = tapewright();
+    command
+        .args(["record", "--upstream", &url])
+        .args(folder.logged("info"));
+    command.env("TAPEWRIGHT_HOME", folder.path().join("home"));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut session = Session::start(command);
+    session.send(PING);
+    assert!(session.line().contains("\"error\""));
+    session.finish(LIMIT);
     let log = folder.log();
     assert_eq!(only(&log, "message_made")["to"], "client");
+    assert_eq!(
+        log.iter().filter(|line| line["event"] == "fault").count(),
+        1
+    );
     log
 }
 
@@ -273,7 +294,12 @@ fn gateway() -> Vec<Value> {
         let broken = "Content-Encoding: gzip\r\n";
         match seen.head.line.split(' ').next() {
             Some("DELETE") => json("200 OK", "", "").into_bytes(),
-            Some("GET") => json("200 OK", broken, "no gzip").into_bytes(),
+            Some("GET") => json(
+                "200 OK",
+                broken,
+                "this is no gzip at all, whatever its head says",
+            )
+            .into_bytes(),
             _ => json("200 OK", "Mcp-Session-Id: abc\r\n", PONG).into_bytes(),
         }
     });
@@ -303,20 +329,16 @@ fn gateway() -> Vec<Value> {
     assert_eq!(only(&log, "gap")["why"], "encoding");
     assert_eq!(only(&log, "session_ended")["session"], 1);
     let of = |name: &str| log.iter().filter(|line| line["event"] == name).count();
-    assert_eq!((of("http_exchange"), of("exchange")), (4, 2));
+    assert_eq!((of("http_exchange"), of("exchange")), (4, 1));
     log
 }
 
 /// A server that is not there.
 fn served_over_http() -> Vec<Value> {
-    let nobody = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
     let folder = Folder::new();
     let logged = folder.logged("info");
     let logged: Vec<&str> = logged.iter().map(String::as_str).collect();
-    let gateway = Gateway::to(nobody, &logged);
+    let gateway = Gateway::to(nobody(), &logged);
     let mut client = gateway.connect();
     client.send(post(gateway.address, "", PING));
     assert_eq!(client.head().status(), 502);
@@ -331,6 +353,12 @@ fn served_over_http() -> Vec<Value> {
     );
     assert_eq!(only(&log, "server_failed")["status"], 502);
     log
+}
+
+/// An address at which nobody listens.
+fn nobody() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
 }
 
 /// What was recorded once is replayed, compared, judged, and made a suite of.
@@ -357,7 +385,7 @@ fn replayed() -> Vec<Value> {
         // Whoever reads no input may have ended.
         drop(std::io::Write::write_all(&mut pipe, input.as_bytes()));
         drop(pipe);
-        crate::support::wait(&mut child, LIMIT);
+        wait(&mut child, LIMIT);
     };
     run(
         &["replay", &fs],

@@ -1,62 +1,98 @@
 //! A log that nobody reads slows nothing down, and says what it lost.
 
 use std::io::Read as _;
+use std::net::SocketAddr;
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names};
-use crate::support::{Session, Tape, record};
+use crate::support::http::{Strict, Wire, json, post, request};
+use crate::support::{Session, Tape, eventually, record, tapewright};
 
 /// How many messages: far more lines than a pipe and the queue hold together.
-const CALLS: u64 = 2_000;
+const CALLS: usize = 2_000;
 
-/// A session whose standard error is not read while it goes on; its tape and its log.
-pub(super) fn unread() -> (Tape, Vec<Value>) {
+/// A gateway whose standard error is not read before lines are lost; how many calls it served,
+/// and its log.
+pub(super) fn unread() -> (usize, Vec<Value>) {
+    let server = Strict::start(|_| json("200 OK", "", PONG).into_bytes());
     let folder = Folder::new();
     let tape = folder.file("s.tape.jsonl");
-    let options = [
-        "-o",
-        &tape,
+    let url = format!("http://{}/mcp", server.address());
+    let mut command = tapewright();
+    command.args(["record", "-o", &tape, "--upstream", &url]);
+    command.args(["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]);
+    command.args([
         "--log",
         "stderr",
         "--log-format",
         "json",
         "--log-filter",
         "trace",
-    ];
-    let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
+    ]);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut session = Session::start(command);
     let mut errors = session.child.stderr.take().unwrap();
-    for _ in 0..CALLS {
-        session.send(PING);
-        assert_eq!(session.line(), PONG);
-    }
-    // Everything has passed by now, and nothing has been read.
-    let mut text = String::new();
+    let line: Value = serde_json::from_str(&session.line()).unwrap();
+    let address = |name: &str| -> SocketAddr {
+        let url = line[name].as_str().unwrap();
+        url.split('/').nth(2).unwrap().parse().unwrap()
+    };
+    let (own, figures) = (address("listening"), address("metrics"));
+    let (mut client, mut calls) = (Wire::connect(own), 0);
+    let is_lost = || {
+        for _ in 0..200 {
+            client.send(post(own, "", PING));
+            let head = client.head();
+            assert_eq!(client.body(&head), PONG.as_bytes());
+            calls += 1;
+        }
+        lost(figures) > 0
+    };
+    assert!(eventually(LIMIT, is_lost));
+    drop(client);
+    session.signal("TERM");
     let reader = std::thread::spawn(move || {
+        let mut text = String::new();
         errors.read_to_string(&mut text).unwrap();
         text
     });
     assert!(session.finish(LIMIT).success());
-    let log = lines(&reader.join().unwrap());
-    (Tape::read(tape.as_ref()), log)
+    assert!(Tape::read(tape.as_ref()).is_complete());
+    (calls, lines(&reader.join().unwrap()))
+}
+
+/// How many lines are lost, as `--metrics` tells.
+fn lost(figures: SocketAddr) -> u64 {
+    let mut wire = Wire::connect(figures);
+    wire.send(request("GET /metrics", figures, ""));
+    let head = wire.head();
+    let text = String::from_utf8(wire.body(&head)).unwrap();
+    let name = "tapewright_log_lost_lines_total ";
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.expect("a figure").parse().unwrap()
 }
 
 #[test]
 fn a_log_that_nobody_reads_slows_no_session_and_counts_what_it_lost() {
-    let (tape, log) = unread();
-    assert!(tape.is_complete());
-    let lost: u64 = log.iter().filter_map(|line| line["lines"].as_u64()).sum();
-    assert!(lost > 0, "{:?}", names(&log));
+    let (calls, log) = unread();
     let told = names(&log);
+    let count: u64 = log.iter().filter_map(|line| line["lines"].as_u64()).sum();
+    assert!(count > 0, "{told:?}");
     assert_eq!(told.first(), Some(&"started"));
     assert_eq!(
         told.last(),
         Some(&"ended"),
         "what matters has room of its own"
     );
-    // Two messages and an exchange for each call, and the beginning and the end.
-    let of = |name: &str| told.iter().filter(|one| **one == name).count() as u64;
-    assert_eq!(of("message") + of("exchange") + lost, 3 * CALLS);
+    // Two messages and two exchanges for each call.
+    let chatter = ["message", "exchange", "http_exchange"];
+    let kept = told.iter().filter(|one| chatter.contains(one)).count();
+    assert_eq!(kept as u64 + count, 4 * calls as u64);
 }
 
 #[test]
@@ -95,9 +131,9 @@ fn a_log_without_a_place_stops_nothing_and_is_noted() {
         "trace",
     ]);
     command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut session = Session::start(command);
     let errors = session.child.stderr.take().unwrap();
     for _ in 0..100 {
