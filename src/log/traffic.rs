@@ -274,3 +274,61 @@ fn token(outcome: Outcome) -> String {
     let value = serde_json::to_value(outcome).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use tapewright_schemas::event::{Direction, Offset};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Metadata, Subscriber, subscriber::with_default};
+
+    use super::*;
+
+    /// Keeps the names of events.
+    #[derive(Clone, Default)]
+    struct Names(Arc<Mutex<Vec<&'static str>>>);
+
+    impl Subscriber for Names {
+        fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _span: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+        fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            names.push(event.metadata().name());
+        }
+
+        fn enter(&self, _span: &Id) {}
+
+        fn exit(&self, _span: &Id) {}
+    }
+
+    #[test]
+    fn what_the_log_did_not_hear_is_no_gap_of_the_tape() {
+        let names = Names::default();
+        with_default(names.clone(), || {
+            let mut traffic = Traffic::new(true);
+            for seq in [0, 7] {
+                let gap = EventBody::Gap(Gap {
+                    events: 3,
+                    why: GapReason::QueueFull,
+                    ..Gap::default()
+                });
+                let mut event = Event::new(Offset(1), Direction::ToClient, gap);
+                event.seq = seq;
+                traffic.record(&event);
+            }
+        });
+        let names = names.0.lock().unwrap_or_else(PoisonError::into_inner);
+        assert_eq!(*names, ["events_unlogged", "gap"]);
+    }
+}

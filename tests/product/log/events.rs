@@ -10,7 +10,7 @@ use tapewright_schemas::published;
 
 use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names, only, project};
 use crate::support::http::{Gateway, Strict, json, post, request};
-use crate::support::{Session, Tape, eventually, tapewright, wait};
+use crate::support::{Session, Tape, eventually, peer, tapewright, wait};
 
 /// What no session can be made to do at a given moment: a disk that stands still, and a log
 /// that does not keep up with the tape. Tests beside the code raise these.
@@ -365,44 +365,54 @@ fn nobody() -> SocketAddr {
 fn replayed() -> Vec<Value> {
     let folder = Folder::new();
     let (fs, suite) = (folder.file("s.json"), folder.file("s.yaml"));
-    let mut session = folder.record("info", &["-o", &fs], &["sh", "-c", ANSWER]);
-    session.send(PING);
-    session.line();
+    let server = [peer().to_str().unwrap().to_owned(), "suite".to_owned()];
+    let [program, role] = server.each_ref().map(String::as_str);
+    let mut session = folder.record("info", &["-o", &fs], &[program, role]);
+    let requests = [
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"note://readme"}}"#,
+    ];
+    for request in requests {
+        session.send(request);
+        session.line();
+    }
     session.finish(LIMIT);
-    let run = |words: &[&str], input: &str| {
+    let run = |words: &[&str], input: &str, server: &[&str]| {
         let mut command = tapewright();
-        command.args(words).args(folder.logged("debug"));
-        if words[0] == "verify" {
-            command.args(["--", "sh", "-c", ANSWER]);
-        }
-        let mut child = command
+        command
+            .args(words)
+            .args(folder.logged("debug"))
+            .args(server);
+        command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         // Whoever reads no input may have ended.
-        drop(std::io::Write::write_all(&mut pipe, input.as_bytes()));
+        std::io::Write::write_all(&mut pipe, input.as_bytes()).ok();
         drop(pipe);
         wait(&mut child, LIMIT);
     };
+    let missed = PING.replace("ping", "tools/list");
     run(
         &["replay", &fs],
-        &format!("{PING}\n{}\n", PING.replace("ping", "tools/list")),
+        &format!("{}\n{missed}\n", requests[0]),
+        &[],
     );
-    run(&["verify", &fs], "");
-    run(&["compliance", "invariants", "--capture", &fs], "");
-    run(&["init", &fs, "-o", &suite], "");
-    let text = format!(
-        "servers:\n  s: {{ cassette: {fs} }}\ncompliance:\n  - {{ name: one, server: s, check: ping }}\n"
-    );
+    run(&["verify", &fs], "", &["--", program, role]);
+    run(&["compliance", "invariants", "--capture", &fs], "", &[]);
+    run(&["init", &fs, "-o", &suite], "", &[]);
+    let tests = "compliance:\n  - { name: one, server: s, check: initialize }\n";
+    let text = format!("servers:\n  s: {{ cassette: {fs} }}\n{tests}");
     std::fs::write(&suite, text).unwrap();
-    run(&["run", &suite], "");
+    run(&["run", &suite], "", &[]);
     let log = folder.log();
     assert_eq!(only(&log, "missed")["method"], "tools/list");
     assert_eq!(only(&log, "replayed")["missed"], 1);
-    assert_eq!(only(&log, "verified")["requests"], 1);
+    assert_eq!(only(&log, "verified")["drifted"], 0);
+    assert_eq!(only(&log, "judged")["recordings"], 1);
+    assert_eq!(only(&log, "suite_written")["file"], suite.as_str());
     assert_eq!(only(&log, "tested")["tests"], 1);
     log
 }
