@@ -19,4 +19,6 @@ pub mod guard;
 pub mod http;
 pub mod record;
 pub mod stdio;
+#[cfg(test)]
+mod told;
 pub mod upstream;

@@ -237,6 +237,7 @@ fn watched(disk: &Arc<Disk>) -> Arc<Queue> {
 
 #[test]
 fn a_disk_that_stands_still_ends_the_wait_and_not_the_traffic() {
+    crate::told::listen();
     let disk = Arc::<Disk>::default();
     let mut written = Written::default();
     let (begin, end) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
@@ -256,6 +257,7 @@ fn a_disk_that_stands_still_ends_the_wait_and_not_the_traffic() {
     // Comes back although nothing is ever taken; and so does every later wait.
     queue.keep_pace();
     assert!(task.is_ready() || bell.0.load(Ordering::SeqCst) == 1);
+    assert!(crate::told::was("disk_stalled"));
     push(&queue, message(1, CAPACITY - OVERHEAD));
     queue.keep_pace();
     push(&queue, message(2, 10));
@@ -271,6 +273,7 @@ fn a_disk_that_stands_still_ends_the_wait_and_not_the_traffic() {
     end.wait();
     hanging.join().unwrap();
     written.drain(&queue);
+    assert!(crate::told::was("disk_back"));
     push(&queue, message(3, 3 * CAPACITY));
     assert!(queue.is_overfull());
     written.drain(&queue);

@@ -1,0 +1,49 @@
+//! What the operator was told, for tests: the names of events that any test of this program raised.
+
+use std::sync::{Mutex, Once, PoisonError};
+
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+static NAMES: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+static HEARD: Once = Once::new();
+
+struct Names;
+
+/// Begins to listen, also to what other threads say.
+pub(crate) fn listen() {
+    HEARD.call_once(|| {
+        tracing::subscriber::set_global_default(Names).expect("nobody else listens");
+    });
+}
+
+/// Whether an event of this name was raised since.
+pub(crate) fn was(name: &str) -> bool {
+    let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    names.contains(&name)
+}
+
+impl Subscriber for Names {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("tapewright::")
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        if !names.contains(&event.metadata().name()) {
+            names.push(event.metadata().name());
+        }
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
