@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tapewright_schemas::json::{self, Scanner};
-use tapewright_schemas::redact::{LineState, Redactor, Rules, Settings};
+use tapewright_schemas::redact::{LineState, Redactor, Rules, Settings, work};
 
 fn redactor() -> Redactor {
     let settings = Settings {
@@ -338,25 +338,17 @@ fn adopted_placeholders_are_not_given_again() {
     );
 }
 
-/// Each of these would take minutes if anything were quadratic.
+/// Each of these would take minutes if anything were quadratic. What is asserted is work, not time:
+/// the bytes that searches read, as they count them in builds for tests, by the length of the text.
 #[test]
-fn hostile_input_takes_linear_time() {
-    // A megabyte, or what a build without optimization reads in a tenth of a second, where
-    // what is quadratic takes five.
+fn hostile_input_takes_linear_work() {
+    // A megabyte, or what a build without optimization reads in a tenth of a second.
     let size = if cfg!(debug_assertions) {
         1 << 14
     } else {
         1 << 20
     };
-    let repeat = |piece: &str| piece.repeat(size / piece.len());
-    let mut inputs: Vec<String> = HOSTILE.iter().map(|piece| repeat(piece)).collect();
-    let mut nested = "x".repeat(size >> 4);
-    while nested.len() < size {
-        nested = serde_json::to_string(&[&nested, ":"]).unwrap();
-    }
-    inputs.push(nested);
-    inputs.push(format!("{{\"a\":{}", repeat("[")));
-    for input in inputs {
+    for input in hostile(size) {
         let mut redactor = redactor();
         let bytes = input.as_bytes();
         let string = serde_json::to_vec(&input).unwrap();
@@ -368,13 +360,70 @@ fn hostile_input_takes_linear_time() {
             b"}",
         ]
         .concat();
+        let linear = |what: &str, length: usize| {
+            let begin: String = input.chars().take(40).collect();
+            let most = MOST_WORK * length as u64;
+            let work = work::take();
+            assert!(
+                work <= most,
+                "{what} of {begin:?}: {work} bytes for {length}"
+            );
+            if cfg!(debug_assertions) {
+                assert!(work > 0, "{what} of {begin:?} counts nothing");
+            }
+        };
+        work::take();
         redactor.text(bytes);
+        linear("text", bytes.len());
         redactor.head(bytes);
+        linear("head", bytes.len());
         redactor.line(&mut LineState::default(), bytes);
         redactor.argv(&[bytes.to_vec()]);
+        linear("line and argument", 2 * bytes.len());
         redactor.json(&object).unwrap();
+        linear("json", object.len());
         redactor.head(&object[..object.len() - 2]);
+        linear("head of json", object.len());
     }
+}
+
+/// What is linear is so for every length: twice the text, twice the work.
+#[test]
+fn twice_the_hostile_text_is_twice_the_work() {
+    let work_of = |size: usize| -> Vec<u64> {
+        let inputs = hostile(size).into_iter();
+        let work = inputs.map(|input| {
+            work::take();
+            redactor().text(input.as_bytes());
+            work::take()
+        });
+        work.collect()
+    };
+    let (once, twice) = (work_of(1 << 12), work_of(1 << 13));
+    for ((input, once), twice) in hostile(64).iter().zip(once).zip(twice) {
+        // Three times, and not two, since where a text ends is chance.
+        assert!(
+            twice <= 3 * once + 20_000,
+            "{input:?}: {once}, then {twice}"
+        );
+    }
+}
+
+/// How often a byte may be read: by the searches one after the other, in each round, and by every
+/// beginning of a token up to its longest length. What is quadratic reads each one a thousand times.
+const MOST_WORK: u64 = 600;
+
+/// Hostile texts of this size and a little more.
+fn hostile(size: usize) -> Vec<String> {
+    let repeat = |piece: &str| piece.repeat(size / piece.len());
+    let mut inputs: Vec<String> = HOSTILE.iter().map(|piece| repeat(piece)).collect();
+    let mut nested = "x".repeat(size >> 4);
+    while nested.len() < size {
+        nested = serde_json::to_string(&[&nested, ":"]).unwrap();
+    }
+    inputs.push(nested);
+    inputs.push(format!("{{\"a\":{}", repeat("[")));
+    inputs
 }
 
 /// Repeated, each of these makes a careless search start over and over.
@@ -397,6 +446,6 @@ const HOSTILE: &[&str] = &[
     "napi_", "vcp_", "fm2_", "EAA", "p8-", "<a", "<password>", "</password>", "</password", "]]></password>",
     "<password>]]></password>", "<![CDATA[", "<add key=\"password\" value=\"", "<a value=", "<a value=\"", "<x name=password value=x ",
     "Content-Disposition: form-data; name=\"password\"\n\n", "Content-Disposition: form-data; name=\"password\"\n",
-    "content-disposition: ", "curl -u", "curl -ua:", "ZXlK", "ZXlK+", "W3si", "W3si/", ":*:", "*:*:*:a:", "default ", "default password ",
+    "content-disposition: ", "curl -u", "curl -ua:", "ZXlK", "ZXlK+", "ZXlK/", "ZXlK=", "ZXlK=/", "ZXlK-", "W3si", "W3si/", ":*:", "*:*:*:a:", "default ", "default password ",
     ".acc_", "sc_a.acc-", "ext_ext_", "_mmk", "pat.", ".webhook.office.com/webhookb2/", "live_", "test_", "4b1d", "API-", "ABSK",
 ];

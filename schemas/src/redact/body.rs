@@ -10,6 +10,7 @@ use super::lexer::Lexer;
 use super::names::{Area, Class, Name, Role};
 use super::rules::Rules;
 use super::value::is_opaque;
+use super::work;
 use crate::json::{Invalid, MAX_DEPTH, Span, Text, unescape};
 
 /// An open container.
@@ -75,6 +76,7 @@ impl Finder {
         let (from, base) = (self.edits.len(), self.frames.len());
         let mut walk = self.start(rules, text, depth);
         let verdict = walk.run();
+        work::read(walk.lexer.at);
         self.frames.truncate(base);
         self.edits.seal(text, from);
         verdict
@@ -107,6 +109,7 @@ impl Finder {
         let (from, base) = (self.edits.len(), self.frames.len());
         let mut walk = self.start(rules, text, depth);
         let whole = walk.run().is_ok();
+        work::read(walk.lexer.at);
         let mut reached = if whole { text.len() } else { walk.member };
         if let Some(capture) = walk.capture.take() {
             walk.finder

@@ -9,6 +9,7 @@ use super::finder::Finder;
 use super::names::{Class, Name};
 use super::rules::Rules;
 use super::value::{is_described, is_opaque, quoted};
+use super::work;
 
 impl Finder {
     /// Elements with a secret name, `<password>…</password>`, and attributes that are a pair,
@@ -57,6 +58,7 @@ impl Finder {
         ) {
             return None;
         }
+        work::read(before.len() - content.start);
         let span = from + content.start..from + content.end;
         is_secret(name, text.get(span.clone())?).then_some((span, name.kind))
     }
@@ -64,7 +66,9 @@ impl Finder {
     /// The value beside a secret name in the tag at `at`.
     fn value_attribute(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<Found> {
         let rest = text.get(at + 1..text.len().min(at + 1 + LONGEST_TAG))?;
-        let tag = rest.get(..memchr2(b'<', b'>', rest)?)?;
+        let end = memchr2(b'<', b'>', rest);
+        work::read(end.unwrap_or(rest.len()));
+        let tag = rest.get(..end?)?;
         memmem::find(tag, b"value")?;
         let (mut name, mut value) = (None, None);
         for equals in memchr_iter(b'=', tag) {
@@ -113,6 +117,7 @@ impl Finder {
         let start = start.into_iter().flatten().min()?;
         let body = text.get(start..)?;
         let end = start + memmem::find(body, b"\n--").unwrap_or(body.len());
+        work::read(end - at);
         let span = start..end;
         if is_secret(name, text.get(span.clone())?) {
             self.named(rules, text, span, name.kind);

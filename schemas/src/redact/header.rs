@@ -4,6 +4,7 @@ use memchr::memchr3_iter;
 
 use super::named;
 use super::value::{Around, Separator, is_plausible, unquoted};
+use super::work;
 
 /// The end of a header value that reaches over white space: cookies, or a scheme word and
 /// what belongs to it.
@@ -43,8 +44,10 @@ fn end(text: &[u8], name: usize, value: usize) -> usize {
             || matches!(rest.get(at + 1), Some(b'n' | b'r' | b'"' | b'\''))
         {
             let line = rest.get(..at).unwrap_or_default();
+            work::read(line.len());
             return value + line.trim_ascii_end().len();
         }
     }
+    work::read(rest.len());
     value + rest.trim_ascii_end().len()
 }

@@ -64,6 +64,7 @@ mod text;
 mod url;
 mod value;
 mod vocabulary;
+pub mod work;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

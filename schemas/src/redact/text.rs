@@ -19,6 +19,7 @@ use super::value::{
     quoted, unquoted,
 };
 use super::vocabulary::SCHEMA_WORDS;
+use super::work;
 
 /// A name in free text.
 #[derive(Clone, Debug)]
@@ -59,6 +60,7 @@ impl Finder {
     /// Everything that can be found without reading JSON; names and tokens start inside
     /// `range`.
     pub(super) fn loose(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
+        work::read(range.len());
         let mut decided = 0;
         self.elements(rules, text, range.clone());
         for region in Regions::of(text, range) {
@@ -454,6 +456,7 @@ fn brackets(text: &[u8]) -> usize {
             b'}' | b']' if !in_string => {
                 depth -= 1;
                 if depth == 0 {
+                    work::read(at);
                     return at + 1;
                 }
             }
@@ -461,6 +464,7 @@ fn brackets(text: &[u8]) -> usize {
         }
         at += 1;
     }
+    work::read(text.len());
     text.len()
 }
 

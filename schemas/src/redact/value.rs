@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::names::{Class, classify};
 use super::placeholders;
 use super::vocabulary::NOT_VALUES;
+use super::work;
 
 /// The content of a quoted value that opens at `at`, and whether its closing quote is
 /// there. The quote may itself be escaped, as in JSON inside a JSON string.
@@ -20,6 +21,7 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
         let end = start + found;
         let content = text.get(start..end)?;
         if text.get(end) == Some(&b'\n') {
+            work::read(content.len());
             return Some((start..end, false));
         }
         let before = content
@@ -28,10 +30,13 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
             .take_while(|byte| **byte == b'\\')
             .count();
         let closes = before <= backslashes || backslashes == 0 && before % 2 == 0;
+        work::read(before);
         if closes && !(backslashes == 0 && before % 2 == 1) {
+            work::read(content.len());
             return Some((start..end - before.min(backslashes), true));
         }
     }
+    work::read(text.len() - start);
     Some((start..text.len(), false))
 }
 
@@ -71,6 +76,7 @@ pub(super) fn unquoted(text: &[u8], start: usize, query: bool) -> usize {
         at += 1;
     }
     let value = text.get(start..at).unwrap_or_default();
+    work::read(value.len());
     // A sentence may end here.
     let stops = value
         .iter()

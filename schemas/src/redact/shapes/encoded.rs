@@ -9,6 +9,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
 use super::super::names::{Class, classify};
+use super::super::work;
 use super::extent::{LENIENT, base64, signed, url64};
 use super::finder::starts_token;
 use crate::envelope::for_each_message;
@@ -29,30 +30,41 @@ pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
             .count()
     };
     let head = run(0, url64);
+    work::read(head);
     if rest.get(head) == Some(&b'.') {
         let header = LENIENT_URL.decode(rest.get(..head)?).ok()?;
         memmem::find(&header, b"\"enc\"")?;
         let mut end = head;
         for _ in 0..4 {
             (rest.get(end) == Some(&b'.')).then_some(())?;
-            end += 1 + run(end + 1, url64);
+            let part = run(end + 1, url64);
+            work::read(part);
+            end += 1 + part;
         }
         return Some(start..start + end);
     }
+    let (decoded, end) = base64_at(text, start)?;
+    has_secret(&decoded, 0).then_some(start..end)
+}
+
+/// What the run of base64 at `start` holds, and where it ends.
+fn base64_at(text: &[u8], start: usize) -> Option<(Vec<u8>, usize)> {
     // Runs must not overlap: every one is read to its end.
     if matches!(text.get(start.wrapping_sub(1)), Some(b'+' | b'/')) {
         return None;
     }
-    let unpadded = run(0, |byte| byte != b'=' && base64(byte));
+    let rest = text.get(start..)?;
+    let plain = |byte: &&u8| **byte != b'=' && base64(**byte);
+    let unpadded = rest.iter().take(LONGEST).take_while(plain).count();
     let padding = rest.get(unpadded..).unwrap_or_default().iter();
     let padding = padding.take(2).take_while(|byte| **byte == b'=').count();
-    let length = unpadded + padding;
-    let body = rest.get(..length)?;
+    let body = rest.get(..unpadded + padding)?;
+    work::read(body.len());
     let decoded = LENIENT
         .decode(body)
         .or_else(|_| LENIENT_URL.decode(body))
         .ok()?;
-    has_secret(&decoded, 0).then_some(start..start + length)
+    Some((decoded, start + body.len()))
 }
 
 /// Whether a member of an object, or of one inside it, has a secret name and a value.
@@ -81,15 +93,9 @@ pub(super) fn encoded_jwt(text: &[u8], prefix: Range<usize>) -> Option<Range<usi
     if !starts_token(text, start, false) {
         return None;
     }
-    let rest = text.get(start..)?;
-    let run = rest.iter().take(LONGEST).take_while(|byte| base64(**byte));
-    let end = start + run.count();
-    let body = text.get(start..end)?;
-    let decoded = LENIENT
-        .decode(body)
-        .or_else(|_| LENIENT_URL.decode(body))
-        .ok()?;
-    (signed(&decoded, 0..3)? == (0..decoded.trim_ascii_end().len())).then_some(start..end)
+    let (decoded, end) = base64_at(text, start)?;
+    let token = decoded.trim_ascii_end().len();
+    (signed(&decoded, 0..3)? == (0..token)).then_some(start..end)
 }
 
 /// How much of an encoded text is read, in bytes.

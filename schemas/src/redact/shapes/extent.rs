@@ -8,6 +8,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
+use super::super::work;
 use super::encoded::encoded;
 use super::finder::starts_token;
 
@@ -97,6 +98,7 @@ pub(super) fn signed(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
             .take(LONGEST_PART)
             .take_while(|byte| url64(**byte))
             .count();
+        work::read(length);
         if length < least || !rest.starts_with(begins.as_bytes()) {
             return None;
         }
@@ -116,8 +118,12 @@ pub(super) fn pem(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let body = prefix.start + pem_header(text.get(prefix.start..)?)?;
     let rest = text.get(body..)?;
     let end = match memmem::find(rest, b"-----END ") {
-        None => text.len(),
+        None => {
+            work::read(rest.len());
+            text.len()
+        }
         Some(last) => {
+            work::read(last);
             let label = rest.get(last + 9..)?;
             let label = label.get(..LONGEST_LABEL).unwrap_or(label);
             let close = memmem::find(label, b"-----").map_or(label.len(), |close| close + 5);

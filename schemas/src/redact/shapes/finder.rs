@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind, Span, packed};
 
+use super::super::work;
 use super::marks::{self, Marks};
 use super::table::shapes;
 use super::{Body, Extent, Shape};
@@ -205,6 +206,7 @@ impl Body {
             .iter()
             .position(|byte| !(self.alphabet)(*byte))
             .unwrap_or(rest.len());
+        work::read(length);
         // A full stop or an equals sign may end a sentence, but no token ends in a stop.
         let body = rest.get(..length)?;
         let body = body.strip_suffix(b".").unwrap_or(body);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
+use super::super::work;
 use super::extent::digit;
 use super::finder::starts_token;
 
@@ -45,6 +46,7 @@ fn argument(text: &[u8], at: usize) -> Option<Range<usize>> {
             _ => length += escaped.max(1),
         }
     }
+    work::read(length);
     Some(start..start + length.min(rest.len()))
 }
 

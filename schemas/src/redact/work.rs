@@ -1,0 +1,20 @@
+//! Counts the bytes that searches read, in builds for tests: what is linear stays so.
+
+use std::cell::Cell;
+
+thread_local! {
+    static READ: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A search read this many bytes, wherever it may have to read the same ones again.
+#[inline]
+pub(super) fn read(bytes: usize) {
+    if cfg!(debug_assertions) {
+        READ.set(READ.get().saturating_add(bytes as u64));
+    }
+}
+
+/// How many bytes this thread's searches read since it was last asked. Always zero in a release.
+pub fn take() -> u64 {
+    READ.take()
+}
