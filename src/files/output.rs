@@ -30,7 +30,11 @@ const LINKS: usize = 40;
 pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
     let mistake = |what: &str| {
         let what = format!("`{}` {what}", shown(path));
-        Err(Mistake::new(what, "name a file, such as `recording.json`").into())
+        let hint = match over {
+            Over::Log => "name a file, such as `tapewright.log`, or `stderr`",
+            _ => "name a file, such as `recording.json`",
+        };
+        Err(Mistake::new(what, hint).into())
     };
     if path.file_name().is_none() || path.to_string_lossy().ends_with('/') {
         return mistake("is not the name of a file");

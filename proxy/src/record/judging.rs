@@ -115,6 +115,12 @@ struct Heard {
 }
 
 impl Judge for Heard {
+    fn wants(&self, event: &Event) -> bool {
+        let judge = self.judge.as_ref();
+        judge.is_some_and(|judge| judge.wants(event))
+            || self.ears.iter().any(|ear| ear.hears(event))
+    }
+
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         for ear in &mut self.ears {
             ear.observe(event, message);

@@ -111,6 +111,10 @@ fn is_beside_the_traffic(event: &Event) -> bool {
 }
 
 impl Judge for Ear {
+    fn wants(&self, event: &Event) -> bool {
+        self.hears(event)
+    }
+
     fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
         if self.hears(event) {
             let mut event = Some(event.clone());

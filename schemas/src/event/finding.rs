@@ -168,6 +168,12 @@ impl Seen<'_> {
 /// It sees every event as it stands on the tape: numbered, with its era, and without
 /// secrets.
 pub trait Judge: fmt::Debug + Send {
+    /// Whether it wants to see an event, here as it came. Where nobody does, it is not read back
+    /// from the tape.
+    fn wants(&self, _event: &Event) -> bool {
+        true
+    }
+
     /// Takes the next event; `message` is its message taken apart, where that is known.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
 

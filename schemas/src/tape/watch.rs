@@ -86,7 +86,8 @@ impl Watch {
                 | EventBody::Stderr { .. }
                 | EventBody::Trailers(_)
         );
-        let Some(judge) = self.judge.as_mut().filter(|_| !silent && !self.shown) else {
+        let judge = self.judge.as_mut().filter(|_| !silent && !self.shown);
+        let Some(judge) = judge.filter(|judge| judge.wants(event)) else {
             return;
         };
         // Read back: what a judge sees later is what it sees now.
