@@ -12,7 +12,15 @@ pub(crate) fn here() -> Here {
     }
 }
 
-/// The same, as a recording tells of it.
+/// The working folder as a header has it.
+pub(crate) fn folder(made_in: &MadeIn) -> String {
+    match &*made_in.folder {
+        "" => here().folder,
+        folder => folder.to_owned(),
+    }
+}
+
+/// Both, as a recording tells of them.
 pub(crate) fn made_in() -> MadeIn {
     let here = here();
     MadeIn::of(&here.folder, &here.home)

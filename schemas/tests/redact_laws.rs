@@ -446,6 +446,6 @@ const HOSTILE: &[&str] = &[
     "napi_", "vcp_", "fm2_", "EAA", "p8-", "<a", "<password>", "</password>", "</password", "]]></password>",
     "<password>]]></password>", "<![CDATA[", "<add key=\"password\" value=\"", "<a value=", "<a value=\"", "<x name=password value=x ",
     "Content-Disposition: form-data; name=\"password\"\n\n", "Content-Disposition: form-data; name=\"password\"\n",
-    "content-disposition: ", "curl -u", "curl -ua:", "ZXlK", "ZXlK+", "ZXlK/", "ZXlK=", "ZXlK=/", "ZXlK-", "W3si", "W3si/", ":*:", "*:*:*:a:", "default ", "default password ",
+    "content-disposition: ", "curl -u", "curl -ua:", "curl ", "curl a ", "curl \"", "curl --user ", "curl -u a:<", "ZXlK", "ZXlK+", "ZXlK/", "ZXlK=", "ZXlK=/", "ZXlK-", "W3si", "W3si/", ":*:", "*:*:*:a:", "default ", "default password ",
     ".acc_", "sc_a.acc-", "ext_ext_", "_mmk", "pat.", ".webhook.office.com/webhookb2/", "live_", "test_", "4b1d", "API-", "ABSK",
 ];

@@ -8,12 +8,14 @@ use base64::engine::general_purpose::STANDARD;
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 
 fn redacted(text: &str) -> String {
-    let mut redactor = Redactor::new(Arc::new(Rules::new(&Settings::default()).expect("rules")));
+    let mut redactor = Redactor::new(Arc::new(
+        Rules::new(&Settings::default()).expect("the rules are valid"),
+    ));
     let out = match redactor.json(text.as_bytes()) {
         Ok(out) => out.into_owned(),
         Err(_) => redactor.text(text.as_bytes()).into_owned(),
     };
-    String::from_utf8(out).expect("UTF-8")
+    String::from_utf8(out).expect("it was text")
 }
 
 /// Each text holds `hunter22x` where `{}` stands, and loses nothing else.
@@ -21,7 +23,7 @@ fn gone(templates: &[&str]) {
     for template in templates {
         let text = template.replace("{}", "hunter22x");
         let shown = redacted(&text);
-        let (before, after) = template.split_once("{}").expect("a place");
+        let (before, after) = template.split_once("{}").expect("it has a place");
         assert!(!shown.contains("hunter22x"), "survives: {shown}");
         assert!(shown.contains("<REDACTED:"), "{shown}");
         let whole = shown.starts_with(before) && shown.ends_with(after);
@@ -46,6 +48,10 @@ fn the_password_of_a_command_of_curl() {
         "curl --user bob:{} https://x.example",
         "curl -U proxy:{} https://x.example",
         "curl --proxy-user=proxy:{} https://x.example",
+        "curl \\\n  -H 'A: b' \\\n  -u bob:{} https://x.example",
+        "curl.exe -u bob:{} https://x.example",
+        "sh -c \"/usr/bin/curl -H 'x: y z' -u bob:{} x\"",
+        "curl --user-agent x:y -u bob:{} https://x.example",
         r#"{"command":"curl","args":["-s","-u","bob:{}","https://x.example"]}"#,
         r#"{"cmd":["curl","-ubob:{}","https://x.example"]}"#,
         r#"{"cmd":["curl","--user=bob:{}"]}"#,
@@ -55,6 +61,8 @@ fn the_password_of_a_command_of_curl() {
         "docker run -u node:node22 image",
         "curl -u $USER:$PASSWORD https://x.example",
         "curl -u bob https://x.example",
+        "curl --user-agent tool:hunter22x https://x.example",
+        "libcurl -u bob:hunter22x",
         "curl x; sudo -u postgres:postgres1 psql",
         r#"{"cmd":["docker","run","-u","node:node2022","x"]}"#,
         r#"{"cmd":["curl","-u","bob","https://x.example:8443/a1"]}"#,
@@ -73,7 +81,7 @@ fn files_of_passwords() {
         "db.example:*:app:bob:{}\n",
         "*:*:*:bob:{}",
         "localhost:6543:postgres:postgres.abc:{}",
-        r#"{"text":"comment\nlocalhost:25060:*:bob:{}\n"}"#,
+        r#"{"text":"comment\nlocalhost:5433:*:bob:{}\n"}"#,
         "bob:{}@tcp(db.example:3306)/app",
         "bob:{}@unix(/run/mysql.sock)/app",
     ]);
@@ -104,6 +112,9 @@ fn elements_and_attributes_of_xml() {
         "<password>string</password>",
         "<b>hunter22x</b></password>",
         "<title>hunter22x</title>",
+        "<Password>Enter your password, twice</Password>",
+        "<password>{{ password }}</password><password>$PASSWORD</password>",
+        "<Input name=\"password\" value={password} /><option value=\"a1b2c3d4\">x</option>",
         r#"<label for="password">Password</label>"#,
         r#"<input type="password" name="password">"#,
         r#"<add key="Title" value="hunter22x"/>"#,

@@ -330,10 +330,7 @@ fn settings(
         transport: way.transport().to_owned(),
         label: label.to_owned(),
         command: Vec::new(),
-        cwd: match &*made_in.folder {
-            "" => here::here().folder,
-            folder => folder.to_owned(),
-        },
+        cwd: here::folder(&made_in),
         made_in,
         env_names,
         pid: std::process::id(),

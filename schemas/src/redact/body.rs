@@ -403,12 +403,6 @@ impl Walk<'_, '_, '_> {
         flag.or(all).or_else(|| self.couple(text, first, couple))
     }
 
-    /// A blob whose text holds a secret goes as a whole.
-    fn blob(&mut self, text: Text) -> bool {
-        let (rules, depth) = (self.rules, self.depth + 1);
-        self.with_meaning(text, |finder, meaning| finder.blob(rules, meaning, depth))
-    }
-
     fn secret_string(&mut self, text: Text, kind: &'static str) {
         let rules = self.rules;
         if kind == USER {

@@ -8,7 +8,7 @@ use memchr::{memchr_iter, memchr2, memmem, memrchr};
 use super::finder::Finder;
 use super::names::{Class, Name};
 use super::rules::Rules;
-use super::value::{is_described, is_opaque, quoted};
+use super::value::{Around, Separator, is_described, is_opaque, is_plausible, quoted};
 use super::work;
 
 impl Finder {
@@ -60,7 +60,10 @@ impl Finder {
         }
         work::read(before.len() - content.start);
         let span = from + content.start..from + content.end;
-        is_secret(name, text.get(span.clone())?).then_some((span, name.kind))
+        // Several words are a label: `<Password>Enter your password</Password>`.
+        let value = text.get(span.clone())?.trim_ascii();
+        let word = !value.iter().any(u8::is_ascii_whitespace);
+        (word && is_secret(name, value)).then_some((span, name.kind))
     }
 
     /// The value beside a secret name in the tag at `at`.
@@ -136,7 +139,14 @@ fn is_secret(name: Name, value: &[u8]) -> bool {
     match name.class {
         Class::Open => false,
         Class::Secret => {
-            !(value.is_empty() || is_described(value) || number && name.numbers_are_data)
+            let data = number && name.numbers_are_data;
+            let around = Around {
+                name: b"",
+                separator: Separator::Equals,
+                spaced: false,
+                after: b"",
+            };
+            !(value.is_empty() || data || is_described(value)) && is_plausible(value, &around)
         }
         Class::Weak => is_opaque(value),
     }

@@ -29,6 +29,12 @@ impl Walk<'_, '_, '_> {
         false
     }
 
+    /// A blob whose text holds a secret goes as a whole.
+    pub(super) fn blob(&mut self, text: Text) -> bool {
+        let (rules, depth) = (self.rules, self.depth + 1);
+        self.with_meaning(text, |finder, meaning| finder.blob(rules, meaning, depth))
+    }
+
     fn set_flag(&mut self, kind: &'static str) {
         let frames = self.finder.frames.get_mut(self.base..);
         if let Some(parent) = frames.and_then(<[Frame]>::last_mut)

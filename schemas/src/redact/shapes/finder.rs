@@ -257,7 +257,8 @@ mod tests {
     fn few_searches_find_what_has_no_mark() {
         let finder = ShapeFinder::shared();
         let anchors: usize = finder.searchers.iter().map(|one| one.anchors.len()).sum();
-        // Each pass over the text costs as much as all marks do.
-        assert!(anchors <= 2 * MOST_PACKED, "{anchors}");
+        // Each pass over the text costs as much as all marks do, and one for more than half of the
+        // most costs twice as much.
+        assert!(anchors <= MOST_PACKED + MOST_PACKED / 2, "{anchors}");
     }
 }

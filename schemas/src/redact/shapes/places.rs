@@ -10,18 +10,54 @@ use super::finder::starts_token;
 
 /// The password after `curl … -u user:`, `-uuser:` or `--user=user:`; the user stays.
 pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
-    let since = before.get(memmem::rfind(before, b"curl")?..)?;
-    // Another command has begun.
-    if since.iter().any(|byte| matches!(byte, b';' | b'|' | b'\n')) {
+    if !starts_token(text, prefix.start, true) {
         return None;
     }
-    // `-u` may stand before its value with and without a space.
-    let space = usize::from(text.get(prefix.end) == Some(&b' '));
-    let argument = argument(text, prefix.end + space)?;
-    let colon = memchr(b':', text.get(argument.clone())?)?;
-    let password = argument.start + colon + 1..argument.end;
-    is_password(text.get(password.clone())?).then_some(password)
+    let mut at = prefix.end;
+    while at < prefix.end + LINE {
+        let rest = text.get(at..)?;
+        match rest {
+            [b' ' | b'\t', ..] => at += 1,
+            [b'\\', b'\n', ..] => at += 2,
+            // Another command begins, or another curl that is asked for itself.
+            [b';' | b'|' | b'\n', ..] | [b'c', b'u', b'r', b'l', b' ', ..] => return None,
+            _ => match user_option(rest) {
+                Some(length) => {
+                    let user = argument(text, at + length)?;
+                    let colon = memchr(b':', text.get(user.clone())?);
+                    let password = user.start + colon.map_or(user.len(), |at| at + 1)..user.end;
+                    if is_password(text.get(password.clone())?) {
+                        return Some(password);
+                    }
+                    at += length + 1;
+                }
+                None => {
+                    let word = argument(text, at)?;
+                    if matches!(text.get(word.clone())?, [.., b';' | b'|']) {
+                        return None;
+                    }
+                    // What opened it closes it.
+                    at = (word.end + (word.start - at)).max(at + 1);
+                }
+            },
+        }
+    }
+    None
+}
+
+/// The length of an option that takes a user and a password, up to its value.
+fn user_option(text: &[u8]) -> Option<usize> {
+    let (length, long) = match text {
+        [b'-', b'u' | b'U', ..] => (2, false),
+        _ if text.starts_with(b"--user") => (6, true),
+        _ if text.starts_with(b"--proxy-user") => (12, true),
+        _ => return None,
+    };
+    match text.get(length)? {
+        b' ' => Some(length + 1),
+        b'=' if long => Some(length + 1),
+        _ => (!long).then_some(length),
+    }
 }
 
 /// The word at `at`, without its quotes, which may be escaped; up to the white space behind it

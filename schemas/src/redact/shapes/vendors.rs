@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 use super::extent::{alnum, base64, digit, dotted, hex, mixed, upper, url64};
 use super::finder::starts_token;
@@ -189,7 +189,7 @@ pub(super) fn authress(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
     let key = prefix.end + account + 1;
     let length = run(text, key, base64, 120);
     let fits = client.iter().all(|byte| dotted(*byte))
-        && memchr::memchr_iter(b'.', client).count() == 1
+        && memchr_iter(b'.', client).count() == 1
         && (10..=32).contains(&account)
         && text.get(key - 1) == Some(&b'.')
         && (30..=120).contains(&length)

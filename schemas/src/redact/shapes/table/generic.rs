@@ -121,14 +121,7 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "password",
-        prefixes: &[
-            " -u",
-            " --user ",
-            " --user=",
-            " -U",
-            " --proxy-user ",
-            " --proxy-user=",
-        ],
+        prefixes: &["curl ", "curl.exe "],
         extent: Extent::Special(curl_user),
         example: ("curl -s -u bob:hunter", "22 https://x.example/"),
         docs: "https://curl.se/docs/manpage.html",
@@ -154,8 +147,7 @@ pub(super) static SHAPES: &[Shape] = &[
         kind: "password",
         // PostgreSQL, its poolers, and what speaks its protocol.
         prefixes: &[
-            ":5432:", ":5433:", ":5434:", ":5435:", ":5436:", ":5439:", ":6432:", ":6543:",
-            ":15432:", ":25060:", ":25432:", ":26257:", ":*:",
+            ":5432:", ":5433:", ":5434:", ":5435:", ":5436:", ":5439:", ":6432:", ":6543:", ":*:",
         ],
         extent: Extent::Special(pgpass),
         example: ("db.example:5432:app:bob:hunter", "22"),
