@@ -142,6 +142,7 @@ fn read_edit(edit: &Element<'_>) -> Edit {
     let text = |name: &str| edit.member(name).and_then(|text| text.string());
     Edit {
         what: EditTarget::of(&text("what").unwrap_or_default()),
+        field: text("field").unwrap_or_default(),
         before: text("before").unwrap_or_default(),
         after: text("after").unwrap_or_default(),
     }

@@ -58,10 +58,15 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &Exchange, out: &mut Vec<u
         }
         let members = [
             ("{\"what\": ", edit.what.name()),
+            (", \"field\": ", edit.field.as_str()),
             (", \"before\": ", edit.before.as_str()),
             (", \"after\": ", edit.after.as_str()),
         ];
+        let is_said = |name: &str, value: &str| !(name.contains("field") && value.is_empty());
         for (name, value) in members {
+            if !is_said(name, value) {
+                continue;
+            }
             object.out.extend_from_slice(name.as_bytes());
             push_string(value, object.out);
         }

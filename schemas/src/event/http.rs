@@ -83,6 +83,9 @@ pub struct Edit {
     /// What was changed.
     #[serde(deserialize_with = "EditTarget::read")]
     pub what: EditTarget,
+    /// The name of the field, where a field of a head was changed as such.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
     /// As it came.
     pub before: String,
     /// As it was passed on.
@@ -97,12 +100,20 @@ tokens! {
         AcceptEncoding = "accept-encoding",
         /// The address in the `endpoint` event of HTTP+SSE (2024-11-05, basic/transports).
         Endpoint = "endpoint",
+        /// A field that was added to a head.
+        FieldAdded = "field_added",
+        /// The value of a field of a head.
+        FieldChanged = "field_changed",
+        /// A field that ended at us, since it belongs to one connection (RFC 9110 §7.6.1).
+        FieldRemoved = "field_removed",
         /// The field `Location`.
         Location = "location",
         /// The `resource` of the metadata of a protected resource (RFC 9728 §2).
         Resource = "resource",
         /// The `resource_metadata` of a challenge (RFC 9728 §5.1).
         ResourceMetadata = "resource_metadata",
+        /// The target of a request: its form (RFC 9112 §3.2).
+        Target = "target",
         /// It is not known.
         #[default]
         Unknown = "unknown",
@@ -110,6 +121,15 @@ tokens! {
 }
 
 impl EditTarget {
+    /// Whether a field of a head was changed as such.
+    #[must_use]
+    pub fn is_field(self) -> bool {
+        matches!(
+            self,
+            Self::FieldAdded | Self::FieldChanged | Self::FieldRemoved
+        )
+    }
+
     /// The target of a token; of any other text it is not known.
     #[must_use]
     pub fn of(token: &str) -> Self {

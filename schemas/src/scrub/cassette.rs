@@ -78,6 +78,7 @@ impl<'t> Scrubber<'_, 't> {
         for edit in list_of(http, "edits") {
             let text = |name| edit.member(name).and_then(|value| value.string());
             let what = EditTarget::of(&text("what").unwrap_or_default());
+            let field = text("field").unwrap_or_default();
             for name in ["before", "after"] {
                 let Some(value) = edit.member(name) else {
                     continue;
@@ -85,6 +86,7 @@ impl<'t> Scrubber<'_, 't> {
                 self.string(&value, |redactor, text| {
                     let edit = Edit {
                         what,
+                        field: field.clone(),
                         before: text.to_owned(),
                         after: String::new(),
                     };

@@ -13,8 +13,8 @@ use super::line::{
 use crate::envelope::Envelope;
 use crate::era::{Era, EraTracker};
 use crate::event::{
-    ConduitId, Direction, Edit, EditTarget, Event, EventBody, Head, Payload, Peer, RequestHead,
-    ResponseHead, SessionKey, SessionMark, SseNote,
+    ConduitId, Direction, Edit, EditTarget, Event, EventBody, Fields, Head, Payload, Peer,
+    RequestHead, ResponseHead, SessionKey, SessionMark, SseNote,
 };
 use crate::json::{is_valid, push_number};
 use crate::redact::{LineState, Redactor};
@@ -158,16 +158,21 @@ pub(crate) fn redacted_note(redactor: &mut Redactor, note: &SseNote) -> SseNote 
 
 /// An edit without the secrets of what it changed.
 pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
-    let mut url = |text: &str| {
-        if edit.what == EditTarget::Endpoint {
-            redactor.endpoint(text.as_bytes())
-        } else {
-            redactor.url(text)
+    let mut url = |text: &str| match edit.what {
+        EditTarget::Endpoint => redactor.endpoint(text.as_bytes()),
+        EditTarget::Target => redactor.target(text).into_owned(),
+        what if what.is_field() && !text.is_empty() => {
+            let mut fields = Fields::with_capacity(1, edit.field.len() + text.len());
+            fields.push(&edit.field, text);
+            let redacted = redactor.fields(&fields);
+            redacted.get(&edit.field).unwrap_or_default().to_owned()
         }
+        _ => redactor.url(text),
     };
     let (before, after) = (url(&edit.before), url(&edit.after));
     Edit {
         what: edit.what,
+        field: edit.field.clone(),
         before,
         after,
     }

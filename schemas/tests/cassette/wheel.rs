@@ -127,13 +127,18 @@ fn body() -> impl Strategy<Value = EventBody> {
             why,
             detail,
         });
-    let edit = (prop::sample::select(EditTarget::ALL), text(), text()).prop_map(
-        |(what, before, after)| Edit {
+    let edit = (
+        prop::sample::select(EditTarget::ALL),
+        text(),
+        text(),
+        text(),
+    )
+        .prop_map(|(what, field, before, after)| Edit {
             what,
+            field,
             before,
             after,
-        },
-    );
+        });
     let ended = prop_oneof![
         any::<i32>().prop_map(Exit::Code),
         any::<i32>().prop_map(Exit::Signal)

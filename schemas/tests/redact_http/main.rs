@@ -159,6 +159,7 @@ fn what_names_a_legacy_session_is_a_credential_wherever_it_stands() {
         );
         let edit = Edit {
             what: EditTarget::Endpoint,
+            field: String::new(),
             before: format!("https://up.example{endpoint}"),
             after: endpoint.to_owned(),
         };
@@ -185,10 +186,22 @@ fn streams_sessions_edits_and_reasons_hold_no_secret() {
     for what in [EditTarget::Location, EditTarget::Resource] {
         let edit = Edit {
             what,
+            field: String::new(),
             before: "https://up.example/cb?code=c4n4ry&state=c4n4ry".to_owned(),
             after: "http://127.0.0.1:1/cb?code=c4n4ry&state=c4n4ry".to_owned(),
         };
         tape.line(Direction::ToClient, EventBody::Edited(Box::new(edit)));
+    }
+    for what in [EditTarget::FieldRemoved, EditTarget::FieldChanged] {
+        for field in ["proxy-authorization", "cookie", "x-api-key"] {
+            let edit = Edit {
+                what,
+                field: field.to_owned(),
+                before: "Bearer c4n4ry".to_owned(),
+                after: String::new(),
+            };
+            tape.line(Direction::ToServer, EventBody::Edited(Box::new(edit)));
+        }
     }
     let ours = ResponseHead {
         status: 502,

@@ -7,11 +7,12 @@ use std::path::Path;
 use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
-use tapewright_schemas::event::{CloseReason, Direction, EventBody};
+use tapewright_schemas::event::{CloseReason, Direction, Edit, EventBody};
 use tokio_rustls::TlsConnector;
 
 use crate::support::http::tls::{Certificates, accept, client_config, connect};
-use crate::support::http::{Gateway, Upstream, find, json, runtime, step, tunnel};
+use crate::support::http::{Gateway, Recorded, Upstream, find, json, runtime, step, tunnel};
+use crate::support::tapewright;
 
 const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
 
@@ -52,14 +53,99 @@ fn a_request_in_absolute_form_goes_where_it_says_and_nothing_is_rewritten() {
     drop(client);
     let exchanges = gateway.stop().exchanges();
     assert_eq!(exchanges.len(), 3);
-    for exchange in &exchanges {
+    for (exchange, upstream) in exchanges.iter().zip([&one, &two, &one]) {
         assert_eq!(exchange.messages(Direction::ToServer), [CALL]);
-        assert!(exchange.edits().is_empty());
+        let address = upstream.address();
+        assert_eq!(
+            told(exchange),
+            [
+                format!("field_changed host: other.example -> {address}"),
+                "field_removed proxy-connection: keep-alive -> ".to_owned(),
+                format!("target : http://{address}/mcp?a=%2F -> /mcp?a=%2F"),
+                "field_removed connection: close -> ".to_owned(),
+            ]
+        );
     }
     assert_eq!(
         exchanges[0].request.target,
         format!("http://{}/mcp?a=%2F", one.address())
     );
+}
+
+/// The edits of an exchange, in order.
+fn told(exchange: &Recorded) -> Vec<String> {
+    let one = |edit: &&Edit| {
+        let Edit {
+            what,
+            field,
+            before,
+            after,
+        } = *edit;
+        format!("{} {field}: {before} -> {after}", what.name())
+    };
+    exchange.edits().iter().map(one).collect()
+}
+
+#[test]
+fn every_edit_of_the_proxy_is_on_the_tape_and_shown() {
+    let upstream = Upstream::start();
+    let address = upstream.address();
+    let mut gateway = Gateway::forward(&["--header", "X-Own: 4711-canary"]);
+    let mut client = gateway.connect();
+    // In chunks and with a length beside them, for one hop, with a password for the proxy.
+    client.send(format!(
+        "POST http://{address}/x HTTP/1.1\r\nHost: {address}\r\nTE: gzip, trailers\r\nConnection: TE, x-hop\r\nX-Hop: 1\r\nX-End: 2\r\nProxy-Authorization: Basic NDcxMS1jYW5hcnk=\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+    ));
+    let mut server = upstream.accept();
+    let head = server.head();
+    let mut names: Vec<String> = head
+        .names()
+        .iter()
+        .map(|name| name.to_lowercase())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "connection",
+            "host",
+            "te",
+            "transfer-encoding",
+            "x-end",
+            "x-own"
+        ]
+    );
+    server.body(&head);
+    // A body to the end of the connection.
+    server.send("HTTP/1.0 200 OK\r\nKeep-Alive: timeout=5\r\nX-End: 3\r\n\r\nbytes");
+    drop(server);
+    let head = client.head();
+    assert_eq!(head.get("transfer-encoding"), Some("chunked"));
+    assert_eq!(client.body(&head), b"bytes");
+    gateway.signal("TERM");
+    let exchange = gateway.ended().only();
+    assert_eq!(
+        told(&exchange),
+        [
+            "field_changed te: gzip, trailers -> trailers".to_owned(),
+            "field_removed connection: TE, x-hop -> ".to_owned(),
+            "field_removed x-hop: 1 -> ".to_owned(),
+            "field_removed proxy-authorization: <REDACTED:proxy-authorization#1> -> ".to_owned(),
+            format!("target : http://{address}/x -> /x"),
+            "field_added connection:  -> TE".to_owned(),
+            "field_removed keep-alive: timeout=5 -> ".to_owned(),
+            "field_added transfer-encoding:  -> chunked".to_owned(),
+        ]
+    );
+    assert!(find(&gateway.bytes_on_disk(), b"4711-canary").is_none());
+    let shown = tapewright()
+        .arg("inspect")
+        .arg(gateway.tape())
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("changed on the way"), "{shown}");
+    assert!(shown.contains("field_removed"), "{shown}");
 }
 
 #[test]
@@ -280,7 +366,9 @@ fn an_intercepted_tunnel_is_read_and_nothing_in_it_is_rewritten() {
             .flat_map(|exchange| exchange.messages(Direction::ToServer))
             .collect();
         assert_eq!(calls, [CALL, CALL], "round {round}");
-        assert!(exchanges.iter().all(|exchange| exchange.edits().is_empty()));
+        for exchange in &exchanges {
+            assert_eq!(told(exchange), ["field_removed connection: close -> "]);
+        }
         // The folder goes on to the next round, the tape does not.
         fs::remove_file(gateway.tape()).unwrap();
         folder = std::mem::replace(&mut gateway.folder, tempfile::tempdir().unwrap());

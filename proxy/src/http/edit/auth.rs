@@ -103,6 +103,7 @@ fn changed(text: &Bytes, addresses: &Addresses) -> Option<(Vec<u8>, Edit)> {
         what: EditTarget::Resource,
         before,
         after,
+        ..Edit::default()
     };
     Some((out, edit))
 }
@@ -125,6 +126,7 @@ pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, V
             what: EditTarget::ResourceMetadata,
             before: before.to_owned(),
             after,
+            ..Edit::default()
         });
     }
     out.push_str(value.get(copied..)?);

@@ -91,6 +91,7 @@ impl EndpointEditor {
             what: EditTarget::Endpoint,
             before: before.to_owned(),
             after,
+            ..Edit::default()
         })
     }
 }

@@ -3,6 +3,7 @@
 
 mod auth;
 mod endpoint;
+pub(crate) mod heads;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{Edit, EditTarget};
@@ -74,6 +75,7 @@ impl Addresses {
             what: EditTarget::Location,
             before: url.to_owned(),
             after: self.for_client(url)?,
+            ..Edit::default()
         })
     }
 }

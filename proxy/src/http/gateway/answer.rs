@@ -11,6 +11,7 @@ use tapewright_schemas::event::{
 };
 
 use super::exchange::Goal;
+use super::leg::{self, Leg};
 use super::observe::{Exchange, ResponseWatch};
 use super::ours;
 use crate::http::body::{Outbound, Tapped};
@@ -30,6 +31,8 @@ pub(crate) struct Asked {
     pub(crate) resumes: bool,
     /// It asks for the metadata of a protected resource, which is to be rewritten.
     pub(crate) is_metadata: bool,
+    /// The client's leg, where what differs from the server's is told.
+    pub(crate) leg: Option<Leg>,
     /// Where it went.
     pub(crate) goal: Goal,
 }
@@ -59,6 +62,11 @@ pub(crate) fn pass(
         .log
         .note(Direction::ToClient, EventBody::Head(Box::new(head)));
     let status = response.status();
+    let leg = asked.leg.as_ref().map(|leg| {
+        leg.note_request(response.version(), &exchange.log);
+        let came = (response.headers().clone(), response.version());
+        (leg, came, leg::is_open(&response))
+    });
     let ends = ends(exchange, asked, status, response.headers());
     let (mut parts, body) = response.into_parts();
     let tap = Tap::new(
@@ -74,6 +82,9 @@ pub(crate) fn pass(
     )
     .with_status(status);
     fields::strip(&mut parts.headers);
+    if let Some((leg, (came, version), is_open)) = &leg {
+        leg.note_response((came, *version), &parts.headers, *is_open, &exchange.log);
+    }
     // Each leg has a version of its own (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;
     // Whichever stream a GET opens: the editor looks at its first event and at nothing else.

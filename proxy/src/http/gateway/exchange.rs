@@ -17,12 +17,13 @@ use tapewright_schemas::event::{
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::leg::{Leg, edited};
 use super::observe::{Exchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
 use super::{Gateway, answer};
 use crate::http::body::{Gate, Outbound, Stalled, Tapped};
-use crate::http::edit::Addresses;
+use crate::http::edit::{Addresses, heads};
 use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
@@ -129,30 +130,23 @@ impl Gateway {
             body = passed;
             held = self.clock.now().since(since);
         }
-        let is_reverse = goal.ours.is_some();
         let session_id = parts.headers.get(SESSION_ID).cloned();
         let resumes = parts.headers.contains_key("last-event-id");
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
         }
-        let is_metadata = is_reverse && self.asks_for_metadata(&parts, &log);
+        let is_metadata = goal.ours.is_some() && self.asks_for_metadata(&parts, &log);
         if !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);
         }
-        let upstream = to_server(
-            parts,
-            body,
-            &goal.origin,
-            &self.changes,
-            is_reverse,
-            is_metadata,
-        );
+        let (leg, upstream) = self.onward(parts, body, &goal, is_metadata, &log);
         let before = self.clock.now();
         let answer = goal.origin.send(upstream).await;
         let came = self.clock.now();
         let in_flight = waiting.over();
         let asked = answer::Asked {
             method,
+            leg,
             session_id,
             resumes,
             is_metadata,
@@ -185,6 +179,38 @@ impl Gateway {
         Ok(free)
     }
 
+    /// The request as it goes on. What a forward proxy changes is noted, and what is left to
+    /// be told once the version of the server's leg is known is handed back.
+    fn onward(
+        &self,
+        parts: http::request::Parts,
+        body: Outbound,
+        goal: &Goal,
+        is_metadata: bool,
+        log: &Log,
+    ) -> (Option<Leg>, Request<Outbound>) {
+        let is_reverse = goal.ours.is_some();
+        let came = (!is_reverse).then(|| (parts.headers.clone(), parts.uri.clone(), parts.version));
+        let (origin, changes) = (&goal.origin, &self.changes);
+        let goes = to_server(parts, body, origin, changes, is_reverse, is_metadata);
+        let leg = came.map(|came| {
+            let is_ours = |edit: &Edit| {
+                let mut added = changes.fields.iter();
+                added.any(|(name, _)| name.as_str() == edit.field)
+            };
+            let edits = heads::fields(&came.0, goes.headers());
+            let target = heads::target(&came.1, goes.uri());
+            let edits = edits
+                .into_iter()
+                .filter(|edit| !is_ours(edit))
+                .chain(target);
+            let edits = edits.filter(|edit| !heads::is_of_version(edit, came.2));
+            log.note_all(Direction::ToServer, edits.map(edited));
+            Leg::new(&came.0, came.2, &goes)
+        });
+        (leg, goes)
+    }
+
     /// Whether a request asks for a document that is rewritten, and so has to come as it is.
     fn asks_for_metadata(&self, parts: &http::request::Parts, log: &Log) -> bool {
         if !self.changes.rewrite_auth || !self.metadata.has(parts.uri.path()) {
@@ -196,6 +222,7 @@ impl Gateway {
             what: EditTarget::AcceptEncoding,
             before: accepted.unwrap_or_default().to_owned(),
             after: "identity".to_owned(),
+            ..Edit::default()
         }));
         log.note(Direction::ToServer, edit);
         true
@@ -351,6 +378,7 @@ fn ask_for_plain(head: &mut HeaderMap, log: &Log) {
         what: EditTarget::AcceptEncoding,
         before: before.unwrap_or_default(),
         after: "identity".to_owned(),
+        ..Edit::default()
     }));
     log.note(Direction::ToServer, edit);
 }

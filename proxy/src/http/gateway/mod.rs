@@ -2,6 +2,7 @@
 
 mod answer;
 mod exchange;
+mod leg;
 mod observe;
 mod ours;
 mod request;
@@ -33,7 +34,7 @@ use crate::record::Recorder;
 
 pub(crate) use self::exchange::{Goal, note_ours, peer};
 pub(crate) use self::observe::Exchange;
-pub(crate) use self::ours::Ours;
+pub(crate) use self::ours::{Ours, head_of};
 pub use self::run::{Outcome, ServeError, run};
 pub(crate) use self::run::{bind, ending_signals, health, is_health, raise_file_limit, tick};
 

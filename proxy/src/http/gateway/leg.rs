@@ -1,0 +1,74 @@
+//! What a forward proxy changes because the two legs of an exchange differ.
+
+use http::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
+use http::{Request, Response, Version};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use tapewright_schemas::event::{Direction, Edit, EventBody};
+
+use crate::http::body::Outbound;
+use crate::http::edit::heads::{self, Framing};
+use crate::http::tap::Log;
+
+/// The client's leg of an exchange, and what the server's leg decides about its request.
+pub(crate) struct Leg {
+    version: Version,
+    // Of the request: whether it came in chunks, and what goes on of it.
+    was_chunked: bool,
+    is_open: bool,
+    head: HeaderMap,
+}
+
+impl Leg {
+    pub(super) fn new(came: &HeaderMap, version: Version, goes: &Request<Outbound>) -> Self {
+        let is_said = goes.headers().contains_key(CONTENT_LENGTH);
+        let exact = goes.body().size_hint().exact();
+        Self {
+            version,
+            was_chunked: came.contains_key(TRANSFER_ENCODING),
+            is_open: exact.is_none() && !is_said,
+            head: goes.headers().clone(),
+        }
+    }
+
+    /// Notes what the version of the server's leg asked for.
+    pub(super) fn note_request(&self, server: Version, log: &Log) {
+        let framing = Framing {
+            came: (self.version, self.was_chunked),
+            goes: server,
+            is_open: self.is_open,
+        };
+        let edits = framing.edit().into_iter();
+        let edits = edits.chain(heads::te(&self.head, server));
+        log.note_all(Direction::ToServer, edits.map(edited));
+    }
+
+    /// Notes what of a response ends at us, and how it is framed for the client.
+    pub(super) fn note_response(
+        &self,
+        came: (&HeaderMap, Version),
+        goes: &HeaderMap,
+        is_open: bool,
+        log: &Log,
+    ) {
+        let framing = Framing {
+            came: (came.1, came.0.contains_key(TRANSFER_ENCODING)),
+            goes: self.version,
+            is_open: is_open && !goes.contains_key(CONTENT_LENGTH),
+        };
+        let edits = heads::fields(came.0, goes).into_iter();
+        let edits = edits.chain(framing.edit());
+        log.note_all(Direction::ToClient, edits.map(edited));
+    }
+}
+
+/// Whether the length of a response's body is open, as far as its connection tells.
+pub(super) fn is_open(response: &Response<Incoming>) -> bool {
+    let body = response.body();
+    !body.is_end_stream() && body.size_hint().exact().is_none()
+}
+
+/// An edit, for the tape.
+pub(super) fn edited(edit: Edit) -> EventBody {
+    EventBody::Edited(Box::new(edit))
+}
