@@ -141,6 +141,7 @@ impl Checker {
             // What was held is let go behind some other message, and is marked already.
             EventBody::Faulted(faulted) if faulted.effect.what.release().is_some() => {}
             EventBody::Faulted(_) => self.session(event).fault(dir),
+            _ if self.is_bridged(event) => {}
             EventBody::Closed(reason) => {
                 let reason = *reason;
                 let session = self.session(event);

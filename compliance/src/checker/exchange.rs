@@ -7,6 +7,7 @@ use tapewright_schemas::event::{
 
 use super::dispatch::{Dispatch, Entry, HttpCheck};
 use super::{Checker, Out};
+use crate::facts::Transport;
 use crate::finding::Doubt;
 use crate::http::HttpCase;
 use crate::http::conduit::Conduit;
@@ -55,6 +56,26 @@ impl Checker {
             ..Conduit::default()
         };
         self.conduits.insert(conduit, fresh);
+    }
+
+    /// Whether an event is of an exchange that a bridge had with its server: what is to be
+    /// judged of it stands with the lines, and its heads are ours.
+    pub(super) fn is_bridged(&mut self, event: &Event) -> bool {
+        let opens =
+            matches!(&event.body, EventBody::Head(head) if matches!(**head, Head::Request(_)));
+        let stdio = self.facts.transport == Transport::Stdio;
+        if opens && stdio && self.bridged.len() < CONDUITS {
+            self.bridged.insert(event.conduit);
+        }
+        let is_gap = matches!(event.body, EventBody::Gap(_));
+        if is_gap || self.bridged.is_empty() || !self.bridged.contains(&event.conduit) {
+            return false;
+        }
+        let ends = matches!(event.body, EventBody::Closed(_));
+        if ends && event.dir == Direction::ToClient {
+            self.bridged.remove(&event.conduit);
+        }
+        true
     }
 
     /// A head passed.

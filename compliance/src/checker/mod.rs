@@ -21,7 +21,7 @@ mod results;
 mod selection;
 mod sessions;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use tapewright_schemas::event::{ConduitId, SessionKey};
 
@@ -47,6 +47,8 @@ pub struct Checker {
     dispatch: Dispatch,
     sessions: Sessions,
     conduits: HashMap<ConduitId, Conduit>,
+    // Exchanges that a bridge had with its server, which carry what stands with the lines.
+    bridged: HashSet<ConduitId>,
     world: World,
     results: BTreeMap<SessionKey, Results>,
     found: VecDeque<Finding>,
@@ -77,6 +79,7 @@ impl Checker {
             selection,
             sessions: Sessions::default(),
             conduits: HashMap::new(),
+            bridged: HashSet::new(),
             world: World::default(),
             results: BTreeMap::new(),
             found: VecDeque::new(),

@@ -88,19 +88,29 @@ impl Shared {
             };
             return self.give_up(post.exchange, why, None).await;
         }
+        let code = Some(status.as_u16());
         if content_type(&answer) == "application/json" {
             let why = match whole(answer, self.limit_bytes).await {
-                Ok(body) => {
+                Ok(body) if is_message(&body) => {
                     self.deliver(&body).await?;
                     "the server's answer is to another request".to_owned()
                 }
+                Ok(body) if body.trim_ascii().is_empty() => empty(status),
+                Ok(_) => format!(
+                    "the server answered {status} with a body that is no JSON-RPC message{WHERE}"
+                ),
                 Err(unread) => unread.to_string(),
             };
-            return self.give_up(post.exchange, &why, None).await;
+            return self.give_up(post.exchange, &why, code).await;
         }
-        let why = format!("the server answered {status} without a message");
-        self.give_up(post.exchange, &why, Some(status.as_u16()))
-            .await
+        let kind = content_type(&answer);
+        // It says on the tape what stands there in the place of MCP.
+        let why = if error_body(answer).await.is_empty() {
+            empty(status)
+        } else {
+            format!("the server answered {status} with `{kind}` in place of a message{WHERE}")
+        };
+        self.give_up(post.exchange, &why, code).await
     }
 
     /// The server did not take a message.
@@ -181,10 +191,39 @@ fn error_of(body: &Bytes) -> Option<RpcError> {
     }
 }
 
-fn refusal(status: StatusCode) -> String {
+/// What to do about an answer that is no MCP.
+const WHERE: &str = "; check that the URL is that of an MCP endpoint";
+
+fn empty(status: StatusCode) -> String {
+    format!("the server answered {status} without a message{WHERE}")
+}
+
+/// Whether a body is what a client on stdio may be given.
+pub(super) fn is_message(body: &[u8]) -> bool {
+    let envelope = Envelope::parse(body);
+    match envelope.kind {
+        Kind::Malformed(_) => false,
+        // What OAuth and others say has a member `error`, too.
+        Kind::Response { .. } => envelope.version.is_some(),
+        _ => true,
+    }
+}
+
+/// What an HTTP error means to a client that knows nothing of HTTP, and what to do.
+pub(super) fn refusal(status: StatusCode) -> String {
     let hint = match status.as_u16() {
-        401 | 403 => "; give what it wants with --header or --header-env",
+        400 | 405 | 415 => "; it may speak another revision or transport of MCP at this URL",
+        401 => "; it wants a token: give one with --header-env Authorization=VARIABLE",
+        403 => {
+            "; what --header and --header-env give it is not enough, or it wants another Host or Origin"
+        }
         404 => "; the session may have ended, or the URL is not that of an MCP endpoint",
+        407 => "; a proxy on the way wants a password",
+        408 | 504 => "; it took too long: try again",
+        413 => "; the message is longer than it takes",
+        429 => "; it was asked too often: try again later",
+        300..=399 => "; give the URL that it names in place of this one",
+        500..=599 => "; it failed: look at its log, or try again",
         _ => "",
     };
     format!("the server answered {status}{hint}")

@@ -11,7 +11,7 @@ use http::Method;
 use tokio::time::timeout;
 
 use super::client::Post;
-use super::exchange::{Gates, chain};
+use super::exchange::{Gates, chain, refusal};
 use super::hose::{Gone, Line};
 use super::ours;
 use super::send::{Ask, is_stream};
@@ -80,7 +80,7 @@ async fn first(shared: &Shared, post: &Post, gates: Gates) -> Result<(), Gone> {
     drop(gates);
     let why = match &asked {
         Ok(answer) if answer.response.status().is_success() => return Ok(()),
-        Ok(answer) => format!("the server answered {}", answer.response.status()),
+        Ok(answer) => refusal(answer.response.status()),
         Err(error) => chain(error),
     };
     shared.give_up(post.exchange, &why, None).await

@@ -17,6 +17,7 @@ pub(crate) mod line;
 pub mod lines;
 mod listen;
 pub(crate) mod mirror;
+mod notes;
 pub mod ours;
 mod remote;
 mod send;

@@ -13,8 +13,11 @@ use tokio::sync::watch;
 use super::driver::{self, Urge};
 use super::hose::Hose;
 use super::lines::{LineSink, LineSource};
+use super::notes::Notes;
 use super::shared::Shared;
+use crate::clock::Clock;
 use crate::http::origin::Origin;
+use crate::record::Recorder;
 use crate::upstream::{Life, Link, OpenError, Upstream};
 
 /// How a server on HTTP is spoken to.
@@ -46,6 +49,7 @@ pub type HeadTap = Arc<dyn Fn(StatusCode, &HeaderMap) + Send + Sync>;
 pub struct Remote {
     settings: RemoteSettings,
     heads: Option<HeadTap>,
+    notes: Option<Arc<Notes>>,
     manners: Manners,
 }
 
@@ -80,6 +84,7 @@ impl Remote {
         Self {
             settings,
             heads: None,
+            notes: None,
             manners: Manners::default(),
         }
     }
@@ -95,6 +100,13 @@ impl Remote {
     #[must_use]
     pub fn without_agent(mut self) -> Self {
         self.manners.names_itself = false;
+        self
+    }
+
+    /// The same, and its HTTP exchanges are recorded beside the messages that they carry.
+    #[must_use]
+    pub fn with_notes(mut self, recorder: &Arc<Recorder>, clock: Clock) -> Self {
+        self.notes = Some(Arc::new(Notes::new(Arc::clone(recorder), clock)));
         self
     }
 
@@ -115,14 +127,12 @@ impl Upstream for Remote {
             fields,
             limit_bytes,
         } = self.settings.clone();
-        let place = origin.url();
-        // A query may hold a secret.
-        let path = place.path.split('?').next().unwrap_or_default();
         let peer = Peer::Server {
-            url: format!("{}{path}", place.origin()),
+            url: origin.url().shown(),
         };
         let mut shared = Shared::new(origin, fields, limit_bytes, out.clone());
         shared.heads.clone_from(&self.heads);
+        shared.notes.clone_from(&self.notes);
         shared.manners = self.manners;
         let shared = Arc::new(shared);
         let (urge, urged) = watch::channel(Urge::None);

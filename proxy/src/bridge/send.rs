@@ -7,9 +7,11 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
+use tapewright_schemas::event::CloseReason;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::notes::Noted;
 use super::shared::Shared;
 use super::target;
 use crate::http::body::{BodyError, Outbound};
@@ -63,12 +65,13 @@ impl Shared {
             let mut request = Request::new(body);
             *request.method_mut() = ask.method.clone();
             *request.uri_mut() = ask.url.path.parse().unwrap_or(Uri::from_static("/"));
-            *request.headers_mut() = self.head(&ask);
-            let answer = if ask.behind {
-                self.origin.send_behind(request).await?
+            let noted = self.complete(&ask, request.headers_mut());
+            let sent = if ask.behind {
+                self.origin.send_behind(request).await
             } else {
-                self.origin.send(request).await?
+                self.origin.send(request).await
             };
+            let answer = note(noted, sent)?;
             if let Some(tap) = &self.heads
                 && ask.method == Method::POST
                 && answer.response.status() != StatusCode::ACCEPTED
@@ -93,6 +96,27 @@ impl Shared {
         Err(RequestError::Redirects(self.manners.redirects))
     }
 
+    /// Completes the head of a request, and notes it without the fields of the user.
+    fn complete(&self, ask: &Ask, head: &mut HeaderMap) -> Option<Noted> {
+        *head = self.head(ask);
+        // The user's word counts.
+        for (name, _) in &self.fields {
+            head.remove(name);
+        }
+        let target = if ask.url == *self.origin.url() {
+            // The query of the URL that the user gave may be a secret.
+            ask.url.path.split('?').next().unwrap_or_default()
+        } else {
+            &ask.url.path
+        };
+        let notes = self.notes.as_ref();
+        let noted = notes.map(|notes| notes.begin(&ask.method, (&ask.url, target), head));
+        for (name, value) in &self.fields {
+            head.append(name.clone(), value.clone());
+        }
+        noted
+    }
+
     fn head(&self, ask: &Ask) -> HeaderMap {
         let mut head = HeaderMap::new();
         if let Ok(host) = HeaderValue::try_from(ask.url.authority()) {
@@ -115,14 +139,23 @@ impl Shared {
         for (name, value) in &ask.head {
             head.append(name.clone(), value.clone());
         }
-        // The user's word counts.
-        for (name, _) in &self.fields {
-            head.remove(name);
-        }
-        for (name, value) in &self.fields {
-            head.append(name.clone(), value.clone());
-        }
         head
+    }
+}
+
+/// Notes what came of a request. The answer carries its notes to whoever reads its body.
+fn note(noted: Option<Noted>, sent: Result<Answer, SendError>) -> Result<Answer, SendError> {
+    let Some(noted) = noted else { return sent };
+    match sent {
+        Ok(mut answer) => {
+            noted.answered(&answer.response);
+            answer.response.extensions_mut().insert(noted);
+            Ok(answer)
+        }
+        Err(error) => {
+            noted.failed(&error);
+            Err(error)
+        }
     }
 }
 
@@ -163,6 +196,19 @@ pub(crate) enum Unread {
 
 /// Reads a body of at most `limit` bytes.
 pub(crate) async fn whole(answer: Answer, limit: usize) -> Result<Bytes, Unread> {
+    let noted = answer.response.extensions().get::<Noted>().cloned();
+    let read = read(answer, limit).await;
+    if let Some(noted) = noted {
+        match &read {
+            Ok(body) => noted.body(body),
+            Err(Unread::Broken) => noted.closed(CloseReason::Aborted),
+            Err(Unread::TooLong) => noted.closed(CloseReason::ReceiverGone),
+        }
+    }
+    read
+}
+
+async fn read(answer: Answer, limit: usize) -> Result<Bytes, Unread> {
     let Answer { response, lease } = answer;
     let mut body = response.into_body();
     let mut first = Bytes::new();

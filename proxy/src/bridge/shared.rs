@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use super::client::{Client, ExchangeId};
 use super::hose::{Gone, Hose, Line};
 use super::line::one_line;
+use super::notes::Notes;
 use super::ours;
 use super::remote::{HeadTap, Manners};
 use crate::http::origin::{Origin, OriginUrl};
@@ -22,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) fields: Vec<(HeaderName, HeaderValue)>,
     /// Hears of the heads of responses.
     pub(crate) heads: Option<HeadTap>,
+    /// Where exchanges are noted.
+    pub(crate) notes: Option<Arc<Notes>>,
     pub(crate) manners: Manners,
     /// The longest message that is carried, in bytes.
     pub(crate) limit_bytes: usize,
@@ -53,6 +56,7 @@ impl Shared {
             origin,
             fields,
             heads: None,
+            notes: None,
             manners: Manners::default(),
             limit_bytes,
             out,

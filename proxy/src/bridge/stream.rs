@@ -6,11 +6,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
-use tapewright_schemas::event::Payload;
+use tapewright_schemas::event::{CloseReason, Payload};
 use tokio::time::sleep;
 
 use super::client::ExchangeId;
 use super::hose::Gone;
+use super::notes::Noted;
 use super::send::{Ask, is_stream};
 use super::shared::{RETRY, RETRY_MOST, Shared};
 use crate::http::origin::{Answer, Lease};
@@ -154,16 +155,32 @@ pub(crate) struct Events {
     body: Incoming,
     lease: Option<Lease>,
     framer: SseFramer,
+    noted: Option<Noted>,
 }
 
 impl Events {
     pub(crate) fn new(answer: Answer, limit_bytes: usize) -> Self {
-        let Answer { response, lease } = answer;
+        let Answer {
+            mut response,
+            lease,
+        } = answer;
         Self {
+            noted: response.extensions_mut().remove(),
             body: response.into_body(),
             lease: Some(lease),
             framer: SseFramer::new(limit_bytes),
         }
+    }
+
+    /// Notes how the stream ended, and the event within which it did.
+    fn end(&mut self, reason: CloseReason) {
+        let Some(noted) = self.noted.take() else {
+            return;
+        };
+        if let Some(event) = self.framer.finish() {
+            noted.event(&event, true);
+        }
+        noted.closed(reason);
     }
 
     /// The next event; `None` when the stream ended, or broke, which is the same to a
@@ -171,9 +188,22 @@ impl Events {
     pub(crate) async fn next(&mut self) -> Option<SseEvent> {
         loop {
             match self.framer.poll() {
-                Some(SseItem::Event(event)) => return Some(event),
-                Some(SseItem::Comment(_)) => continue,
+                Some(SseItem::Event(event)) => {
+                    if let Some(noted) = &self.noted {
+                        noted.event(&event, false);
+                    }
+                    return Some(event);
+                }
+                Some(SseItem::Comment(text)) => {
+                    if let Some(noted) = &self.noted {
+                        noted.comment(&text);
+                    }
+                    continue;
+                }
                 None => {}
+            }
+            if let Some(noted) = &self.noted {
+                noted.keep_pace().await;
             }
             match self.body.frame().await {
                 Some(Ok(frame)) => {
@@ -181,11 +211,15 @@ impl Events {
                         self.framer.feed(&data);
                     }
                 }
-                Some(Err(_)) => return None,
+                Some(Err(_)) => {
+                    self.end(CloseReason::Aborted);
+                    return None;
+                }
                 None => {
                     if let Some(lease) = self.lease.take() {
                         lease.complete();
                     }
+                    self.end(CloseReason::EndOfInput);
                     return None;
                 }
             }

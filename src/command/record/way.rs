@@ -161,6 +161,7 @@ impl<'a> Way<'a> {
             Self::Remote(url) => {
                 let remote = remote(url, http, limit_bytes)?;
                 let recorder = start()?;
+                let remote = remote.with_notes(&recorder, clock);
                 Ok((
                     End::Server(session((&remote, &faults), URL_HINT, &recorder, clock)?),
                     recorder,

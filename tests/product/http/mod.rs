@@ -6,6 +6,7 @@
 mod auth;
 mod authority;
 mod bodies;
+mod bridge;
 mod encodings;
 mod ends;
 mod figures;

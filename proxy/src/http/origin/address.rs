@@ -132,6 +132,13 @@ impl OriginUrl {
         format!("{}://{}", self.scheme.name(), self.authority())
     }
 
+    /// As it may be shown: without the query, which may hold a secret.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let path = self.path.split('?').next().unwrap_or_default();
+        format!("{}{path}", self.origin())
+    }
+
     /// Whether another URL is of the same origin.
     #[must_use]
     pub fn is_same_origin(&self, other: &Self) -> bool {
