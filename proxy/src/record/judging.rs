@@ -172,8 +172,42 @@ impl fmt::Debug for Judging {
 pub(crate) struct Bench {
     judging: Judging,
     found: Findings,
-    // The processes of the servers, by session.
-    servers: HashMap<SessionKey, u32>,
+    // The servers, by session.
+    servers: HashMap<SessionKey, Server>,
+}
+
+/// A server, and what its processes did when they were last looked at.
+#[derive(Debug)]
+struct Server {
+    pid: u32,
+    seen: Option<(Offset, Vec<Process>)>,
+    // How many hangs were told with what was seen.
+    told: usize,
+}
+
+/// How long what was seen of processes holds. To look asks the system about each of them,
+/// and a million requests may hang at once.
+const FRESH: Offset = Offset(1_000_000);
+/// How many hangs are told with the same processes: of more they say no more.
+const TOLD: usize = 16;
+
+impl Server {
+    /// What its processes do at this time.
+    fn processes(&mut self, now: Offset, look: impl FnOnce(u32) -> Vec<Process>) -> Vec<Process> {
+        let seen = self.seen.take();
+        let fresh = seen.filter(|(at, _)| now.since(*at) < FRESH);
+        if fresh.is_none() {
+            self.told = 0;
+        }
+        let (_, processes) = self
+            .seen
+            .insert(fresh.unwrap_or_else(|| (now, look(self.pid))));
+        self.told += 1;
+        if self.told > TOLD {
+            return Vec::new();
+        }
+        processes.clone()
+    }
 }
 
 /// How many servers are remembered.
@@ -192,7 +226,12 @@ impl Bench {
     pub(crate) fn note(&mut self, event: &Event) {
         match &event.body {
             EventBody::Opened(Peer::Process { pid }) if self.servers.len() < SERVERS => {
-                self.servers.insert(event.session, *pid);
+                let server = Server {
+                    pid: *pid,
+                    seen: None,
+                    told: 0,
+                };
+                self.servers.insert(event.session, server);
             }
             EventBody::Exited(_) => {
                 self.servers.remove(&event.session);
@@ -208,11 +247,14 @@ impl Bench {
         };
         self.found.count(finding);
         let hangs = finding.code == Finding::HANG && finding.status == FindingStatus::Open;
-        if let Some(pid) = self.servers.get(&event.session).filter(|_| hangs) {
-            finding.processes = processes::of_group(*pid);
-            for process in &mut finding.processes {
-                redact(process, redactor);
-            }
+        if let Some(server) = self.servers.get_mut(&event.session).filter(|_| hangs) {
+            finding.processes = server.processes(event.at, |pid| {
+                let mut all = processes::of_group(pid);
+                for process in &mut all {
+                    redact(process, redactor);
+                }
+                all
+            });
         }
     }
 
@@ -233,5 +275,35 @@ fn redact(process: &mut Process, redactor: &mut Redactor) {
     for text in process.files.iter_mut().chain([&mut process.name]) {
         let redacted = redactor.text(text.as_bytes());
         *text = String::from_utf8_lossy(&redacted).into_owned();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_hangs_ask_the_system_about_processes_once_a_second() {
+        let mut server = Server {
+            pid: 1,
+            seen: None,
+            told: 0,
+        };
+        let mut looks = 0;
+        let mut told = 0;
+        for number in 0..1_000_000 {
+            // Three seconds of the session.
+            let found = server.processes(Offset(number * 3), |pid| {
+                looks += 1;
+                vec![Process {
+                    pid,
+                    ..Process::default()
+                }]
+            });
+            told += found.len();
+        }
+        assert_eq!((looks, told), (3, 3 * TOLD));
+        // Later ones are told what is so then.
+        assert_eq!(server.processes(Offset(10_000_000), |_| Vec::new()), []);
     }
 }

@@ -24,6 +24,8 @@ use crate::json;
 #[derive(Debug)]
 pub struct Conversation<T> {
     pub(super) exchanges: Pairing<Exchange<T>>,
+    // By the numbers of the events that asked and answered them: findings name those.
+    pub(super) numbered: BTreeSet<(u64, Handle)>,
     // What the last message of a stream asked or answered: a fault behind it is about it.
     pub(super) fresh: HashMap<Stream, Fresh>,
     // Streams by when their messages came.
@@ -117,6 +119,7 @@ impl<T> Default for Conversation<T> {
     fn default() -> Self {
         Self {
             exchanges: Pairing::default(),
+            numbered: BTreeSet::new(),
             fresh: HashMap::new(),
             fresh_ages: VecDeque::new(),
             until: BTreeSet::new(),
@@ -294,7 +297,16 @@ impl<T: Default> Conversation<T> {
             self.exchanges
                 .set_token(asked.handle, IdKey::exact_of(token));
         }
+        self.numbered.insert((event.seq, asked.handle));
         if let Some(exchange) = asked.forgotten {
+            let [first, last] = Handle::ENDS;
+            let of_it = (exchange.seq, first)..=(exchange.seq, last);
+            let gone: Vec<_> = self.numbered.range(of_it).copied().collect();
+            for one in gone {
+                if self.exchanges.get(one.1).is_none() {
+                    self.numbered.remove(&one);
+                }
+            }
             let (outcome, at) = (Outcome::Unknown, event.at);
             self.over.push_back(Over {
                 exchange,
@@ -320,6 +332,7 @@ impl<T: Default> Conversation<T> {
         match self.exchanges.meet(event.scope(), event.dir, id) {
             Answer::Pairs(handle, ()) => {
                 if let Some(exchange) = self.exchanges.get_mut(handle) {
+                    self.numbered.insert((answered.seq, handle));
                     exchange.state = State::Fresh;
                     exchange.answer = Some(answered);
                 }
@@ -404,6 +417,10 @@ impl<T: Default> Conversation<T> {
         let Some(exchange) = self.exchanges.remove(handle) else {
             return;
         };
+        self.numbered.remove(&(exchange.seq, handle));
+        if let Some(answer) = &exchange.answer {
+            self.numbered.remove(&(answer.seq, handle));
+        }
         if let State::Until(due, _) = exchange.state {
             self.until.remove(&(due, handle));
         }

@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use crate::cassette::ends::over;
 use crate::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, Let, MessageNumber,
-    Offset, SessionEnd, SessionKey, SessionMark,
+    Offset, Place, SessionEnd, SessionKey, SessionMark,
 };
 
 /// How many HTTP exchanges wait for the last word about them.
@@ -199,12 +199,18 @@ impl<T: Default> Conversation<T> {
 
     /// A judge found something about messages of exchanges that are not over.
     fn found(&mut self, finding: &Finding) {
-        let of_it = |one: &Exchange<T>| {
-            let answer = one.answer.as_ref().map(|answer| answer.seq);
-            let mut places = finding.evidence.iter();
-            places.any(|place| place.seq == one.seq || Some(place.seq) == answer)
+        let named = |place: &Place| {
+            let seq = place.seq;
+            let [first, last] = Handle::ENDS;
+            self.numbered.range((seq, first)..=(seq, last))
         };
-        for handle in self.handles(of_it) {
+        let of_it: Vec<Handle> = finding
+            .evidence
+            .iter()
+            .flat_map(named)
+            .map(|(_, one)| *one)
+            .collect();
+        for handle in of_it {
             if let Some(exchange) = self.exchanges.get_mut(handle) {
                 exchange.found(&finding.code);
             }
