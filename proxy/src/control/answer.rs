@@ -1,6 +1,7 @@
 //! What the control answers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
@@ -8,6 +9,7 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tapewright_engine::fault::{Book, Entry, Fault, Rejected};
+use tokio::time::timeout;
 
 use super::view::{Events, View};
 use crate::http::body::Outbound;
@@ -23,6 +25,8 @@ pub(crate) struct Control {
 
 /// The longest request, in bytes.
 const LIMIT_BYTES: usize = 64 * 1024;
+/// How long a request may take as a whole: all are short.
+const BODY_TIME: Duration = Duration::from_secs(10);
 
 impl Handler for Control {
     async fn handle(&self, _client: Client, request: Request<Incoming>) -> Response<Outbound> {
@@ -30,8 +34,13 @@ impl Handler for Control {
             return problem(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
         }
         let (parts, body) = request.into_parts();
-        let Ok(body) = Limited::new(body, LIMIT_BYTES).collect().await else {
-            return problem(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
+        let read = timeout(BODY_TIME, Limited::new(body, LIMIT_BYTES).collect());
+        let body = match read.await {
+            Ok(Ok(body)) => body,
+            Ok(Err(_)) => {
+                return problem(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
+            }
+            Err(_) => return problem(StatusCode::REQUEST_TIMEOUT, "the request took too long"),
         };
         self.answer(&parts.method, parts.uri.path(), &body.to_bytes())
     }

@@ -144,6 +144,29 @@ fn sessions_are_bounded() {
 }
 
 #[test]
+fn a_burst_starts_no_more_servers_than_there_may_be_sessions() {
+    let settings = FrontSettings {
+        sessions: 2,
+        ..FrontSettings::default()
+    };
+    // They never answer, so that all of the burst meets servers that are being started.
+    let fake = plain("2025-11-25", |_, line| line.contains("initialize"));
+    let house = House::with(fake.clone(), settings);
+    let (told, statuses) = std::sync::mpsc::sync_channel(12);
+    for _ in 0..12 {
+        let (mut http, told) = (house.http(), told.clone());
+        // Two of them wait until the house is gone.
+        std::thread::spawn(move || {
+            http.begin_post("", INITIALIZE);
+            told.send(http.head().status).ok();
+        });
+    }
+    let refused: Vec<u16> = statuses.iter().take(10).collect();
+    assert_eq!(refused, [503; 10]);
+    assert_eq!(fake.started(), 2);
+}
+
+#[test]
 fn an_id_that_is_under_way_is_not_taken_twice() {
     let fake = plain("2025-11-25", |_, line| line.contains("slow"));
     let house = House::of(fake.clone());

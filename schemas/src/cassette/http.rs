@@ -1,7 +1,7 @@
 //! What a cassette tells of an HTTP exchange.
 
 use super::text::{push_millis, push_string};
-use crate::event::{CloseReason, ConduitId, Fields, SseNote};
+use crate::event::{CloseReason, ConduitId, Edit, Fields, SseNote};
 use crate::exchange::Exchange;
 use crate::json::push_number;
 
@@ -49,32 +49,7 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &Exchange, out: &mut Vec<u
     if let Some(fields) = trailers {
         object.fields("trailers", fields);
     }
-    for (place, edit) in exchange.edits.iter().enumerate() {
-        if place == 0 {
-            object.name("edits");
-            object.out.push(b'[');
-        } else {
-            object.out.extend_from_slice(b", ");
-        }
-        let members = [
-            ("{\"what\": ", edit.what.name()),
-            (", \"field\": ", edit.field.as_str()),
-            (", \"before\": ", edit.before.as_str()),
-            (", \"after\": ", edit.after.as_str()),
-        ];
-        let is_said = |name: &str, value: &str| !(name.contains("field") && value.is_empty());
-        for (name, value) in members {
-            if !is_said(name, value) {
-                continue;
-            }
-            object.out.extend_from_slice(name.as_bytes());
-            push_string(value, object.out);
-        }
-        object.out.push(b'}');
-    }
-    if !exchange.edits.is_empty() {
-        object.out.push(b']');
-    }
+    push_edits(&exchange.edits, &mut object);
     if let Some(added) = exchange.added {
         object.name("added_us");
         object.out.extend_from_slice(b"{\"request\": ");
@@ -84,6 +59,35 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &Exchange, out: &mut Vec<u
         object.out.push(b'}');
     }
     object.out.extend_from_slice(b"\n      }");
+}
+
+/// Appends what was changed on the way.
+fn push_edits(edits: &[Edit], object: &mut Object<'_>) {
+    for (place, edit) in edits.iter().enumerate() {
+        if place == 0 {
+            object.name("edits");
+            object.out.push(b'[');
+        } else {
+            object.out.extend_from_slice(b", ");
+        }
+        let field = Some(edit.field.as_str()).filter(|field| !field.is_empty());
+        let members = [
+            ("{\"what\": ", Some(edit.what.name())),
+            (", \"field\": ", field),
+            (", \"before\": ", Some(edit.before.as_str())),
+            (", \"after\": ", Some(edit.after.as_str())),
+        ];
+        for (name, value) in members {
+            if let Some(value) = value {
+                object.out.extend_from_slice(name.as_bytes());
+                push_string(value, object.out);
+            }
+        }
+        object.out.push(b'}');
+    }
+    if !edits.is_empty() {
+        object.out.push(b']');
+    }
 }
 
 /// Appends what an event of a stream says beside its data, as an object.

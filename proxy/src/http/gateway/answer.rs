@@ -47,15 +47,7 @@ pub(crate) fn pass(
     let Answer { response, lease } = answer;
     let is_legacy_stream = place(exchange, asked, &response);
     let is_stream = is_event_stream(response.headers());
-    let listens = exchange.log.carrier(Direction::ToClient) == Carrier::Listen;
-    let carrier = match (&asked.method, is_stream) {
-        _ if is_legacy_stream => Carrier::LegacyStream,
-        (&Method::GET, true) if asked.resumes => Carrier::ResumedStream,
-        (&Method::GET, true) => Carrier::GetStream,
-        (_, true) if listens => Carrier::Listen,
-        (_, true) => Carrier::PostStream,
-        (_, false) => Carrier::PostAnswer,
-    };
+    let carrier = carrier(exchange, asked, is_stream, is_legacy_stream);
     exchange.log.carry(Direction::ToClient, carrier);
     let head = Head::Response(ours::head_of(&response));
     exchange
@@ -105,6 +97,19 @@ pub(crate) fn pass(
         .with_times(faults.is_open())
         .with_events_apart(events_apart);
     Response::from_parts(parts, Outbound::passing(body))
+}
+
+/// What carries the messages of a response.
+fn carrier(exchange: &Exchange, asked: &Asked, is_stream: bool, is_legacy: bool) -> Carrier {
+    let listens = exchange.log.carrier(Direction::ToClient) == Carrier::Listen;
+    match (&asked.method, is_stream) {
+        _ if is_legacy => Carrier::LegacyStream,
+        (&Method::GET, true) if asked.resumes => Carrier::ResumedStream,
+        (&Method::GET, true) => Carrier::GetStream,
+        (_, true) if listens => Carrier::Listen,
+        (_, true) => Carrier::PostStream,
+        (_, false) => Carrier::PostAnswer,
+    }
 }
 
 /// Changes what in a head names the server's address, and says what changes the body.

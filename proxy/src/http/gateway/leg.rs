@@ -32,7 +32,12 @@ impl Leg {
     }
 
     /// Notes what the version of the server's leg asked for.
-    pub(super) fn note_request(&self, server: Version, log: &Log) {
+    pub(super) fn note_request(&self, answered: Version, log: &Log) {
+        // A server of HTTP/1.0 is asked in HTTP/1.1, too.
+        let server = match answered {
+            Version::HTTP_2 => Version::HTTP_2,
+            _ => Version::HTTP_11,
+        };
         let framing = Framing {
             came: (self.version, self.was_chunked),
             goes: server,
