@@ -14,7 +14,6 @@ use tapewright_schemas::event::{
     Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, Peer,
     SessionMark, SessionStart,
 };
-
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::leg::{Leg, edited};
