@@ -110,11 +110,11 @@ impl Shared {
             &ask.url.path
         };
         let notes = self.notes.as_ref();
-        let noted = notes.map(|notes| notes.begin(&ask.method, (&ask.url, target), head));
+        let begun = notes.map(|notes| notes.begin(&ask.method, (&ask.url, target), head));
         for (name, value) in &self.fields {
             head.append(name.clone(), value.clone());
         }
-        noted
+        begun
     }
 
     fn head(&self, ask: &Ask) -> HeaderMap {

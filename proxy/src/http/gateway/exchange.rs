@@ -145,10 +145,10 @@ impl Gateway {
         let in_flight = waiting.over();
         let asked = answer::Asked {
             method,
-            leg,
             session_id,
             resumes,
             is_metadata,
+            leg,
             goal,
         };
         let response = self.conclude(&exchange, in_flight, &asked, answer);

@@ -21,8 +21,8 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
             [b'\\', b'\n', ..] => at += 2,
             // Another command begins, or another curl that is asked for itself.
             [b';' | b'|' | b'\n', ..] | [b'c', b'u', b'r', b'l', b' ', ..] => return None,
-            _ => match user_option(rest) {
-                Some(length) => {
+            _ => {
+                if let Some(length) = user_option(rest) {
                     let user = argument(text, at + length)?;
                     let colon = memchr(b':', text.get(user.clone())?);
                     let password = user.start + colon.map_or(user.len(), |at| at + 1)..user.end;
@@ -30,8 +30,7 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
                         return Some(password);
                     }
                     at += length + 1;
-                }
-                None => {
+                } else {
                     let word = argument(text, at)?;
                     if matches!(text.get(word.clone())?, [.., b';' | b'|']) {
                         return None;
@@ -39,7 +38,7 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
                     // What opened it closes it.
                     at = (word.end + (word.start - at)).max(at + 1);
                 }
-            },
+            }
         }
     }
     None
