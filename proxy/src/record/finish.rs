@@ -13,7 +13,7 @@ use tapewright_schemas::tape::GapTotal;
 use tapewright_schemas::{capture, cassette};
 
 use super::chain::Chain;
-use super::follow::{Draft, Drafts};
+use super::follow::{Draft, Drafts, unnamed};
 use super::judging::Findings;
 use super::names::{Target, numbered};
 use super::probe::{is_probe, take_along};
@@ -337,8 +337,12 @@ fn sync(file: &File) -> io::Result<()> {
 /// What a whole projection is called before it has its name.
 const FRESH: &str = "new";
 
-/// A file without a name, beside `near`.
+/// A file without a name, beside `near`. Where the file system has none, it has a name for a
+/// moment.
 pub(super) fn spool(near: &Path, kind: &str) -> io::Result<File> {
+    if let Ok(file) = unnamed::create(folder_of(near)) {
+        return Ok(file);
+    }
     let path = beside(near, kind);
     let file = OpenOptions::new()
         .read(true)

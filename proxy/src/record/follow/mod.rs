@@ -9,7 +9,7 @@
 //! end. What comes out is the same.
 
 mod progress;
-mod unnamed;
+pub(super) mod unnamed;
 
 use std::fs::File;
 use std::io;
