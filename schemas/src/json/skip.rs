@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 
-use super::{Span, Text};
+use super::{Span, Text, unescape};
 
 /// Calls `each` with the name and the value of every member of `object`, which must be
 /// the source text of a valid JSON object; false when it is no object.
@@ -24,6 +24,27 @@ pub fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> bool {
         at = space(object, space(object, end) + 1);
     }
     true
+}
+
+/// The value of a member of `object`, which must be the source text of a valid JSON object. With
+/// duplicate names the last one wins.
+#[must_use]
+pub fn valid_member<'t>(object: &'t [u8], name: &str) -> Option<&'t [u8]> {
+    let mut found = None;
+    valid_members(object, |key, value| {
+        let source = key.span.of(object);
+        let named = if key.escaped {
+            let mut meaning = Vec::new();
+            unescape(source, &mut meaning);
+            meaning == name.as_bytes()
+        } else {
+            source == name.as_bytes()
+        };
+        if named {
+            found = Some(value.of(object));
+        }
+    });
+    found
 }
 
 /// Calls `each` with every element of `array`, which must be the source text of a valid

@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::envelope::for_each_message;
-use crate::json::{self, Invalid, Scanner, unescape};
+use crate::json::{Invalid, Scanner, unescape, valid_elements, valid_member};
 
 /// Why a cassette or a capture cannot be read.
 ///
@@ -136,9 +135,9 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// A member of an object, unless it is absent or `null`.
+    /// A member of an object, unless it is absent or `null`. The text was proven to be JSON.
     pub(crate) fn member(&self, name: &str) -> Option<Self> {
-        let text = json::find(self.text, &[name]).filter(|text| *text != b"null")?;
+        let text = valid_member(self.text, name).filter(|text| *text != b"null")?;
         Some(Element {
             text,
             pointer: format!("{}/{name}", self.pointer),
@@ -187,8 +186,9 @@ pub(crate) fn elements<'a>(array: &Element<'a>) -> Result<Vec<Element<'a>>, Docu
         return Err(array.error("must be an array"));
     }
     let mut found = Vec::new();
-    for_each_message(array.text, |text| {
+    valid_elements(array.text, |span| {
         let pointer = format!("{}/{}", array.pointer, found.len());
+        let text = span.of(array.text);
         found.push(Element { text, pointer });
     });
     Ok(found)

@@ -5,6 +5,7 @@
 //! [`Recording`], and need not know which file they came from.
 
 mod document;
+mod pieces;
 
 use bytes::Bytes;
 
@@ -16,6 +17,7 @@ use crate::tape::{Ending, Header};
 
 pub use document::DocumentError;
 pub(crate) use document::{Element, elements, object};
+pub use pieces::{NoPieces, Part, Piece, Pieces};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

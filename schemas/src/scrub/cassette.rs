@@ -9,6 +9,7 @@ use super::document::Place;
 use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
 use crate::event::{Edit, EditTarget, Fields};
+use crate::json;
 use crate::recording::{Element, elements};
 use crate::redact::Redactor;
 use crate::tape::redacted_edit;
@@ -26,20 +27,21 @@ pub(super) fn beside_messages<'t>(
         places,
         redactor,
     };
-    let root = Element::root(text);
-    for list in ["exchanges", "unanswered", "probes", "http"] {
-        for exchange in list_of(&root, list) {
-            scrubber.exchange(&exchange);
-        }
-    }
-    for entry in list_of(&root, "messages") {
-        scrubber.entry(&entry);
-    }
-    for session in list_of(&root, "sessions") {
-        scrubber.strings(&session, &["began", "ended"], Redactor::url);
-    }
+    json::members(text, |name, value| {
+        scrubber.member(name, value.trim_ascii());
+    });
     scrubber.edits.apply(text)
 }
+
+/// The members of a document that are lists of what happened.
+pub(super) const LISTS: [&str; 6] = [
+    "exchanges",
+    "unanswered",
+    "probes",
+    "http",
+    "messages",
+    "sessions",
+];
 
 struct Scrubber<'a, 't> {
     redactor: &'a mut Redactor,
@@ -51,6 +53,24 @@ struct Scrubber<'a, 't> {
 }
 
 impl<'t> Scrubber<'_, 't> {
+    /// A member of the document.
+    fn member(&mut self, name: &[u8], value: &'t [u8]) {
+        let Some(list) = LISTS.iter().find(|list| list.as_bytes() == name) else {
+            return;
+        };
+        let array = Element {
+            text: value,
+            pointer: format!("/{list}"),
+        };
+        for element in elements(&array).unwrap_or_default() {
+            match *list {
+                "messages" => self.entry(&element),
+                "sessions" => self.strings(&element, &["began", "ended"], Redactor::url),
+                _ => self.exchange(&element),
+            }
+        }
+    }
+
     fn exchange(&mut self, exchange: &Element<'t>) {
         self.strings(exchange, &["fault"], Redactor::url);
         self.effect(exchange.member("fault"));

@@ -38,7 +38,7 @@ pub fn document<'t>(
 }
 
 /// Where secrets stand in a JSON text.
-fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<Place> {
+pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<Place> {
     let mut findings = redactor.findings(text);
     findings.sort_by_key(|finding| finding.span.start);
     let mut findings = findings.into_iter().peekable();

@@ -8,6 +8,7 @@ mod cassette;
 mod document;
 mod http;
 mod splice;
+pub mod stream;
 mod tape;
 
 pub use document::{Place, document};

@@ -1,15 +1,17 @@
 //! `tapewright scrub`: taking secrets out of existing files.
 
+mod document;
+
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use tapewright_schemas::recording::{Document, FileKind};
+use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::redact::{Redactor, Rules};
-use tapewright_schemas::scrub::{self, TapeScrubber};
+use tapewright_schemas::scrub::TapeScrubber;
 
 use super::redaction::{self, Redaction};
 use crate::exit::Exit;
@@ -63,14 +65,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// What was found in one file.
 #[derive(Debug, Default)]
 struct Found {
-    // Where, as it follows the name of the file, and of what kind.
+    // Where, as it follows the name of the file, and of what kind; kept for a check alone, since
+    // a long recording may have a million of them.
     places: Vec<(String, String)>,
+    any: bool,
     counts: BTreeMap<String, u64>,
 }
 
 impl Found {
     fn any(&self) -> bool {
-        !self.places.is_empty()
+        self.any
+    }
+
+    /// Notes a place, which is told where `kept`.
+    fn place(&mut self, kept: bool, place: impl FnOnce() -> (String, String)) {
+        self.any = true;
+        if kept {
+            self.places.push(place());
+        }
     }
 
     fn text(&self, file: &Path, check: bool) -> String {
@@ -113,14 +125,15 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     let redactor = Redactor::new(Arc::clone(rules));
     file.rewind().map_err(io)?;
     if !FileKind::is_tape_header(&line) {
-        return document(path, redactor, rules, check);
+        drop(file);
+        return document::scrub(path, rules, check);
     }
     if check {
-        return tape(&mut file, redactor, rules, &mut std::io::sink());
+        return tape(&mut file, redactor, rules, check, &mut std::io::sink());
     }
     let mut new = NewFile::create(path)?;
     let mut out = BufWriter::new(new.writer());
-    let found = tape(&mut file, redactor, rules, &mut out)?;
+    let found = tape(&mut file, redactor, rules, check, &mut out)?;
     out.flush()?;
     drop(out);
     if found.any() {
@@ -133,6 +146,7 @@ fn tape(
     file: &mut BufReader<File>,
     mut redactor: Redactor,
     rules: &Arc<Rules>,
+    check: bool,
     out: &mut dyn Write,
 ) -> anyhow::Result<Found> {
     if !rehearse(file, &mut redactor, rules)? {
@@ -160,14 +174,13 @@ fn tape(
             let risen = counts
                 .iter()
                 .filter(|(kind, count)| before.get(*kind) != Some(count));
-            let known = found.places.len();
-            found
-                .places
-                .extend(risen.map(|(kind, _)| (format!(":{number}"), kind.clone())));
-            if found.places.len() == known {
-                found
-                    .places
-                    .push((format!(":{number}"), "secret".to_owned()));
+            let mut told = false;
+            for (kind, _) in risen {
+                told = true;
+                found.place(check, || (format!(":{number}"), kind.clone()));
+            }
+            if !told {
+                found.place(check, || (format!(":{number}"), "secret".to_owned()));
             }
         }
     }
@@ -192,58 +205,6 @@ fn rehearse(
     }
     redactor.learn_from(first.redactor());
     Ok(any)
-}
-
-fn document(
-    path: &Path,
-    mut redactor: Redactor,
-    rules: &Arc<Rules>,
-    check: bool,
-) -> anyhow::Result<Found> {
-    let io = |error: std::io::Error| {
-        unreadable(
-            path,
-            &error.to_string(),
-            "name a tape, a cassette or a capture",
-        )
-    };
-    let text = fs::read(path).map_err(io)?;
-    if let Err(error) = Document::read(text.clone()) {
-        return Err(unreadable(path, &error.to_string(), error.hint()));
-    }
-    redactor.adopt(&text);
-    // What stands before its name is found by the second reading.
-    let mut first = Redactor::new(Arc::clone(rules));
-    if scrub::document(&mut first, &text).is_ok() {
-        redactor.learn_from(&first);
-    }
-    let (scrubbed, places) = scrub::document(&mut redactor, &text).map_err(|error| {
-        unreadable(
-            path,
-            &error.to_string(),
-            "write it without a byte order mark",
-        )
-    })?;
-    // A member may be named by a secret, and its place is told.
-    let mut names = Redactor::new(Arc::clone(rules));
-    let mut place = |place: scrub::Place| {
-        let pointer = names.text(place.pointer.as_bytes());
-        (
-            format!("#{}", String::from_utf8_lossy(&pointer)),
-            place.kind,
-        )
-    };
-    let found = Found {
-        places: places.into_iter().map(&mut place).collect(),
-        counts: redactor.counts().clone(),
-    };
-    if !check && *scrubbed != *text {
-        let permissions = fs::metadata(path).map_err(io)?.permissions();
-        let mut new = NewFile::create(path)?;
-        new.writer().write_all(&scrubbed)?;
-        new.commit(Some(permissions))?;
-    }
-    Ok(found)
 }
 
 const EXAMPLES: &str = "\

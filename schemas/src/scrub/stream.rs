@@ -1,0 +1,218 @@
+//! Scrubbing a cassette or a capture a few exchanges at a time.
+//!
+//! What comes out is what [`document`](super::document) makes of the whole text, which goes
+//! over it twice: first what stands beside messages, then everything. So do these: the text of
+//! the one is the input of the other, and a redactor goes through both.
+
+use std::io::{self, Read, Write};
+
+use super::cassette::{self, LISTS};
+use super::document::{Place, found};
+use crate::json::Invalid;
+use crate::recording::{Document, NoPieces, Part, Piece, Pieces};
+use crate::redact::Redactor;
+use crate::slices::Part as _;
+
+/// Why a document cannot be scrubbed a few exchanges at a time.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// It cannot be read, or what comes out cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is none, or not as ours are. Who reads all of it can say what is wrong, if anything.
+    #[error("it has to be read whole")]
+    Whole,
+}
+
+impl From<NoPieces> for StreamError {
+    fn from(error: NoPieces) -> Self {
+        match error {
+            NoPieces::Io(error) => Self::Io(error),
+            NoPieces::NoObject => Self::Whole,
+        }
+    }
+}
+
+impl From<Invalid> for StreamError {
+    fn from(_: Invalid) -> Self {
+        Self::Whole
+    }
+}
+
+/// Proves that a text is a cassette or a capture, and has `redactor` adopt the placeholders in
+/// it.
+pub fn check(text: impl Read, redactor: &mut Redactor) -> Result<(), StreamError> {
+    let mut pieces = Pieces::new(text, &LISTS);
+    // The document without the elements of its lists.
+    let mut frame = Vec::new();
+    let mut probe = Vec::new();
+    let mut inside = false;
+    while let Some(piece) = pieces.next_piece()? {
+        redactor.adopt(piece.text);
+        let Part::Elements { list, .. } = piece.part else {
+            // Between two runs of elements stands a comma.
+            inside &= !piece.text.contains(&b']');
+            if !inside {
+                frame.extend_from_slice(piece.text);
+            }
+            continue;
+        };
+        inside = true;
+        // Shapes differ by the kind of the document, which ours tell first.
+        let kind = kind_of(&frame).ok_or(StreamError::Whole)?;
+        probe.clear();
+        let commas = if list == "exchanges" {
+            ""
+        } else {
+            "\"exchanges\":[],"
+        };
+        write!(probe, "{{{kind},{commas}\"{list}\":[")?;
+        probe.extend_from_slice(piece.text);
+        probe.extend_from_slice(b"]}");
+        is_document(&probe)?;
+    }
+    is_document(&frame)
+}
+
+fn is_document(text: &[u8]) -> Result<(), StreamError> {
+    match Document::read(text.to_vec()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(StreamError::Whole),
+    }
+}
+
+/// The member that says what a document is, of which this is the beginning.
+fn kind_of(beginning: &[u8]) -> Option<&'static str> {
+    const CASSETTE: &str = r#""version":"1""#;
+    const CAPTURE: &str = r#""server_label":"x""#;
+    let mut whole = beginning.trim_ascii_end().to_vec();
+    whole.extend_from_slice(b"]}");
+    match Document::read(whole).ok()? {
+        Document::Cassette(_) => Some(CASSETTE),
+        Document::Capture(_) => Some(CAPTURE),
+    }
+}
+
+/// Takes a piece of the new text, which stood in the old one where the other is `true`.
+pub type Out<'o> = dyn FnMut(&[u8], bool) -> io::Result<()> + 'o;
+
+/// Scrubs what stands beside messages. Tells where secrets stood, and whether `out` got
+/// another text.
+pub fn beside(
+    redactor: &mut Redactor,
+    text: impl Read,
+    out: &mut Out<'_>,
+    place: &mut dyn FnMut(Place),
+) -> Result<bool, StreamError> {
+    each(text, out, |piece| {
+        let mut places = Vec::new();
+        let whole = wrapped(piece);
+        let new = cassette::beside_messages(redactor, &whole, &mut places).into_owned();
+        for found in places {
+            place(moved(found, piece.part));
+        }
+        Ok((new != whole).then_some(new))
+    })
+}
+
+/// Scrubs everything. Tells where secrets stood, and whether `out` got another text.
+pub fn within(
+    redactor: &mut Redactor,
+    text: impl Read,
+    out: &mut Out<'_>,
+    place: &mut dyn FnMut(Place),
+) -> Result<bool, StreamError> {
+    each(text, out, |piece| {
+        let whole = wrapped(piece);
+        let places = found(redactor, &whole);
+        if places.is_empty() {
+            // What is found is what would be replaced.
+            return Ok(None);
+        }
+        for found in places {
+            place(moved(found, piece.part));
+        }
+        let new = redactor.json(&whole)?.into_owned();
+        Ok((new != whole).then_some(new))
+    })
+}
+
+/// Has `scrub` make another text of each piece that is no glue, or leave it.
+fn each(
+    text: impl Read,
+    out: &mut Out<'_>,
+    mut scrub: impl FnMut(Piece<'_>) -> Result<Option<Vec<u8>>, StreamError>,
+) -> Result<bool, StreamError> {
+    let mut pieces = Pieces::new(text, &LISTS);
+    let mut changed = false;
+    while let Some(piece) = pieces.next_piece()? {
+        if piece.part == Part::Glue {
+            out(piece.text, true)?;
+            continue;
+        }
+        if std::str::from_utf8(piece.text).is_err() {
+            return Err(StreamError::Whole);
+        }
+        match scrub(piece)? {
+            None => out(piece.text, true)?,
+            Some(new) => {
+                changed = true;
+                out(unwrapped(&new, piece.part), false)?;
+            }
+        }
+    }
+    Ok(changed)
+}
+
+/// A piece as a document, so that names around it count.
+fn wrapped(piece: Piece<'_>) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(piece.text.len() + 32);
+    whole.push(b'{');
+    if let Part::Elements { list, .. } = piece.part {
+        whole.push(b'"');
+        whole.extend_from_slice(list.as_bytes());
+        whole.extend_from_slice(b"\":[");
+    }
+    whole.extend_from_slice(piece.text);
+    whole.extend_from_slice(tail(piece.part));
+    whole
+}
+
+fn unwrapped(whole: &[u8], part: Part) -> &[u8] {
+    let head = match part {
+        Part::Elements { list, .. } => list.len() + 5,
+        _ => 1,
+    };
+    whole.part(head..whole.len() - tail(part).len())
+}
+
+fn tail(part: Part) -> &'static [u8] {
+    match part {
+        Part::Elements { .. } => b"]}",
+        _ => b"}",
+    }
+}
+
+/// A place in a piece as a place in its document.
+fn moved(place: Place, part: Part) -> Place {
+    let Part::Elements { list, first } = part else {
+        return place;
+    };
+    let inside = place.pointer.strip_prefix('/');
+    let inside = inside.and_then(|rest| rest.strip_prefix(list)?.strip_prefix('/'));
+    let Some((index, rest)) = inside.map(|rest| rest.split_once('/').unwrap_or((rest, ""))) else {
+        return place;
+    };
+    let Ok(index) = index.parse::<usize>() else {
+        return place;
+    };
+    let slash = if rest.is_empty() { "" } else { "/" };
+    Place {
+        pointer: format!("/{list}/{}{slash}{rest}", first + index),
+        ..place
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use std::io::Write as _;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::redact::{Rules, Settings};
+use crate::scrub::document;
+
+/// Elements of `exchanges`, with and without secrets.
+const EXCHANGES: &[&str] = &[
+    r#"{"request":{"id":1,"method":"tools/call","params":{"name":"a"}},"response":{"id":1,"result":{}}}"#,
+    r#"{"request":{"id":2,"method":"x","params":{"password":"Tr0ub4dor&3x"}},"response":{"id":2,"result":{"text":"it is Tr0ub4dor&3x here"}}}"#,
+    r#"{"request":{"id":3,"method":"x"},"response":{"id":3,"result":{"text":"again Tr0ub4dor&3x and ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}}"#,
+    r#"{"request":{"id":4,"method":"x"},"response":{"id":4,"result":{}},"http":{"path":"/mcp?token=h4ndle-With-c4re","request":[["Authorization","Bearer h4ndle-With-c4re"]],"ended":"see https://u:p4ssw0rd-X@h.example/"}}"#,
+    r#"{"request":{"id":5,"method":"h4ndle-With-c4re"},"response":{"id":5,"result":{"a":"<REDACTED:password#3> h4ndle-With-c4re"}},"stream":[{"from":"server","text":"token=s3cr3t-v4lue-9"}]}"#,
+];
+
+const UNANSWERED: &[&str] = &[
+    r#"{"request":{"id":7,"method":"x","params":{"api_key":"s3cr3t-v4lue-9"}},"why":"the password was hunter2-hunter2"}"#,
+    r#"{"request":{"id":8,"method":"hunter2-hunter2"},"why":"closed"}"#,
+];
+
+const MESSAGES: &[&str] = &[
+    r#"{"from":"client","after":1,"base64":"/1RyMHViNGRvciYzeAo="}"#,
+    r#"{"from":"server","message":{"jsonrpc":"2.0","method":"n","params":{"client_secret":"aKqZpWbXlRTvNcMd"}}}"#,
+    r#"{"from":"server","text":"aKqZpWbXlRTvNcMd Tr0ub4dor&3x"}"#,
+];
+
+fn text(exchanges: &[usize], unanswered: &[usize], messages: &[usize]) -> Vec<u8> {
+    let list = |from: &[&str], chosen: &[usize]| {
+        let chosen: Vec<_> = chosen.iter().map(|at| from[at % from.len()]).collect();
+        chosen.join(",\n    ")
+    };
+    format!(
+        "{{\n  \"version\": \"1\",\n  \"meta\": {{\"token\": \"s3cr3t-v4lue-9\"}},\n  \"exchanges\": [\n    {}\n  ],\n  \"messages\": [{}],\n  \"unanswered\": [ {} ]\n}}\n",
+        list(EXCHANGES, exchanges),
+        list(MESSAGES, messages),
+        list(UNANSWERED, unanswered),
+    )
+    .into_bytes()
+}
+
+fn redactor() -> Redactor {
+    Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
+}
+
+type Scrubbed = (String, Vec<Place>, Vec<(String, u64)>);
+
+fn told(text: Vec<u8>, places: Vec<Place>, redactor: &Redactor) -> Scrubbed {
+    let counts = redactor.counts().clone().into_iter().collect();
+    (String::from_utf8(text).unwrap(), places, counts)
+}
+
+fn whole(text: &[u8]) -> Scrubbed {
+    let (mut first, mut second) = (redactor(), redactor());
+    second.adopt(text);
+    document(&mut first, text).unwrap();
+    second.learn_from(&first);
+    let (new, places) = document(&mut second, text).unwrap();
+    told(new.into_owned(), places, &second)
+}
+
+fn both(redactor: &mut Redactor, text: &[u8]) -> (Vec<u8>, Vec<Place>) {
+    let (mut between, mut new, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let mut place = |place| places.push(place);
+    let mut write = |text: &[u8], _| between.write_all(text);
+    beside(redactor, text, &mut write, &mut place).unwrap();
+    let mut write = |text: &[u8], _| new.write_all(text);
+    within(redactor, between.as_slice(), &mut write, &mut place).unwrap();
+    (new, places)
+}
+
+fn streamed(text: &[u8]) -> Scrubbed {
+    let (mut first, mut second) = (redactor(), redactor());
+    check(text, &mut second).unwrap();
+    both(&mut first, text);
+    second.learn_from(&first);
+    let (new, places) = both(&mut second, text);
+    told(new, places, &second)
+}
+
+proptest! {
+    #[test]
+    fn a_few_exchanges_at_a_time_are_scrubbed_as_all_at_once(
+        exchanges in prop::collection::vec(0_usize..5, 0..12),
+        unanswered in prop::collection::vec(0_usize..2, 0..4),
+        messages in prop::collection::vec(0_usize..3, 0..6),
+    ) {
+        let text = text(&exchanges, &unanswered, &messages);
+        prop_assert_eq!(streamed(&text), whole(&text));
+    }
+}
+
+#[test]
+fn a_capture_is_scrubbed_as_all_at_once() {
+    let exchange = r#"{"request":{"id":1,"method":"x","params":{"password":"Tr0ub4dor&3x"}},"response":{"id":1,"result":"Tr0ub4dor&3x"}}"#;
+    let text = format!(
+        r#"{{"server_label":"fs","server_capabilities":{{}},"exchanges":[{}]}}"#,
+        [exchange; 9].join(",")
+    );
+    let scrubbed = streamed(text.as_bytes());
+    assert_eq!(scrubbed, whole(text.as_bytes()));
+    assert!(!scrubbed.0.contains("Tr0ub4dor"));
+}
+
+#[test]
+fn what_is_not_as_ours_is_left_to_who_reads_all_of_it() {
+    for text in [
+        r"[]",
+        r#"{"version":"2","exchanges":[]}"#,
+        r#"{"exchanges":[{"request":{},"response":{}}],"version":"1"}"#,
+        r#"{"version":"1","exchanges":[{"request":{}}]}"#,
+        r#"{"version":"1","exchanges":[],"messages":[{"from":"x"}]}"#,
+        r#"{"version":"1","exchanges":[]"#,
+    ] {
+        let told = check(text.as_bytes(), &mut redactor());
+        assert!(matches!(told, Err(StreamError::Whole)), "{text}");
+    }
+}

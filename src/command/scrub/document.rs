@@ -1,0 +1,173 @@
+//! Scrubbing a cassette or a capture, a few exchanges at a time where it is as ours are.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read as _, Seek as _, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use tapewright_schemas::recording::Document;
+use tapewright_schemas::redact::{Redactor, Rules};
+use tapewright_schemas::scrub::stream::{self, StreamError};
+use tapewright_schemas::scrub::{self, Place};
+
+use super::Found;
+use crate::files::{NewFile, spool, unreadable};
+
+/// Scrubs one file, or looks what there is to scrub.
+pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
+    match streamed(path, rules, check) {
+        Ok(found) => Ok(found),
+        Err(error) if matches!(error.downcast_ref(), Some(StreamError::Whole)) => {
+            whole(path, rules, check)
+        }
+        Err(error) => match error.downcast::<StreamError>() {
+            Ok(error) => Err(unreadable(path, &error.to_string(), HINT)),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
+    let io = |error: io::Error| unreadable(path, &error.to_string(), HINT);
+    let mut file = File::open(path).map_err(io)?;
+    let permissions = file.metadata().map_err(io)?.permissions();
+    let mut redactor = Redactor::new(Arc::clone(rules));
+    stream::check(&file, &mut redactor)?;
+    file.rewind()?;
+    // What stands before its name is found by the second reading.
+    let mut first = Redactor::new(Arc::clone(rules));
+    let mut found = Found::default();
+    if !both(&file, &mut first, &mut io::sink(), &mut |_| {})? {
+        return Ok(found);
+    }
+    redactor.learn_from(&first);
+    file.rewind()?;
+    // A member may be named by a secret, and its place is told.
+    let mut names = Redactor::new(Arc::clone(rules));
+    let mut place = |place: Place| found.place(check, || told(&mut names, place));
+    let changed = if check {
+        both(&file, &mut redactor, &mut io::sink(), &mut place)?
+    } else {
+        let mut new = NewFile::create(path)?;
+        let mut out = BufWriter::with_capacity(BUFFER, new.writer());
+        let changed = both(&file, &mut redactor, &mut out, &mut place)?;
+        out.flush()?;
+        drop(out);
+        if changed {
+            new.commit(Some(permissions))?;
+        }
+        changed
+    };
+    found.counts.clone_from(redactor.counts());
+    if changed && !found.any {
+        for kind in redactor.counts().keys() {
+            found.place(check, || ("#".to_owned(), kind.clone()));
+        }
+    }
+    Ok(found)
+}
+
+/// Goes over a document twice: what stands beside messages, then everything. Whether anything
+/// changed.
+fn both(
+    file: &File,
+    redactor: &mut Redactor,
+    out: &mut dyn Write,
+    place: &mut dyn FnMut(Place),
+) -> anyhow::Result<bool> {
+    let mut between = Between {
+        file,
+        same: 0,
+        spool: None,
+    };
+    let mut keep = |text: &[u8], same| between.keep(text, same);
+    let beside = stream::beside(redactor, file, &mut keep, place)?;
+    let spool = between.spool.map(BufWriter::into_inner).transpose();
+    let spool = spool.map_err(io::IntoInnerError::into_error)?;
+    let mut text = spool.as_ref().unwrap_or(file);
+    text.rewind()?;
+    let mut write = |text: &[u8], _| out.write_all(text);
+    Ok(stream::within(redactor, text, &mut write, place)? || beside)
+}
+
+/// What stands between the two readings: the file, until a piece of it becomes another. A spool
+/// from then on.
+struct Between<'f> {
+    file: &'f File,
+    // How much of it stays as it is.
+    same: u64,
+    spool: Option<BufWriter<File>>,
+}
+
+impl Between<'_> {
+    fn keep(&mut self, text: &[u8], same: bool) -> io::Result<()> {
+        if self.spool.is_none() && same {
+            self.same += text.len() as u64;
+            return Ok(());
+        }
+        if self.spool.is_none() {
+            self.spool = Some(self.begin()?);
+        }
+        self.spool
+            .as_mut()
+            .map_or(Ok(()), |spool| spool.write_all(text))
+    }
+
+    /// A spool that begins with what stays as it is.
+    fn begin(&self) -> io::Result<BufWriter<File>> {
+        let mut spool = BufWriter::with_capacity(BUFFER, spool().map_err(io::Error::other)?);
+        let mut file = self.file;
+        let here = file.stream_position()?;
+        file.rewind()?;
+        io::copy(&mut file.take(self.same), &mut spool)?;
+        file.seek(io::SeekFrom::Start(here))?;
+        Ok(spool)
+    }
+}
+
+/// How a place is told. A member may be named by a secret.
+fn told(names: &mut Redactor, place: Place) -> (String, String) {
+    let pointer = names.text(place.pointer.as_bytes());
+    (
+        format!("#{}", String::from_utf8_lossy(&pointer)),
+        place.kind,
+    )
+}
+
+fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
+    let io = |error: io::Error| unreadable(path, &error.to_string(), HINT);
+    let text = fs::read(path).map_err(io)?;
+    if let Err(error) = Document::read(text.clone()) {
+        return Err(unreadable(path, &error.to_string(), error.hint()));
+    }
+    let mut redactor = Redactor::new(Arc::clone(rules));
+    redactor.adopt(&text);
+    // What stands before its name is found by the second reading.
+    let mut first = Redactor::new(Arc::clone(rules));
+    if scrub::document(&mut first, &text).is_ok() {
+        redactor.learn_from(&first);
+    }
+    let (scrubbed, places) = scrub::document(&mut redactor, &text).map_err(|error| {
+        let hint = "write it without a byte order mark";
+        unreadable(path, &error.to_string(), hint)
+    })?;
+    let mut names = Redactor::new(Arc::clone(rules));
+    let mut found = Found {
+        counts: redactor.counts().clone(),
+        ..Found::default()
+    };
+    for place in places {
+        found.place(check, || told(&mut names, place));
+    }
+    if !check && *scrubbed != *text {
+        let permissions = fs::metadata(path).map_err(io)?.permissions();
+        let mut new = NewFile::create(path)?;
+        new.writer().write_all(&scrubbed)?;
+        new.commit(Some(permissions))?;
+    }
+    Ok(found)
+}
+
+const HINT: &str = "name a tape, a cassette or a capture";
+/// How much is written at once, in bytes.
+const BUFFER: usize = 1 << 18;
