@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let path = recording.path.clone();
     let micros = u64::try_from(arguments.hang_after.as_micros()).unwrap_or(u64::MAX);
     let mut fold = Fold::new(recording.timed()).with_hangs_after(Offset(micros));
-    let frame = recording.events(|event| {
-        fold.observe(event);
+    let frame = recording.messages(|event, envelope| {
+        fold.observe_message(event, envelope);
         Ok(())
     })?;
     let mut report = fold.finish(kind, &frame.header, &frame.ending);

@@ -104,6 +104,12 @@ impl Fold {
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) {
+        self.observe_message(event, None);
+    }
+
+    /// As [`observe`](Self::observe), with the event's message taken apart where somebody did so
+    /// already.
+    pub fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.backwards += u64::from(event.at < self.last);
         self.last = self.last.max(event.at);
         self.ends.observe(event);
@@ -124,7 +130,7 @@ impl Fold {
                 totals.messages += 1;
                 totals.bytes += payload.wire_len();
                 match payload {
-                    Payload::Whole(bytes) => self.payload(event, bytes),
+                    Payload::Whole(bytes) => self.payload(event, bytes, message),
                     Payload::Clipped { .. } => self.clipped += 1,
                 }
             }
@@ -261,14 +267,21 @@ impl Fold {
         all.into_iter().map(shown).collect()
     }
 
-    fn payload(&mut self, event: &Event, bytes: &[u8]) {
-        let envelope = Envelope::parse(bytes);
-        self.hangs.observe(event, Some(&envelope));
+    fn payload(&mut self, event: &Event, bytes: &[u8], message: Option<&Envelope<'_>>) {
+        let parsed;
+        let envelope = match message {
+            Some(envelope) => envelope,
+            None => {
+                parsed = Envelope::parse(bytes);
+                &parsed
+            }
+        };
+        self.hangs.observe(event, Some(envelope));
         match envelope.kind {
             Kind::Batch { members } if members > 0 => for_each_message(bytes, |one| {
                 self.message(event, &Envelope::parse(one), one);
             }),
-            _ => self.message(event, &envelope, bytes),
+            _ => self.message(event, envelope, bytes),
         }
     }
 
@@ -310,7 +323,8 @@ impl Fold {
             calls.shown.count += 1;
             calls.shown.request_bytes += text.len() as u64;
         }
-        let id_text = json::find(text, &["id"]).unwrap_or(b"null");
+        // It has an envelope: it is JSON.
+        let id_text = json::valid_member(text, "id").unwrap_or(b"null");
         let asked = Asked {
             open: Open::new(0, event, event.era),
             dir: event.dir,
@@ -337,7 +351,7 @@ impl Fold {
             return;
         };
         if let Some(calls) = self.methods.get_mut(asked.method) {
-            let tool_error = result.and_then(|result| json::find(result, &["isError"]));
+            let tool_error = result.and_then(|result| json::valid_member(result, "isError"));
             calls.shown.answered += 1;
             calls.shown.errors += u64::from(error);
             calls.shown.tool_errors += u64::from(tool_error == Some(b"true"));
