@@ -149,10 +149,16 @@ fn existing(named: &Path) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
+/// A recording, opened to be read by who takes care of its length.
+pub(crate) fn opened(named: &Path) -> anyhow::Result<(PathBuf, File)> {
+    let path = existing(named)?;
+    let file = open(&path)?;
+    Ok((path, file))
+}
+
 /// The bytes of a recording, and the file that they stand in.
 pub(crate) fn whole(named: &Path) -> anyhow::Result<(PathBuf, Vec<u8>)> {
-    let path = existing(named)?;
-    let mut file = open(&path)?;
+    let (path, mut file) = opened(named)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
         .map_err(|error| io_error(&path, &error))?;

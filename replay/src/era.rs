@@ -12,7 +12,7 @@ use tapewright_schemas::era::own_version;
 use tapewright_schemas::json as text;
 
 use crate::index::is_by_method;
-use crate::script::{Script, Take};
+use crate::script::{Response, Script, Take};
 
 /// What a client of the other era gets.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,11 +114,12 @@ impl Eras {
     /// Looks through the requests, once for each recording.
     pub(crate) fn of(script: &Script) -> Self {
         let mut eras = Self::default();
-        for take in &script.takes {
-            if is_refused_probe(script, take) {
+        let mut reader = script.text.reader();
+        for take in script.takes.iter() {
+            if is_refused_probe(script, &take) {
                 continue;
             }
-            let params = take.params.map(|span| script.source(span));
+            let params = take.params.map(|span| reader.read(span));
             if let Some(version) = params.and_then(own_version) {
                 eras.stateless = true;
                 if let Value::String(version) = value(version)
@@ -128,7 +129,7 @@ impl Eras {
                 }
             }
             if eras.handshake.is_none() && script.method_name(take.method) == b"initialize" {
-                eras.handshake = Some(agreed(script, take));
+                eras.handshake = Some(agreed(script, &take));
             }
         }
         eras
@@ -139,18 +140,22 @@ impl Eras {
 /// is an error, or never came. What followed tells the era of the recording.
 fn is_refused_probe(script: &Script, take: &Take) -> bool {
     let probe = is_by_method(script.method_name(take.method));
-    let result = take.response.and_then(|response| {
+    let has_result = |response: Response| {
         let text = script.source(response.span);
-        text::find(text, &["result"])
-    });
-    probe && result.is_none()
+        text::find(&text, &["result"]).is_some()
+    };
+    probe && !take.response.is_some_and(has_result)
 }
 
 /// The revision that the answer to a handshake names.
 fn agreed(script: &Script, take: &Take) -> String {
     const PATH: [&str; 2] = ["result", "protocolVersion"];
     let response = take.response.map(|response| script.source(response.span));
-    match response.and_then(|text| text::find(text, &PATH)).map(value) {
+    match response
+        .as_deref()
+        .and_then(|text| text::find(text, &PATH))
+        .map(value)
+    {
         Some(Value::String(version)) => version,
         _ => String::new(),
     }

@@ -10,12 +10,15 @@ use tapewright_schemas::event::{Direction, ResponseHead};
 use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::recording::FileKind;
 
+use crate::source::Source;
+use crate::takes::Takes;
+
 /// A loaded recording. Immutable, and shared by all sessions that play it.
 #[derive(Debug)]
 pub struct Script {
-    pub(crate) text: Bytes,
+    pub(crate) text: Source,
     pub(crate) kind: FileKind,
-    pub(crate) takes: Vec<Take>,
+    pub(crate) takes: Takes,
     pub(crate) cues: Vec<Cue>,
     pub(crate) asides: Vec<Aside>,
     pub(crate) methods: Methods,
@@ -78,7 +81,7 @@ pub(crate) enum TakePlace {
     /// At this place of `probes`.
     Probe(usize),
     /// At this place of `unanswered`, for this reason.
-    Unanswered(usize, String),
+    Unanswered(usize, Box<str>),
 }
 
 impl TakePlace {
@@ -223,38 +226,30 @@ impl Script {
         Some(Recorded {
             took: take.took_us.map(Duration::from_micros),
             unanswered: match &take.place {
-                TakePlace::Unanswered(_, why) => Some(why.clone()),
+                TakePlace::Unanswered(_, why) => Some(why.to_string()),
                 TakePlace::Exchange(_) | TakePlace::Probe(_) => None,
             },
             head: take
                 .head
-                .and_then(|span| serde_json::from_slice(self.source(span)).ok()),
-            params: take.params.map(|span| self.share(span)),
+                .and_then(|span| serde_json::from_slice(&self.source(span)).ok()),
+            params: take.params.map(|span| self.source(span)),
         })
     }
 
-    pub(crate) fn take(&self, ordinal: usize) -> Option<&Take> {
+    pub(crate) fn take(&self, ordinal: usize) -> Option<Take> {
         self.takes.get(ordinal)
     }
 
-    pub(crate) fn source(&self, span: Span) -> &[u8] {
-        span.of(&self.text)
-    }
-
-    /// The bytes of a span, shared.
-    pub(crate) fn share(&self, span: Span) -> Bytes {
-        if span.start <= span.end && span.end <= self.text.len() {
-            self.text.slice(span.start..span.end)
-        } else {
-            Bytes::new()
-        }
+    /// The bytes of a span: shared, or read from the file.
+    pub(crate) fn source(&self, span: Span) -> Bytes {
+        self.text.read(span)
     }
 
     /// The bytes of a message, shared.
     pub(crate) fn words(&self, words: &Words) -> Bytes {
         match words {
             Words::Kept(bytes) => bytes.clone(),
-            Words::Span(span) => self.share(*span),
+            Words::Span(span) => self.source(*span),
         }
     }
 
@@ -270,7 +265,7 @@ impl Script {
     /// What a take asks for, where its method has such a thing: a tool, a prompt, a URI.
     pub(crate) fn target_of(&self, take: &Take) -> Option<String> {
         let params = self.source(take.params?);
-        let name = json::find(params, &["name"]).or_else(|| json::find(params, &["uri"]))?;
+        let name = json::find(&params, &["name"]).or_else(|| json::find(&params, &["uri"]))?;
         match RequestId::of_source(name) {
             RequestId::Text(name) => Some(name.into_owned()),
             _ => None,

@@ -24,7 +24,7 @@ pub(super) fn kinds(script: &Script) -> Vec<AsideKind> {
         let Words::Span(span) = words else {
             return AsideKind::Noise;
         };
-        match Envelope::of_json(script.source(*span)).kind {
+        match Envelope::of_json(&script.source(*span)).kind {
             Kind::Notification { method, .. } => AsideKind::Notification(method.into_owned()),
             Kind::Request { id, .. } => AsideKind::Request(IdKey::exact(&id)),
             Kind::Response { id, .. } => AsideKind::Response(IdKey::exact(&id)),

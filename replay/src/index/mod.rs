@@ -17,11 +17,13 @@ mod chains;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use bytes::Bytes;
 use tapewright_schemas::era::own_version;
-use tapewright_schemas::json;
+use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::redact::Redactor;
 
 use crate::era::Eras;
@@ -75,7 +77,7 @@ pub(crate) struct Loose {
     /// The sets of places that hold patterns, per method.
     pub(crate) patterns: HashMap<MethodId, Vec<Vec<u64>>>,
     /// Requests that were redacted when they were read.
-    redacted: HashMap<u32, Vec<u8>>,
+    redacted: HashMap<u32, Bytes>,
     /// The placeholders that requests hold, so that live ones get other numbers.
     pub(crate) placeholders: Vec<u8>,
 }
@@ -91,41 +93,44 @@ impl Index {
     /// Makes a script searchable.
     #[must_use]
     pub fn new(script: Arc<Script>, options: Arc<Options>) -> Self {
-        let count = script.takes.len();
         let mut index = Self {
             asides: aside::kinds(&script),
             exact: Chains::default(),
-            by_method: Chains::with_capacity(0),
+            by_method: Chains::default(),
             eras: OnceLock::new(),
             loose: OnceLock::new(),
             claims: Mutex::default(),
             script,
             options,
         };
-        let (mut exact, mut by_method) = (Chains::with_capacity(count), Chains::default());
-        for (ordinal, take) in numbered(&index.script) {
-            if index.is_skipped(take) {
+        index.by_method = Chains::of(index.method_keys());
+        index.exact = Chains::of(index.exact_keys());
+        index
+    }
+
+    /// The keys of all takes by their methods.
+    fn method_keys(&self) -> Vec<(u64, u32)> {
+        let mut keys = Vec::with_capacity(self.script.takes.len());
+        for (ordinal, take) in numbered(&self.script) {
+            if self.is_skipped(&take) {
                 continue;
             }
-            index.each_key(take, |session| {
-                by_method.push(method_key(take.method, session), ordinal);
+            self.each_key(&take, |session| {
+                keys.push((method_key(take.method, session), ordinal));
             });
         }
-        for (key, ordinal) in index.exact_keys() {
-            exact.push(key, ordinal);
-        }
-        index.exact = exact;
-        index.by_method = by_method;
-        index
+        keys
     }
 
     /// The keys of all takes that are found by their parameters, in recorded order. Much to
     /// do for a long recording, and shared among threads.
     fn exact_keys(&self) -> Vec<(u64, u32)> {
-        let takes: Vec<_> = numbered(&self.script).collect();
-        let threads = threads(takes.len() * TAKE);
-        let share = takes.len().div_ceil(threads).max(1);
-        let mut shares = takes.chunks(share);
+        let count = self.script.takes.len();
+        let threads = threads(count * TAKE);
+        let share = count.div_ceil(threads).max(1);
+        let mut shares = (0..count)
+            .step_by(share)
+            .map(|first| first..(first + share).min(count));
         let Some(first) = shares.next() else {
             return Vec::new();
         };
@@ -144,19 +149,26 @@ impl Index {
         })
     }
 
-    fn exact_keys_of(&self, takes: &[(u32, &Take)]) -> Vec<(u64, u32)> {
+    fn exact_keys_of(&self, takes: Range<usize>) -> Vec<(u64, u32)> {
         let mut keys = Vec::with_capacity(takes.len());
         let mut form = Vec::new();
-        for (ordinal, take) in takes {
-            if self.is_skipped(take) || is_by_method(self.script.method_name(take.method)) {
+        let mut reader = self.script.text.reader();
+        for at in takes {
+            let Some(take) = self.script.take(at) else {
+                continue;
+            };
+            if self.is_skipped(&take) || is_by_method(self.script.method_name(take.method)) {
                 continue;
             }
+            let Ok(ordinal) = u32::try_from(at) else {
+                continue;
+            };
             form.clear();
-            let params = self.params(take);
+            let params = take.params.map(|span| reader.read(span));
             self.write_form(Level::Exact, take.method, params, None, None, &mut form);
-            self.each_key(take, |session| {
+            self.each_key(&take, |session| {
                 let key = key(Level::Exact, session, take.method, 0, &form);
-                keys.push((key, *ordinal));
+                keys.push((key, ordinal));
             });
         }
         keys
@@ -188,15 +200,17 @@ impl Index {
     }
 
     /// Recorded parameters, as they stand in the file.
-    pub(crate) fn params(&self, take: &Take) -> Option<&[u8]> {
+    pub(crate) fn params(&self, take: &Take) -> Option<Bytes> {
         take.params.map(|span| self.script.source(span))
     }
 
     /// Recorded parameters, redacted.
-    pub(crate) fn redacted_params(&self, ordinal: u32, take: &Take) -> Option<Cow<'_, [u8]>> {
+    pub(crate) fn redacted_params(&self, ordinal: u32, take: &Take) -> Option<Bytes> {
         match self.loose().redacted.get(&ordinal) {
-            Some(request) => json::find(request, &["params"]).map(Cow::Borrowed),
-            None => self.params(take).map(Cow::Borrowed),
+            Some(request) => {
+                json::find(request, &["params"]).map(|params| request.slice_ref(params))
+            }
+            None => self.params(take),
         }
     }
 
@@ -244,16 +258,17 @@ impl Index {
             return form;
         };
         if level == Level::Exact {
+            let params = self.params(&take);
             self.write_form(
                 level,
                 take.method,
-                self.params(take),
+                params.as_deref(),
                 None,
                 masks,
                 &mut form,
             );
         } else {
-            let params = self.redacted_params(ordinal, take);
+            let params = self.redacted_params(ordinal, &take);
             self.write_form(
                 level,
                 take.method,
@@ -282,11 +297,13 @@ impl Index {
         // A client may ask in another order.
         redactor.stop_learning();
         let mut form = Vec::new();
+        let mut keys = Vec::new();
+        let mut reader = self.script.text.reader();
         for (ordinal, take) in numbered(&self.script) {
-            if self.is_skipped(take) {
+            if self.is_skipped(&take) {
                 continue;
             }
-            let request = self.script.source(take.request);
+            let request = reader.read(take.request);
             if crate::json::is_likely_redacted(request) {
                 redactor.adopt(request);
                 loose.placeholders.extend_from_slice(request);
@@ -294,7 +311,7 @@ impl Index {
             }
             let redacted = redactor.json(request).unwrap_or(Cow::Borrowed(request));
             let params = match &redacted {
-                Cow::Borrowed(_) => self.params(take),
+                Cow::Borrowed(_) => take.params.map(|params| part_of(request, &take, params)),
                 Cow::Owned(text) => json::find(text, &["params"]),
             };
             let mut levels = self.levels().to_vec();
@@ -304,27 +321,26 @@ impl Index {
             for level in levels {
                 form.clear();
                 self.write_form(level, take.method, params, None, None, &mut form);
-                self.each_key(take, |session| {
-                    loose
-                        .chains
-                        .push(key(level, session, take.method, 0, &form), ordinal);
+                self.each_key(&take, |session| {
+                    keys.push((key(level, session, take.method, 0, &form), ordinal));
                 });
             }
             if self.options.mode != MatchMode::Strict
                 && let Some(places) = patterns(params)
             {
-                self.add_pattern(&mut loose, ordinal, take, params, places);
+                self.add_pattern((&mut loose, &mut keys), ordinal, &take, params, places);
             }
             if let Cow::Owned(text) = redacted {
-                loose.redacted.insert(ordinal, text);
+                loose.redacted.insert(ordinal, text.into());
             }
         }
+        loose.chains = Chains::of(keys);
         loose
     }
 
     fn add_pattern(
         &self,
-        loose: &mut Loose,
+        (loose, keys): (&mut Loose, &mut Vec<(u64, u32)>),
         ordinal: u32,
         take: &Take,
         params: Option<&[u8]>,
@@ -343,10 +359,8 @@ impl Index {
         let mut form = Vec::new();
         self.write_form(Level::Pattern, take.method, params, None, masks, &mut form);
         self.each_key(take, |session| {
-            loose.chains.push(
-                key(Level::Pattern, session, take.method, number, &form),
-                ordinal,
-            );
+            let key = key(Level::Pattern, session, take.method, number, &form);
+            keys.push((key, ordinal));
         });
     }
 
@@ -409,8 +423,17 @@ impl Index {
 }
 
 /// The takes with their ordinals.
-fn numbered(script: &Script) -> impl Iterator<Item = (u32, &Take)> {
-    (0..).zip(&script.takes)
+fn numbered(script: &Script) -> impl Iterator<Item = (u32, Take)> + '_ {
+    (0..).zip(script.takes.iter())
+}
+
+/// A part of a request that is at hand.
+fn part_of<'r>(request: &'r [u8], take: &Take, part: Span) -> &'r [u8] {
+    let here = Span {
+        start: part.start.saturating_sub(take.request.start),
+        end: part.end.saturating_sub(take.request.start),
+    };
+    here.of(request)
 }
 
 /// Whether a request is found by its method alone: what a client says about itself
@@ -482,8 +505,7 @@ mod tests {
         let script = Arc::new(Script::load(text.into_bytes()).unwrap());
         let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
         let index = Index::new(Arc::clone(&script), Arc::new(Options::new(rules)));
-        let takes: Vec<_> = numbered(&script).collect();
-        assert_eq!(takes.len(), 9_000);
-        assert_eq!(index.exact_keys(), index.exact_keys_of(&takes));
+        assert_eq!(script.takes.len(), 9_000);
+        assert_eq!(index.exact_keys(), index.exact_keys_of(0..9_000));
     }
 }

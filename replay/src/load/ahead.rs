@@ -167,9 +167,11 @@ mod tests {
         scanner.next_token().unwrap();
         let mut scan = Scan::amid(text, scanner);
         let whole = read_from(&mut scan, guesses).is_ok();
-        let drafts = scan.parts.exchanges.iter().flatten();
-        let read = drafts
-            .map(|draft| (scan.methods.name(draft.method).to_vec(), draft.request))
+        let read = scan
+            .parts
+            .exchanges
+            .requests()
+            .map(|(method, request)| (scan.methods.name(method).to_vec(), request))
             .collect();
         let end = if whole { scan.scanner.offset() } else { 0 };
         (read, end, whole)

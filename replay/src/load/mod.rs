@@ -6,9 +6,11 @@
 
 mod ahead;
 mod arrange;
+mod disk;
 mod scan;
 
-use std::io::{self, Cursor};
+use std::fs::File;
+use std::io::{self, Cursor, Read as _, Seek as _};
 
 use bytes::Bytes;
 use tapewright_schemas::cassette::Projector;
@@ -19,6 +21,9 @@ use crate::script::Script;
 
 pub(crate) use ahead::threads;
 
+/// A file without a name, for what does not fit into memory.
+pub type Spool<'s> = dyn Fn() -> io::Result<File> + 's;
+
 /// Why a recording cannot be served.
 ///
 /// Each message completes "cannot read the file: …".
@@ -28,6 +33,9 @@ pub enum LoadError {
     /// A cassette or a capture that is none.
     #[error(transparent)]
     Document(#[from] DocumentError),
+    /// It cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// It could not be projected.
     #[error("its exchanges could not be put together")]
     Projection(#[source] io::Error),
@@ -36,7 +44,40 @@ pub enum LoadError {
     Tape(#[from] ReadError),
 }
 
+/// From how many bytes on a file stays on the disk.
+const LONG: u64 = 4 << 20;
+
 impl Script {
+    /// Reads a tape, a cassette or a capture, told apart by what is in it. A long recording stays
+    /// in its file, which is held open, or on a spool.
+    pub fn open(mut file: File, spool: &Spool<'_>) -> Result<Self, LoadError> {
+        if cfg!(unix) && file.metadata()?.len() >= LONG {
+            return Self::open_long(file, spool);
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        Self::load(text)
+    }
+
+    /// As [`open`](Self::open), of a file that is long.
+    fn open_long(mut file: File, spool: &Spool<'_>) -> Result<Self, LoadError> {
+        if disk::is_tape(&file)? {
+            let mut script = disk::read(disk::cassette_of(file, spool)?)?;
+            if let Some(script) = &mut script {
+                script.kind = FileKind::Tape;
+            }
+            return script.ok_or_else(|| LoadError::Document(DocumentError::Unknown));
+        }
+        if let Some(script) = disk::read(file.try_clone()?)? {
+            return Ok(script);
+        }
+        // A capture, or one that is not as ours are.
+        file.rewind()?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        Self::load(text)
+    }
+
     /// Reads a tape, a cassette or a capture, told apart by what is in it.
     pub fn load(file: impl Into<Bytes>) -> Result<Self, LoadError> {
         let file = file.into();

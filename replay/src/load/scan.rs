@@ -14,6 +14,7 @@ use tapewright_schemas::slices::Part as _;
 use super::ahead::{self, Piece};
 use super::arrange::{Draft, Entry, Parts, arrange};
 use crate::script::{MethodId, Methods, Response, Script, Words};
+use crate::source::Source;
 
 /// Reads a cassette. The error is a first guess; a reader that walks the file again can
 /// tell the place of most mistakes better.
@@ -42,7 +43,7 @@ pub(super) fn read(file: &Bytes) -> Result<Script, DocumentError> {
         return Err(DocumentError::Unknown);
     }
     let Scan { parts, methods, .. } = scan;
-    Ok(arrange(text.clone(), parts, methods))
+    Ok(arrange(Source::Memory(text.clone()), parts, methods))
 }
 
 /// Why a scan went no further.
@@ -62,8 +63,8 @@ pub(super) struct Scan<'t> {
     pub(super) scanner: Scanner<'t>,
     pub(super) parts: Parts,
     pub(super) methods: Methods,
-    version: bool,
-    exchanges: bool,
+    pub(super) version: bool,
+    pub(super) exchanges: bool,
 }
 
 /// The start of a value, or all of one that has no parts.
@@ -107,11 +108,13 @@ impl<'t> Scan<'t> {
                 draft.method = here.copied().unwrap_or(draft.method);
             }
         }
-        self.parts.exchanges.push(drafts);
+        for draft in drafts {
+            self.parts.exchanges.push(draft);
+        }
         self.scanner = piece.scanner;
     }
 
-    fn root(&mut self) -> Result<(), Stop> {
+    pub(super) fn root(&mut self) -> Result<(), Stop> {
         let Value::Object(_) = self.value()? else {
             return Err(Stop::Shape("must be an object"));
         };
@@ -476,7 +479,7 @@ impl<'t> Scan<'t> {
     /// Which element is being read.
     fn pointer(&self) -> String {
         if self.exchanges {
-            let read: usize = self.parts.exchanges.iter().map(Vec::len).sum();
+            let read = self.parts.exchanges.len();
             format!("/exchanges/{read}")
         } else {
             String::new()

@@ -249,7 +249,9 @@ impl Matcher {
             let target = named::recorded_target(&self.index, expected);
             let take = script.take(expected as usize);
             Reason::OutOfOrder {
-                expected: take.map_or_else(String::new, |take| take.place.pointer()),
+                expected: take
+                    .as_ref()
+                    .map_or_else(String::new, |take| take.place.pointer()),
                 expected_method: take.map_or_else(String::new, |take| {
                     String::from_utf8_lossy(script.method_name(take.method)).into_owned()
                 }),
@@ -301,7 +303,7 @@ impl Matcher {
             let Some(take) = index.script.take(ordinal as usize) else {
                 continue;
             };
-            let recorded = index.redacted_params(ordinal, take);
+            let recorded = index.redacted_params(ordinal, &take);
             let recorded = recorded.as_deref().filter(|params| *params != b"null");
             if recorded.is_some_and(|recorded| recorded.len() > LONGEST_BYTES) {
                 continue;
@@ -313,7 +315,7 @@ impl Matcher {
                 &comparison,
             );
             found.push(Near {
-                place: place_of(take),
+                place: place_of(&take),
                 used: self.is_used(ordinal),
                 differences,
             });

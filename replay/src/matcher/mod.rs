@@ -157,7 +157,7 @@ impl Matcher {
             script.take(*earlier as usize).is_some_and(|one| {
                 !self.is_used(*earlier)
                     && one.session == take.session
-                    && !self.index.is_skipped(one)
+                    && !self.index.is_skipped(&one)
                     // What was in flight at the same time may change places.
                     && one.answered < take.asked
             })

@@ -1,7 +1,5 @@
 //! What requests ask for by name: which tools and prompts a recording knows.
 
-use std::borrow::Cow;
-
 use tapewright_schemas::json as text;
 
 use super::search::member;
@@ -90,6 +88,6 @@ pub(super) fn short(name: &str) -> String {
 
 fn recorded_name(index: &Index, ordinal: u32, name: &str) -> Option<String> {
     let take = index.script.take(ordinal as usize)?;
-    let params: Cow<'_, [u8]> = index.redacted_params(ordinal, take)?;
+    let params = index.redacted_params(ordinal, &take)?;
     text_of(Some(&params), name)
 }

@@ -1,8 +1,8 @@
 //! Walking the lists of takes that a request may be.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tapewright_schemas::json;
 
 use super::bind::{Pair, mark, placeholders};
@@ -145,7 +145,7 @@ impl Matcher {
         let index = Arc::clone(&self.index);
         let pairs = |ordinal: u32| {
             let take = index.script.take(ordinal as usize);
-            let params = take.and_then(|take| index.redacted_params(ordinal, take));
+            let params = take.and_then(|take| index.redacted_params(ordinal, &take));
             let recorded = placeholders(params.as_deref()).into_iter();
             Some(recorded.zip(live.iter().map(|one| mark(one))).collect())
         };
@@ -326,8 +326,8 @@ const COUNT_LIMIT: usize = 10_000;
 /// those that stand for any text that fits them cannot stand for it.
 fn captured(index: &Index, ordinal: u32, live: Option<&[u8]>) -> Option<Vec<Pair>> {
     let take = index.script.take(ordinal as usize)?;
-    let recorded = index.redacted_params(ordinal, take);
-    let recorded: Cow<'_, [u8]> = recorded.unwrap_or(Cow::Borrowed(b"{}"));
+    let recorded = index.redacted_params(ordinal, &take);
+    let recorded = recorded.unwrap_or(Bytes::from_static(b"{}"));
     let recorded = Tree::read(&recorded).ok()?;
     let live = Tree::read(live.unwrap_or(b"{}")).ok()?;
     let mut found = Vec::new();

@@ -122,7 +122,7 @@ impl Player {
         }
         self.reach(now, take.asked);
         if self.index.options.unanswered == Unanswered::Error
-            && let Some(why) = Self::unanswered(take)
+            && let Some(why) = Self::unanswered(&take)
         {
             let why = why.to_owned();
             let method = self.matcher.shown(method);
@@ -135,9 +135,11 @@ impl Player {
             memchr::memmem::find(params, b"progressToken")?;
             json::find(params, &["_meta", "progressToken"]).map(Bytes::copy_from_slice)
         };
-        let recorded_token = token(take.params.map(|span| script.source(span)));
+        let recorded = take.params.map(|span| script.source(span));
+        let recorded_token = token(recorded.as_deref());
+        let recorded_id = take.id.map(|span| script.source(span));
         self.names.request(
-            take.id.map(|span| script.source(span)),
+            recorded_id.as_deref(),
             &id,
             recorded_token.as_deref(),
             token(params),
@@ -149,7 +151,7 @@ impl Player {
             .or_default()
             .push(number);
         self.scenes
-            .insert(number, Scene::new(ordinal, take, id, now));
+            .insert(number, Scene::new(ordinal, &take, id, now));
         self.schedule(number);
     }
 

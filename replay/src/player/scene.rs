@@ -152,7 +152,7 @@ impl Player {
         };
         let reached = self.reached.map(|(moment, _)| moment);
         let hangs = self.index.options.unanswered == Unanswered::Hang;
-        let Stretch { stop, passed } = scene.advance(&script, take, reached, hangs);
+        let Stretch { stop, passed } = scene.advance(&script, &take, reached, hangs);
         match stop {
             Stop::At(_) | Stop::Ever => {}
             Stop::Waits { cue } => {
@@ -186,8 +186,8 @@ impl Player {
         let script = std::sync::Arc::clone(&self.index.script);
         let scene = self.scenes.get_mut(&due.scene)?;
         let take = script.take(scene.take)?;
-        let Some(cue) = script.cues(take).get(scene.next) else {
-            let output = self.response(due.scene, take);
+        let Some(cue) = script.cues(&take).get(scene.next) else {
+            let output = self.response(due.scene, &take);
             self.drop_scene(due.scene);
             return output;
         };
@@ -247,7 +247,7 @@ impl Player {
     fn response(&self, number: u64, take: &Take) -> Option<Output> {
         let scene = self.scenes.get(&number)?;
         let response = take.response?;
-        let whole = self.index.script.share(response.span);
+        let whole = self.index.script.source(response.span);
         let message = on_one_line(whole.clone());
         let span = if message.len() == whole.len() {
             response.id.map(|id| Span {
@@ -292,7 +292,7 @@ impl Player {
     /// server whose id has this key.
     pub(super) fn recorded_reply(&self, take: usize, key: IdKey) -> Option<Bytes> {
         let script = &self.index.script;
-        let cues = script.cues(script.take(take)?).iter();
+        let cues = script.cues(&script.take(take)?).iter();
         cues.filter(|cue| cue.dir == Direction::ToServer)
             .map(|cue| script.words(&cue.words))
             .find(|words| json::find(words, &["id"]).is_some_and(|id| IdKey::exact_of(id) == key))
@@ -326,7 +326,10 @@ impl Player {
             return;
         };
         let take = script.take(scene.take);
-        if let Some(cue) = take.and_then(|take| script.cues(take).get(scene.next)) {
+        if let Some(cue) = take
+            .as_ref()
+            .and_then(|take| script.cues(take).get(scene.next))
+        {
             self.pending.remove(&(cue.when, number));
             scene.from = now;
             scene.from_us = cue.after.map_or(cue.when.at_us, |after| after.at_us);
@@ -341,7 +344,10 @@ impl Player {
             return;
         };
         let take = script.take(scene.take);
-        if let Some(cue) = take.and_then(|take| script.cues(take).get(scene.next)) {
+        if let Some(cue) = take
+            .as_ref()
+            .and_then(|take| script.cues(take).get(scene.next))
+        {
             self.pending.remove(&(cue.when, number));
             scene.from = now;
             scene.from_us = cue.when.at_us;
@@ -360,7 +366,7 @@ impl Player {
         let Some(take) = script.take(scene.take) else {
             return false;
         };
-        let rest = script.cues(take).get(scene.next..).unwrap_or_default();
+        let rest = script.cues(&take).get(scene.next..).unwrap_or_default();
         rest.iter().any(|cue| {
             cue.dir == Direction::ToServer
                 && wait(&script.words(&cue.words), scene) == Some(Wait::Cancel)
@@ -383,7 +389,7 @@ impl Player {
         let Some(take) = script.take(scene.take) else {
             return;
         };
-        let next = script.cues(take).get(scene.next);
+        let next = script.cues(&take).get(scene.next);
         if let Some(after) = next.and_then(|cue| cue.after) {
             self.held.remove(&(after, number));
         }

@@ -138,7 +138,7 @@ pub fn verify(
     let mut findings = Findings::default();
     let mut redactor = Redactor::new(Arc::clone(&options.rules));
     // So that live secrets get numbers that no recorded one has.
-    redactor.adopt(&script.text);
+    redactor.adopt(&script.text.whole());
     for takes in sessions(script) {
         let mut session = Session {
             script,
@@ -155,9 +155,9 @@ pub fn verify(
                 continue;
             };
             let check = session
-                .check(upstream, take, ordinal, greeted, &mut findings.fresh)
+                .check(upstream, &take, ordinal, greeted, &mut findings.fresh)
                 .map_err(|source| VerifyError::Client {
-                    place: format!("{} ({})", take.place.pointer(), script.method_of(take)),
+                    place: format!("{} ({})", take.place.pointer(), script.method_of(&take)),
                     source,
                 })?;
             each(&check);
@@ -204,10 +204,10 @@ impl Session<'_> {
             .filter_map(|take| self.script.take(*take))
             .any(|take| {
                 let params = take.params.map(|span| self.script.source(span));
-                let method = self.script.method_of(take);
+                let method = self.script.method_of(&take);
                 matches!(method.as_str(), "initialize" | "server/discover")
                     || params.is_some_and(|params| {
-                        tapewright_schemas::era::own_version(params).is_some()
+                        tapewright_schemas::era::own_version(&params).is_some()
                     })
             })
     }
@@ -237,7 +237,7 @@ impl Session<'_> {
             Some(client) => client,
             None => self.client.insert(self.begin(upstream, greeted)?),
         };
-        let recorded = self.script.share(response.span);
+        let recorded = self.script.source(response.span);
         let id = client.fresh_id();
         let request = match sendable(prepare(self.script, take, id, &self.names)) {
             Ok(request) => request,
@@ -288,7 +288,7 @@ impl Session<'_> {
 /// Why a take without an answer is not verified.
 fn unanswered(take: &Take) -> String {
     let why = match &take.place {
-        TakePlace::Unanswered(_, why) => why.as_str(),
+        TakePlace::Unanswered(_, why) => why,
         TakePlace::Exchange(_) | TakePlace::Probe(_) => "no answer",
     };
     format!("it was recorded without an answer ({why})")

@@ -22,7 +22,7 @@ pub(super) enum Prepared {
 /// Puts the live id, and what the live server calls things, into a recorded request.
 pub(super) fn prepare(script: &Script, take: &Take, id: u64, names: &Names) -> Prepared {
     let text = script.source(take.request);
-    let text = compact(text);
+    let text = compact(&text);
     let Ok(tree) = Tree::read(&text) else {
         return Prepared::Strange;
     };

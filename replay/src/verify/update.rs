@@ -33,21 +33,24 @@ impl Findings {
         let mut edits: Vec<(Span, Vec<u8>)> = Vec::new();
         for (ordinal, live) in &self.fresh {
             let take = script.take(*ordinal);
-            let Some((take, response)) = take.and_then(|take| Some((take, take.response?))) else {
+            let Some((take, response)) =
+                take.and_then(|take| take.response.map(|response| (take, response)))
+            else {
                 continue;
             };
             let id = response.id.or(take.id).map(|span| script.source(span));
-            edits.push((response.span, with_id(live, id)));
+            edits.push((response.span, with_id(live, id.as_deref())));
         }
         edits.sort_by_key(|(span, _)| span.start);
-        let mut out = Vec::with_capacity(script.text.len());
+        let text = script.text.whole();
+        let mut out = Vec::with_capacity(text.len());
         let mut at = 0;
         for (span, live) in edits {
-            out.extend_from_slice(script.text.part(at..span.start));
+            out.extend_from_slice(text.part(at..span.start));
             out.extend_from_slice(&live);
             at = span.end;
         }
-        out.extend_from_slice(script.text.part(at..));
+        out.extend_from_slice(text.part(at..));
         // White space around the text was left out when it was read.
         out.push(b'\n');
         Ok(out)

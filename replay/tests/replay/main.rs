@@ -7,6 +7,7 @@
     reason = "a test may fail"
 )]
 
+mod disk;
 mod eras;
 mod files;
 mod law;

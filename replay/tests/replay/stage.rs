@@ -53,6 +53,11 @@ impl Stage {
 
     pub(crate) fn with(recording: &str, options: Options) -> Self {
         let script = Script::load(recording.as_bytes().to_vec()).unwrap();
+        Self::playing(script, options)
+    }
+
+    /// A session that plays a script.
+    pub(crate) fn playing(script: Script, options: Options) -> Self {
         let index = Arc::new(Index::new(Arc::new(script), Arc::new(options)));
         let (tally, lane) = (Arc::new(Tally::default()), Lane::new(&index));
         Self {

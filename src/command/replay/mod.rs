@@ -161,8 +161,14 @@ fn serve_http(
 
 /// Reads a recording for replay.
 pub(crate) fn load(named: &Path) -> anyhow::Result<Script> {
-    let (path, bytes) = files::whole(named)?;
-    Script::load(bytes).map_err(|error| match error {
+    let (path, file) = files::opened(named)?;
+    let spool = || files::spool().map_err(std::io::Error::other);
+    Script::open(file, &spool).map_err(|error| match error {
+        tapewright_replay::LoadError::Io(error) => files::unreadable(
+            &path,
+            &error.to_string(),
+            "name a file that this user may read",
+        ),
         tapewright_replay::LoadError::Document(error) => {
             files::unreadable(&path, &error.to_string(), error.hint())
         }

@@ -1,0 +1,244 @@
+//! A cassette that is too long for memory: read a few exchanges at a time, by several threads,
+//! and what is kept of it is where things stand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _};
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use tapewright_schemas::cassette::Projector;
+use tapewright_schemas::json::Scanner;
+use tapewright_schemas::recording::{FileKind, NoPieces, Part, Pieces};
+use tapewright_schemas::tape::{Ending, Reader};
+
+use super::arrange::{Exchanges, Parts, arrange};
+use super::scan::Scan;
+use super::{LoadError, Spool};
+use crate::script::{Methods, Script};
+use crate::source::Source;
+
+/// The members that are lists.
+const LISTS: &[&str] = &["exchanges", "unanswered", "probes", "messages"];
+/// How long the header of a tape may be, in bytes.
+const HEADER: u64 = 16 << 20;
+/// How much is read at once, in bytes.
+const BUFFER: usize = 1 << 20;
+/// More threads than this only wait for memory.
+const MOST: usize = 4;
+
+/// Whether a file is a tape. It is read from its start afterwards.
+pub(super) fn is_tape(mut file: &File) -> io::Result<bool> {
+    let mut line = Vec::new();
+    BufReader::new(file.take(HEADER)).read_until(b'\n', &mut line)?;
+    file.rewind()?;
+    Ok(FileKind::is_tape_header(line.trim_ascii_end()))
+}
+
+/// The cassette of a tape, on a spool.
+pub(super) fn cassette_of(tape: File, spool: &Spool<'_>) -> Result<File, LoadError> {
+    let mut reader = Reader::open(BufReader::with_capacity(BUFFER, tape))?;
+    let mut projector = Projector::new(reader.header(), spool()?, spool()?);
+    while let Some(event) = reader.next_event()? {
+        projector.observe(&event).map_err(LoadError::Projection)?;
+    }
+    let ending = reader.ending().cloned();
+    let ending = ending.unwrap_or(Ending::CutShort {
+        last_seq: 0,
+        torn: false,
+    });
+    let mut out = BufWriter::with_capacity(BUFFER, spool()?);
+    projector
+        .finish(&ending, &mut out)
+        .map_err(LoadError::Projection)?;
+    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Reads a cassette; `None` for a file that is none, or not as ours are.
+pub(super) fn read(file: File) -> Result<Option<Script>, LoadError> {
+    let mut loading = Loading::default();
+    match loading.read(&file) {
+        Ok(()) if loading.version && loading.lists.contains("exchanges") => {}
+        Ok(()) | Err(NoPieces::NoObject) => return Ok(None),
+        Err(NoPieces::Io(error)) => return Err(error.into()),
+        Err(_) => return Ok(None),
+    }
+    let Loading { parts, methods, .. } = loading;
+    Ok(Some(arrange(Source::Disk(file), parts, methods)))
+}
+
+/// What is known of a cassette so far.
+#[derive(Default)]
+struct Loading {
+    parts: Parts,
+    methods: Methods,
+    version: bool,
+    // The lists that were met.
+    lists: BTreeSet<&'static str>,
+}
+
+/// A run of exchanges: its number, where it begins, and its text as an array.
+type Run = (usize, usize, Vec<u8>);
+/// What was read of one.
+type Read = (usize, usize, Option<(Exchanges, Methods)>);
+
+impl Loading {
+    fn read(&mut self, file: &File) -> Result<(), NoPieces> {
+        let workers = thread::available_parallelism().map_or(1, NonZero::get);
+        let (give, take) = channel::<Run>();
+        let (tell, told) = channel::<Read>();
+        let take = Mutex::new(take);
+        thread::scope(|scope| {
+            for _ in 0..workers.min(MOST) {
+                let tell = tell.clone();
+                scope.spawn(|| work(&take, tell));
+            }
+            drop(tell);
+            let mut under_way = UnderWay {
+                give,
+                told,
+                given: 0,
+                taken: 0,
+                early: BTreeMap::new(),
+                most: workers.min(MOST) * 2,
+            };
+            self.pieces(file, &mut under_way)?;
+            under_way.finish(self)
+        })
+    }
+
+    fn pieces(&mut self, file: &File, under_way: &mut UnderWay) -> Result<(), NoPieces> {
+        let mut pieces = Pieces::new(file, LISTS);
+        let mut at = 0;
+        while let Some(piece) = pieces.next_piece()? {
+            let start = at;
+            at += piece.text.len();
+            match piece.part {
+                Part::Glue => {}
+                Part::Members => self.rest(piece.text, "{", "}", start)?,
+                Part::Elements { list, first } => {
+                    if first == 0 && !self.lists.insert(list) {
+                        // Of two lists of one name the last one counts.
+                        return Err(NoPieces::NoObject);
+                    }
+                    if list == "exchanges" {
+                        let text = [b"[", piece.text, b"]"].concat();
+                        under_way.give(start, text, self)?;
+                    } else {
+                        self.rest(piece.text, &format!("{{\"{list}\":["), "]}", start)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is no exchange, as a document of its own.
+    fn rest(&mut self, text: &[u8], head: &str, tail: &str, start: usize) -> Result<(), NoPieces> {
+        let whole = [head.as_bytes(), text, tail.as_bytes()].concat();
+        if std::str::from_utf8(&whole).is_err() {
+            return Err(NoPieces::NoObject);
+        }
+        let mut scan = Scan::amid(&whole, Scanner::new(&whole));
+        scan.methods = std::mem::take(&mut self.methods);
+        let read = scan.root();
+        self.version |= scan.version;
+        if scan.exchanges {
+            self.lists.insert("exchanges");
+        }
+        self.methods = std::mem::take(&mut scan.methods);
+        let mut parts = std::mem::take(&mut scan.parts);
+        if read.is_err() || parts.exchanges.len() > 0 {
+            return Err(NoPieces::NoObject);
+        }
+        for draft in parts.unanswered.iter_mut().chain(&mut parts.probes) {
+            draft.shift_from(head.len(), start);
+        }
+        for entry in &mut parts.messages {
+            entry.shift_from(head.len(), start);
+        }
+        self.parts.unanswered.append(&mut parts.unanswered);
+        self.parts.probes.append(&mut parts.probes);
+        self.parts.messages.append(&mut parts.messages);
+        self.parts.meta.append(&mut parts.meta);
+        self.parts.incomplete = parts.incomplete.or(self.parts.incomplete.take());
+        Ok(())
+    }
+}
+
+/// The runs that others read, which come back in any order.
+struct UnderWay {
+    give: Sender<Run>,
+    told: Receiver<Read>,
+    given: usize,
+    taken: usize,
+    early: BTreeMap<usize, Read>,
+    // How many there may be at once.
+    most: usize,
+}
+
+impl UnderWay {
+    fn give(&mut self, start: usize, text: Vec<u8>, to: &mut Loading) -> Result<(), NoPieces> {
+        while self.given - self.taken >= self.most {
+            self.take(to)?;
+        }
+        self.given += 1;
+        let run = (self.given - 1, start, text);
+        self.give.send(run).map_err(|_| NoPieces::NoObject)
+    }
+
+    /// Waits for the next run in order.
+    fn take(&mut self, to: &mut Loading) -> Result<(), NoPieces> {
+        let (_, start, read) = loop {
+            if let Some(read) = self.early.remove(&self.taken) {
+                break read;
+            }
+            let read = self.told.recv().map_err(|_| NoPieces::NoObject)?;
+            self.early.insert(read.0, read);
+        };
+        self.taken += 1;
+        let (exchanges, methods) = read.ok_or(NoPieces::NoObject)?;
+        let ids = to.methods.admit_all(&methods);
+        to.parts.exchanges.append(exchanges, start, &ids);
+        Ok(())
+    }
+
+    fn finish(mut self, to: &mut Loading) -> Result<(), NoPieces> {
+        while self.taken < self.given {
+            self.take(to)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads runs as long as there are any.
+fn work(runs: &Mutex<Receiver<Run>>, tell: Sender<Read>) {
+    loop {
+        let run = runs.lock().ok().and_then(|runs| runs.recv().ok());
+        let Some((number, start, text)) = run else {
+            return;
+        };
+        // The bracket in front is ours.
+        let read = exchanges(&text);
+        if tell.send((number, start, read)).is_err() {
+            return;
+        }
+    }
+}
+
+fn exchanges(text: &[u8]) -> Option<(Exchanges, Methods)> {
+    std::str::from_utf8(text).ok()?;
+    let mut scan = Scan::amid(text, Scanner::new(text));
+    scan.scanner.next_token().ok()?;
+    let mut exchanges = Exchanges::default();
+    while !scan.closes() {
+        let mut draft = scan.take(true).ok()?;
+        draft.shift_from(1, 0);
+        exchanges.push(draft);
+    }
+    Some((exchanges, scan.methods))
+}

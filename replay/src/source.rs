@@ -1,0 +1,116 @@
+//! The text of a recording: in memory, or in its file.
+//!
+//! A long recording stays on the disk, and what is asked for is read when it is asked for. The
+//! file is held open, so that whoever records anew under its name changes nothing here.
+
+use std::fs::File;
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::FileExt as _;
+
+use bytes::Bytes;
+use tapewright_schemas::json::Span;
+
+/// Where the text is.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Memory(Bytes),
+    Disk(File),
+}
+
+/// How much is read at once by who reads on, in bytes.
+const AHEAD: usize = 1 << 18;
+
+impl Source {
+    /// The bytes of a span; empty when they are not there.
+    pub(crate) fn read(&self, span: Span) -> Bytes {
+        match self {
+            Self::Memory(text) if span.start <= span.end && span.end <= text.len() => {
+                text.slice(span.start..span.end)
+            }
+            Self::Memory(_) => Bytes::new(),
+            Self::Disk(file) => {
+                let mut bytes = vec![0; span.end.saturating_sub(span.start)];
+                match read_at(file, &mut bytes, span.start) {
+                    Ok(read) if read == bytes.len() => bytes.into(),
+                    _ => Bytes::new(),
+                }
+            }
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn whole(&self) -> Bytes {
+        match self {
+            Self::Memory(text) => text.clone(),
+            Self::Disk(file) => {
+                let length = file.metadata().map_or(0, |file| file.len());
+                self.read(Span {
+                    start: 0,
+                    end: usize::try_from(length).unwrap_or_default(),
+                })
+            }
+        }
+    }
+
+    /// For who reads many spans, mostly one behind the other.
+    pub(crate) fn reader(&self) -> SourceReader<'_> {
+        SourceReader {
+            source: self,
+            window: Vec::new(),
+            start: 0,
+        }
+    }
+}
+
+/// Reads spans of a source, and more than was asked for at once.
+pub(crate) struct SourceReader<'s> {
+    source: &'s Source,
+    window: Vec<u8>,
+    // Where the window begins.
+    start: usize,
+}
+
+impl SourceReader<'_> {
+    /// The bytes of a span; empty when they are not there.
+    pub(crate) fn read(&mut self, span: Span) -> &[u8] {
+        let file = match self.source {
+            Source::Memory(text) => return span.of(text),
+            Source::Disk(file) => file,
+        };
+        let inside = self.start <= span.start && span.end <= self.start + self.window.len();
+        if !inside {
+            let length = span.end.saturating_sub(span.start);
+            self.window.resize(length.max(AHEAD), 0);
+            self.start = span.start;
+            let read = read_at(file, &mut self.window, span.start).unwrap_or_default();
+            self.window.truncate(read);
+        }
+        let here = Span {
+            start: span.start.saturating_sub(self.start),
+            end: span.end.saturating_sub(self.start),
+        };
+        here.of(&self.window)
+    }
+}
+
+/// Reads until the buffer is full, or the file ends.
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
+    let mut read = 0;
+    while let Some(rest) = bytes.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, (at + read) as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
+}
+
+/// Nothing is left on a disk where this cannot be done.
+#[cfg(not(unix))]
+fn read_at(_: &File, _: &mut [u8], _: usize) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}

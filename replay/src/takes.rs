@@ -1,0 +1,227 @@
+//! The takes of a recording, in little memory.
+//!
+//! A recording may have a million. Nearly all are a request and its answer and nothing beside:
+//! these are kept as a few numbers, and the others as they are.
+
+use std::collections::VecDeque;
+
+use tapewright_schemas::json::Span;
+
+use crate::script::{MethodId, Moment, Response, Take, TakePlace};
+
+/// All takes, in the order in which they are played.
+#[derive(Debug, Default)]
+pub(crate) struct Takes {
+    packed: VecDeque<Packed>,
+    // What does not fit.
+    others: Vec<Take>,
+}
+
+/// A take in numbers; offsets count from the start of the request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packed {
+    pub(crate) start: u64,
+    pub(crate) asked_us: u64,
+    // `NONE` when it is not known.
+    pub(crate) took_us: u64,
+    request: u32,
+    params: (u32, u32),
+    response: (u32, u32),
+    id: (u16, u16),
+    response_id: (u16, u16),
+    pub(crate) method: MethodId,
+    pub(crate) session: u32,
+    element: u32,
+    // Its place among the exchanges.
+    place: u32,
+    // Its place among the others.
+    other: u32,
+}
+
+pub(crate) const NONE: u64 = u64::MAX;
+/// No other.
+const HERE: u32 = u32::MAX;
+
+impl Packed {
+    /// The numbers of a request and its answer; `None` when they do not fit.
+    pub(crate) fn new(
+        (request, id, params): (Span, Option<Span>, Option<Span>),
+        response: Option<Response>,
+        (method, session): (MethodId, u32),
+        (sent_us, took_us): (Option<u64>, Option<u64>),
+    ) -> Option<Self> {
+        let response = response?;
+        let start = request.start;
+        Some(Self {
+            start: start as u64,
+            asked_us: sent_us.unwrap_or(NONE),
+            took_us: took_us.unwrap_or(NONE),
+            request: u32::try_from(request.end - start).ok()?,
+            params: params.map_or(Some((u32::MAX, 0)), |span| wide(start, span))?,
+            response: wide(start, response.span)?,
+            id: id.map_or(Some((u16::MAX, 0)), |span| narrow(start, span))?,
+            response_id: response.id.map_or(Some((u16::MAX, 0)), |span| {
+                narrow(response.span.start, span)
+            })?,
+            method,
+            session,
+            element: 0,
+            place: 0,
+            other: HERE,
+        })
+    }
+
+    /// One that stands among the others.
+    pub(crate) fn other(place: usize) -> Self {
+        Self {
+            start: 0,
+            asked_us: NONE,
+            took_us: NONE,
+            request: 0,
+            params: (u32::MAX, 0),
+            response: (0, 0),
+            id: (u16::MAX, 0),
+            response_id: (u16::MAX, 0),
+            method: MethodId::NONE,
+            session: 0,
+            element: 0,
+            place: 0,
+            other: u32::try_from(place).unwrap_or(HERE - 1),
+        }
+    }
+
+    /// Where it stands among the others, if it does.
+    pub(crate) fn is_other(&self) -> Option<usize> {
+        (self.other != HERE).then_some(self.other as usize)
+    }
+
+    /// Moves it, when it was read from a part of its file.
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.start += by as u64;
+    }
+
+    /// When it was asked, and where it stands.
+    pub(crate) fn set(&mut self, asked: Moment, place: usize) {
+        self.asked_us = asked.at_us;
+        self.element = asked.element;
+        // No list is longer than that.
+        self.place = u32::try_from(place).unwrap_or(u32::MAX);
+    }
+
+    pub(crate) fn answered_us(&self) -> u64 {
+        match self.took_us {
+            NONE => self.asked_us,
+            took => self.asked_us.saturating_add(took),
+        }
+    }
+
+    /// Where the request stands.
+    pub(crate) fn request(&self) -> Span {
+        let start = usize::try_from(self.start).unwrap_or(usize::MAX);
+        Span {
+            start,
+            end: start.saturating_add(self.request as usize),
+        }
+    }
+
+    fn take(&self) -> Take {
+        let request = self.request();
+        let start = request.start;
+        let response = open_wide(start, self.response);
+        let moment = |at_us, step| Moment {
+            at_us,
+            element: self.element,
+            step,
+        };
+        Take {
+            request,
+            id: open_narrow(start, self.id),
+            method: self.method,
+            params: open_wide(start, self.params),
+            response: response.map(|span| Response {
+                span,
+                id: open_narrow(span.start, self.response_id),
+            }),
+            cues: 0..0,
+            asked: moment(self.asked_us, 0),
+            answered: moment(self.answered_us(), u32::MAX),
+            took_us: (self.took_us != NONE).then_some(self.took_us),
+            head: None,
+            session: self.session,
+            place: TakePlace::Exchange(self.place as usize),
+        }
+    }
+}
+
+fn wide(from: usize, span: Span) -> Option<(u32, u32)> {
+    let at = u32::try_from(span.start.checked_sub(from)?).ok()?;
+    let length = u32::try_from(span.end.checked_sub(span.start)?).ok()?;
+    (at != u32::MAX).then_some((at, length))
+}
+
+fn narrow(from: usize, span: Span) -> Option<(u16, u16)> {
+    let at = u16::try_from(span.start.checked_sub(from)?).ok()?;
+    let length = u16::try_from(span.end.checked_sub(span.start)?).ok()?;
+    (at != u16::MAX).then_some((at, length))
+}
+
+fn open_wide(from: usize, (at, length): (u32, u32)) -> Option<Span> {
+    let start = from.saturating_add(at as usize);
+    let end = start.saturating_add(length as usize);
+    (at != u32::MAX).then_some(Span { start, end })
+}
+
+fn open_narrow(from: usize, (at, length): (u16, u16)) -> Option<Span> {
+    let start = from.saturating_add(usize::from(at));
+    let end = start.saturating_add(usize::from(length));
+    (at != u16::MAX).then_some(Span { start, end })
+}
+
+impl Takes {
+    /// Takes that take over the room of what they are made of: whoever takes one from the front
+    /// puts one at the back.
+    pub(crate) fn made_of(packed: VecDeque<Packed>) -> Self {
+        Self {
+            packed,
+            others: Vec::new(),
+        }
+    }
+
+    /// The next one that is not a take yet.
+    pub(crate) fn next_draft(&mut self) -> Option<Packed> {
+        self.packed.pop_front()
+    }
+
+    /// Appends one that is numbers.
+    pub(crate) fn push_packed(&mut self, packed: Packed) {
+        self.packed.push_back(packed);
+    }
+
+    /// Appends one.
+    pub(crate) fn push(&mut self, take: Take) {
+        self.packed.push_back(Packed::other(self.others.len()));
+        self.others.push(take);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    pub(crate) fn get(&self, ordinal: usize) -> Option<Take> {
+        self.packed.get(ordinal).map(|packed| self.open(packed))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Take> + '_ {
+        self.packed.iter().map(|packed| self.open(packed))
+    }
+
+    /// Those that are more than numbers.
+    pub(crate) fn others(&self) -> &[Take] {
+        &self.others
+    }
+
+    fn open(&self, packed: &Packed) -> Take {
+        let other = packed.is_other().and_then(|other| self.others.get(other));
+        other.map_or_else(|| packed.take(), Clone::clone)
+    }
+}
