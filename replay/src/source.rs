@@ -39,17 +39,25 @@ impl Source {
         }
     }
 
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Memory(text) => text.len(),
+            Self::Disk(file) => {
+                let length = file.metadata().map_or(0, |file| file.len());
+                usize::try_from(length).unwrap_or_default()
+            }
+        }
+    }
+
     /// All of it.
     pub(crate) fn whole(&self) -> Bytes {
         match self {
             Self::Memory(text) => text.clone(),
-            Self::Disk(file) => {
-                let length = file.metadata().map_or(0, |file| file.len());
-                self.read(Span {
-                    start: 0,
-                    end: usize::try_from(length).unwrap_or_default(),
-                })
-            }
+            Self::Disk(_) => self.read(Span {
+                start: 0,
+                end: self.len(),
+            }),
         }
     }
 

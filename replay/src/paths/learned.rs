@@ -1,10 +1,12 @@
 //! Mappings that nobody gave: the recorder's working folder and home are ours here.
 
 use memchr::memmem;
+use tapewright_schemas::json::Span;
 use tapewright_schemas::made_in::MadeIn;
 
 use super::{PathMap, PathMaps, begins};
 use crate::script::Script;
+use crate::source::Source;
 
 /// Where a replay runs. Both are absolute paths, or empty where they are not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,10 +70,28 @@ impl PathMaps {
 }
 
 /// The home of whoever recorded, where the recording holds a path in it.
-fn recorded_home(text: &[u8], made: &MadeIn) -> Option<String> {
+fn recorded_home(text: &Source, made: &MadeIn) -> Option<String> {
     let Some(parent) = made.home_parent() else {
         return Some(made.home.clone()).filter(|home| !home.is_empty());
     };
+    let parent = parent.as_bytes();
+    let length = text.len();
+    let mut reader = text.reader();
+    let mut start = 0;
+    while start < length {
+        // What lies across the end of a piece is whole in this one or in the next.
+        let end = length.min(start + PIECE + parent.len() + LONGEST_NAME);
+        let piece = reader.read(Span { start, end });
+        if let Some(home) = home_in(piece, parent, made) {
+            return Some(home);
+        }
+        start += PIECE;
+    }
+    None
+}
+
+fn home_in(text: &[u8], parent: &[u8], made: &MadeIn) -> Option<String> {
+    let parent_text = String::from_utf8_lossy(parent);
     let is_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.~@+".contains(byte);
     let mut wrong: &[u8] = &[];
@@ -85,7 +105,7 @@ fn recorded_home(text: &[u8], made: &MadeIn) -> Option<String> {
         }
         let before = text.get(at.saturating_sub(4)..at)?;
         let name_text = String::from_utf8_lossy(name);
-        let path = format!("{parent}{}", name_text.trim_end_matches('.'));
+        let path = format!("{parent_text}{}", name_text.trim_end_matches('.'));
         if made.is_home(&path) && begins(&String::from_utf8_lossy(before)) {
             return Some(path);
         }
@@ -93,6 +113,9 @@ fn recorded_home(text: &[u8], made: &MadeIn) -> Option<String> {
     }
     None
 }
+
+/// How much of a recording is searched at once, in bytes.
+const PIECE: usize = 1 << 20;
 
 /// No file system has longer names, in bytes.
 const LONGEST_NAME: usize = 255;

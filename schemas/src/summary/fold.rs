@@ -269,12 +269,11 @@ impl Fold {
 
     fn payload(&mut self, event: &Event, bytes: &[u8], message: Option<&Envelope<'_>>) {
         let parsed;
-        let envelope = match message {
-            Some(envelope) => envelope,
-            None => {
-                parsed = Envelope::parse(bytes);
-                &parsed
-            }
+        let envelope = if let Some(envelope) = message {
+            envelope
+        } else {
+            parsed = Envelope::parse(bytes);
+            &parsed
         };
         self.hangs.observe(event, Some(envelope));
         match envelope.kind {
