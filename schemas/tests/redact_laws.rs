@@ -419,7 +419,7 @@ fn hostile(size: usize) -> Vec<String> {
     let mut inputs: Vec<String> = HOSTILE.iter().map(|piece| repeat(piece)).collect();
     let mut nested = "x".repeat(size >> 4);
     while nested.len() < size {
-        nested = serde_json::to_string(&[&nested, ":"]).expect("JSON");
+        nested = serde_json::to_string(&[&nested, ":"]).expect("strings have a JSON text");
     }
     inputs.push(nested);
     inputs.push(format!("{{\"a\":{}", repeat("[")));

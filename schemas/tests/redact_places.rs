@@ -75,7 +75,6 @@ fn files_of_passwords() {
         "machine x.example login bob password {}",
         "machine x.example\n  login bob\n  password {}\n",
         "machine x.example password {}",
-        "default login bob password {}",
         "db.example:5432:app:bob:{}",
         "db.example:5433:app:bob:{}",
         "db.example:*:app:bob:{}\n",

@@ -138,7 +138,7 @@ pub(crate) const RULES: &[(&str, Caught)] = &[
     ("mailgun-signing-key", ByName("MAILGUN_SIGNING_KEY")),
     ("mapbox-api-token", Not("made to be public; Mapbox's secret tokens have a shape")),
     ("mattermost-access-token", ByName("MATTERMOST_ACCESS_TOKEN")),
-    ("maxmind-license-key", ByShape("maxmind-license-key")),
+    ("maxmind-license-key", ByName("MAXMIND_LICENSE_KEY")),
     ("messagebird-api-token", ByName("MESSAGEBIRD_API_KEY")),
     ("messagebird-client-id", Not(IDENTIFIER)),
     ("microsoft-teams-webhook", ByShape("microsoft-teams-webhook")),

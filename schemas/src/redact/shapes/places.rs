@@ -17,28 +17,32 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
     while at < prefix.end + LINE {
         let rest = text.get(at..)?;
         match rest {
-            [b' ' | b'\t', ..] => at += 1,
-            [b'\\', b'\n', ..] => at += 2,
+            [b' ' | b'\t', ..] => {
+                at += 1;
+                continue;
+            }
+            [b'\\', b'\n', ..] => {
+                at += 2;
+                continue;
+            }
             // Another command begins, or another curl that is asked for itself.
             [b';' | b'|' | b'\n', ..] | [b'c', b'u', b'r', b'l', b' ', ..] => return None,
-            _ => {
-                if let Some(length) = user_option(rest) {
-                    let user = argument(text, at + length)?;
-                    let colon = memchr(b':', text.get(user.clone())?);
-                    let password = user.start + colon.map_or(user.len(), |at| at + 1)..user.end;
-                    if is_password(text.get(password.clone())?) {
-                        return Some(password);
-                    }
-                    at += length + 1;
-                } else {
-                    let word = argument(text, at)?;
-                    if matches!(text.get(word.clone())?, [.., b';' | b'|']) {
-                        return None;
-                    }
-                    // What opened it closes it.
-                    at = (word.end + (word.start - at)).max(at + 1);
-                }
+            _ => {}
+        }
+        let word = argument(text, at)?;
+        if let Some(length) = user_option(rest) {
+            let user = argument(text, at + length)?;
+            let colon = memchr(b':', text.get(user.clone())?);
+            let password = user.start + colon.map_or(user.len(), |at| at + 1)..user.end;
+            if is_password(text.get(password.clone())?) {
+                return Some(password);
             }
+            at += length + 1;
+        } else if matches!(text.get(word.clone())?, [.., b';' | b'|']) {
+            return None;
+        } else {
+            // What opened it closes it.
+            at = (word.end + (word.start - at)).max(at + 1);
         }
     }
     None
@@ -105,7 +109,7 @@ pub(super) fn dsn(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     (!user.is_empty() && is_password(text.get(password.clone())?)).then_some(password)
 }
 
-/// The password of a line of netrc: `machine host login name password word`, or `default login …`.
+/// The password of a line of netrc: `machine host login name password word`.
 /// Without a login it takes a host or a password that no sentence has.
 pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     if !starts_token(text, prefix.start, false) {
@@ -115,10 +119,7 @@ pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
         text: text.get(..text.len().min(prefix.end + LINE))?,
         at: prefix.end,
     };
-    let host = match text.get(prefix)? {
-        b"machine " => text.get(words.next()?)?,
-        _ => b"",
-    };
+    let host = text.get(words.next()?)?;
     let mut sure = host.contains(&b'.') || host == b"localhost";
     loop {
         let word = words.next()?;

@@ -197,16 +197,6 @@ pub(super) fn authress(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
     fits.then_some(start..key + length)
 }
 
-/// Six letters and digits, `_`, 29 more, `_mmk`.
-pub(super) fn maxmind(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let start = prefix.start.checked_sub(36)?;
-    let fits = begins(text, start..start + 6)
-        && text.get(start + 6) == Some(&b'_')
-        && run(text, start + 7, alnum, 29) == 29
-        && ends(text, prefix.end);
-    fits.then_some(start..prefix.end)
-}
-
 /// The path of a webhook of Teams; the host before it stays.
 pub(super) fn teams_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let path = |byte: u8| url64(byte) || matches!(byte, b'@' | b'/');

@@ -137,7 +137,7 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "password",
-        prefixes: &["machine ", "default "],
+        prefixes: &["machine "],
         extent: Extent::Special(netrc),
         example: ("machine x.example login bob pass", "word hunter22"),
         docs: "https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html",

@@ -5,8 +5,7 @@ use super::super::extent::{
     sendgrid, slack_webhook, telegram, url64,
 };
 use super::super::vendors::{
-    airtable, asana, authress, braintree, discord_bot, hyphened_alnum, hyphened_hex, maxmind,
-    teams_webhook,
+    airtable, asana, authress, braintree, discord_bot, hyphened_alnum, hyphened_hex, teams_webhook,
 };
 use super::super::{Extent, Shape};
 use super::body;
@@ -166,8 +165,8 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "intra42-client-secret",
-        prefixes: &["s-s4t2ud-", "s-s4t2af-"],
-        extent: body(hex, 64, 64, any, false),
+        prefixes: &["s4t2ud-", "s4t2af-"],
+        extent: body(hex, 64, 64, any, true),
         example: (
             "s-s4t2ud-",
             "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
@@ -217,14 +216,6 @@ pub(super) static SHAPES: &[Shape] = &[
         ),
         docs: "https://docs.mapbox.com/help/dive-deeper/access-tokens/",
         look_alike: "sk.eyJ1",
-    },
-    Shape {
-        kind: "maxmind-license-key",
-        prefixes: &["_mmk"],
-        extent: Extent::Special(maxmind),
-        example: ("A1b2C3_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O", "_mmk"),
-        docs: "https://dev.maxmind.com/license-key-security",
-        look_alike: "see_mmk",
     },
     Shape {
         kind: "microsoft-teams-webhook",
