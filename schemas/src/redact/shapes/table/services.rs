@@ -165,8 +165,8 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "intra42-client-secret",
-        prefixes: &["s4t2ud-", "s4t2af-"],
-        extent: body(hex, 64, 64, any, true),
+        prefixes: &["s-s4t2ud-", "s-s4t2af-"],
+        extent: body(hex, 64, 64, any, false),
         example: (
             "s-s4t2ud-",
             "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
