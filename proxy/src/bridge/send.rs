@@ -109,8 +109,8 @@ impl Shared {
         } else {
             &ask.url.path
         };
-        let notes = self.notes.as_ref();
-        let begun = notes.map(|notes| notes.begin(&ask.method, (&ask.url, target), head));
+        let begun = self.notes.as_ref();
+        let begun = begun.map(|notes| notes.begin(&ask.method, (&ask.url, target), head));
         for (name, value) in &self.fields {
             head.append(name.clone(), value.clone());
         }

@@ -22,7 +22,7 @@ use super::listen::Client;
 use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
 
 pub use self::authority::{
-    Authority, AuthorityProblem, AuthoritySettings, BadHost, Change, Hosts, Told,
+    Authority, AuthorityProblem, AuthoritySettings, BadHost, Change, Changed, Hosts,
 };
 
 /// A forward proxy.

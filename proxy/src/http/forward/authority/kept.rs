@@ -76,11 +76,11 @@ impl Kept {
         let (record, change) = match found(&folder, hosts)? {
             Found::Record(record) if is_fresh(&record, now) => {
                 show_again(&folder, &record)?;
-                (*record, None)
+                (record, None)
             }
             former => {
                 let (record, change) = make(&folder, former, hosts, now)?;
-                (record, Some(change))
+                (Box::new(record), Some(change))
             }
         };
         let certificate = record.certificate.clone();
@@ -110,15 +110,13 @@ impl Kept {
             let mut roots = RootCertStore::empty();
             roots.add(own).ok()?;
             let provider = Arc::new(ring::default_provider());
-            let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+            let client = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
             let name = ServerName::try_from(example.as_str()).ok()?;
             let now = UnixTime::since_unix_epoch(now);
-            let outcome =
-                verifier
-                    .build()
-                    .ok()?
-                    .verify_server_cert(made.ok()?.der(), &[], &name, &[], now);
-            outcome.ok()
+            let leaf = made.ok()?;
+            let seen = client.build().ok()?;
+            let accepted = seen.verify_server_cert(leaf.der(), &[], &name, &[], now);
+            accepted.ok()
         };
         accepted().is_some()
     }

@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -32,6 +32,9 @@ pub struct Authority {
     state: Mutex<State>,
 }
 
+/// Hears of a change, and of the file that clients have to trust from then on.
+pub type Changed = dyn Fn(Change, &Path) + Send + Sync;
+
 /// Which authority, and whom it tells what.
 pub struct AuthoritySettings {
     /// Where authorities are kept: one for any host, and one for each set of hosts.
@@ -41,11 +44,8 @@ pub struct AuthoritySettings {
     /// The time.
     pub now: Box<dyn Fn() -> SystemTime + Send + Sync>,
     /// Told when what clients have to trust is another: the change, and their file.
-    pub changed: Told,
+    pub changed: Box<Changed>,
 }
-
-/// Takes a change, and the file that clients have to trust.
-pub type Told = Box<dyn Fn(Change, &std::path::Path) + Send + Sync>;
 
 /// How an authority came to be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

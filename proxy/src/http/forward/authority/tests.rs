@@ -2,7 +2,6 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustls::client::{ClientConnection, WebPkiServerVerifier};
@@ -356,11 +355,8 @@ impl Record {
         let start = text.find("-----BEGIN PRIVATE").unwrap();
         let end = text.find("-----BEGIN CERT").unwrap();
         let key = KeyPair::generate().unwrap().serialize_pem();
-        format!(
-            "{}{key}{}",
-            text.get(..start).unwrap(),
-            text.get(end..).unwrap()
-        )
+        let (before, after) = (text.get(..start).unwrap(), text.get(end..).unwrap());
+        format!("{before}{key}{after}")
     }
 }
 
