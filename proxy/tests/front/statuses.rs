@@ -144,28 +144,6 @@ fn sessions_are_bounded() {
 }
 
 #[test]
-fn a_burst_starts_no_more_servers_than_there_may_be_sessions() {
-    let settings = FrontSettings {
-        sessions: 2,
-        ..FrontSettings::default()
-    };
-    let fake = plain("2025-11-25", |_, _| false);
-    let house = House::with(fake.clone(), settings);
-    let (told, statuses) = std::sync::mpsc::sync_channel(12);
-    for _ in 0..12 {
-        let (mut http, told) = (house.http(), told.clone());
-        std::thread::spawn(move || {
-            http.begin_post("", INITIALIZE);
-            told.send(http.head().status).ok();
-        });
-    }
-    let mut all: Vec<u16> = statuses.iter().take(12).collect();
-    all.sort_unstable();
-    assert_eq!(all, [[200; 2].as_slice(), &[503; 10]].concat());
-    assert_eq!(fake.started(), 2);
-}
-
-#[test]
 fn an_id_that_is_under_way_is_not_taken_twice() {
     let fake = plain("2025-11-25", |_, line| line.contains("slow"));
     let house = House::of(fake.clone());
