@@ -44,12 +44,11 @@ impl Exchanges {
 
     /// Appends one.
     pub(super) fn push(&mut self, draft: Draft) {
-        match draft.packed() {
-            Some(packed) => self.packed.push_back(packed),
-            None => {
-                self.packed.push_back(Packed::other(self.others.len()));
-                self.others.push(draft);
-            }
+        if let Some(packed) = draft.packed() {
+            self.packed.push_back(packed);
+        } else {
+            self.packed.push_back(Packed::other(self.others.len()));
+            self.others.push(draft);
         }
     }
 
@@ -70,12 +69,11 @@ impl Exchanges {
         let here = |there: MethodId| methods.get(there.0 as usize).copied().unwrap_or(there);
         let before = self.others.len();
         for mut packed in part.packed {
-            match packed.is_other() {
-                Some(place) => packed = Packed::other(before + place),
-                None => {
-                    packed.shift(base);
-                    packed.method = here(packed.method);
-                }
+            if let Some(place) = packed.is_other() {
+                packed = Packed::other(before + place);
+            } else {
+                packed.shift(base);
+                packed.method = here(packed.method);
             }
             self.packed.push_back(packed);
         }

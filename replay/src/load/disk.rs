@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _};
 use std::num::NonZero;
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use tapewright_schemas::cassette::Projector;
@@ -63,9 +63,8 @@ pub(super) fn read(file: File) -> Result<Option<Script>, LoadError> {
     let mut loading = Loading::default();
     match loading.read(&file) {
         Ok(()) if loading.version && loading.lists.contains("exchanges") => {}
-        Ok(()) | Err(NoPieces::NoObject) => return Ok(None),
         Err(NoPieces::Io(error)) => return Err(error.into()),
-        Err(_) => return Ok(None),
+        Ok(()) | Err(_) => return Ok(None),
     }
     let Loading { parts, methods, .. } = loading;
     Ok(Some(arrange(Source::Disk(file), parts, methods)))
@@ -89,13 +88,16 @@ type Read = (usize, usize, Option<(Exchanges, Methods)>);
 impl Loading {
     fn read(&mut self, file: &File) -> Result<(), NoPieces> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get);
-        let (give, take) = channel::<Run>();
-        let (tell, told) = channel::<Read>();
+        let most = workers.min(MOST) * 2;
+        // Never more is under way, so that nobody waits to give.
+        let (give, take) = sync_channel::<Run>(most);
+        let (tell, told) = sync_channel::<Read>(most);
         let take = Mutex::new(take);
         thread::scope(|scope| {
             for _ in 0..workers.min(MOST) {
                 let tell = tell.clone();
-                scope.spawn(|| work(&take, tell));
+                let take = &take;
+                scope.spawn(move || work(take, &tell));
             }
             drop(tell);
             let mut under_way = UnderWay {
@@ -104,7 +106,7 @@ impl Loading {
                 given: 0,
                 taken: 0,
                 early: BTreeMap::new(),
-                most: workers.min(MOST) * 2,
+                most,
             };
             self.pieces(file, &mut under_way)?;
             under_way.finish(self)
@@ -172,7 +174,7 @@ impl Loading {
 
 /// The runs that others read, which come back in any order.
 struct UnderWay {
-    give: Sender<Run>,
+    give: SyncSender<Run>,
     told: Receiver<Read>,
     given: usize,
     taken: usize,
@@ -216,7 +218,7 @@ impl UnderWay {
 }
 
 /// Reads runs as long as there are any.
-fn work(runs: &Mutex<Receiver<Run>>, tell: Sender<Read>) {
+fn work(runs: &Mutex<Receiver<Run>>, tell: &SyncSender<Read>) {
     loop {
         let run = runs.lock().ok().and_then(|runs| runs.recv().ok());
         let Some((number, start, text)) = run else {

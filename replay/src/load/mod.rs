@@ -66,7 +66,7 @@ impl Script {
             if let Some(script) = &mut script {
                 script.kind = FileKind::Tape;
             }
-            return script.ok_or_else(|| LoadError::Document(DocumentError::Unknown));
+            return script.ok_or(LoadError::Document(DocumentError::Unknown));
         }
         if let Some(script) = disk::read(file.try_clone()?)? {
             return Ok(script);
