@@ -9,6 +9,7 @@
 //! was written, and [`Suite::place`] finds the place of whatever is wrong in it.
 
 mod check;
+pub mod corpus;
 pub mod issue;
 mod load;
 mod near;

@@ -1,0 +1,6 @@
+//! Compliance corpora: the rules of each revision of MCP as data, carried out against live servers and over recordings.
+//!
+//! The package is pure. What a rule says is read by `tapewright-config` ([`rule`]); who asks a server and who reads a
+//! recording give observations, which are judged here by the same code.
+
+pub use tapewright_config::corpus as rule;

@@ -1,0 +1,12 @@
+//! Corpora: the rules of one revision of MCP as data, and the registry of all rules.
+//!
+//! A corpus file says how a rule is put to the test: what is sent, and what must hold of what comes back. What an
+//! expectation means is not known here; `tapewright-corpus` carries it out.
+
+mod rule;
+
+pub use rule::{
+    Applies, Call, CorpusFile, ErrorExpect, MatchMode, NotificationStream, RegisteredRule,
+    Registry, Rule, RuleAssertion, RuleExpect, Section, ServerRequest, Severity,
+    TransportObservation,
+};

@@ -1,0 +1,223 @@
+//! What stands in a corpus and in the registry.
+
+use serde_json::{Map, Value};
+
+use crate::source::Place;
+
+/// One file of a corpus: `compliance/<version>/<name>.yml`.
+#[derive(Clone, Debug)]
+pub struct CorpusFile {
+    /// The category of its rules: `PROTO`, `TOOL`, …
+    pub category: String,
+    /// The version that it says it is of.
+    pub spec_version: Option<String>,
+    /// Where its rules come from.
+    pub tickets: Vec<String>,
+    /// At least one.
+    pub rules: Vec<Rule>,
+}
+
+/// One rule, as one version of the specification has it.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// `PROTO-002`.
+    pub id: String,
+    /// What reports call it.
+    pub name: String,
+    /// What it demands.
+    pub description: Option<String>,
+    /// What is sent, and what must hold. A rule without any is told, and never tested.
+    pub assertions: Vec<RuleAssertion>,
+    /// On which transports it is put to the test; on all when it does not say.
+    pub applies_to: Vec<Applies>,
+    /// For readers of the corpus.
+    pub notes: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// One request, or none, and what must hold.
+#[derive(Clone, Debug)]
+pub struct RuleAssertion {
+    /// What is sent. Without it the expectation is about the handshake.
+    pub call: Option<Call>,
+    /// What must hold. Without it only an answer must come.
+    pub expect: RuleExpect,
+    /// What it is about.
+    pub description: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// The method of a well-formed request.
+    pub method: Option<String>,
+    /// Its parameters.
+    pub params: Option<Map<String, Value>>,
+    /// Bytes that are sent as they stand, in place of a request.
+    pub raw: Option<String>,
+    /// Only on this transport.
+    pub transport: Option<Applies>,
+    /// Header fields beside those that the transport demands.
+    pub headers: Vec<(String, String)>,
+    /// So many at once, at least 2.
+    pub repeat: Option<u32>,
+    /// How long an answer is waited for.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What must hold. Every member that is there is asserted.
+#[derive(Clone, Debug, Default)]
+pub struct RuleExpect {
+    /// The result, or a part of it.
+    pub result: Option<Value>,
+    /// How `result` is compared.
+    pub match_mode: MatchMode,
+    /// An error must come.
+    pub error: Option<ErrorExpect>,
+    /// A JSON Schema of the result.
+    pub schema: Option<Value>,
+    /// Header fields of the response: a part of the value, or all of it, whatever the case of the name.
+    pub headers: Vec<(String, String)>,
+    /// Header fields that the response must not have.
+    pub headers_absent: Vec<String>,
+    /// How messages are framed, or that the exchange can be cancelled.
+    pub transport_observation: Option<TransportObservation>,
+    /// The longest time to the answer, in milliseconds.
+    pub max_duration_ms: Option<u64>,
+    /// Members of the result that are equal in all answers to repeated calls, as names or JSON pointers.
+    pub stable_keys: Vec<String>,
+    /// Notifications that come, or do not come, between the call and its answer.
+    pub notification_stream: Option<NotificationStream>,
+    /// A request that the server sends while the call is under way.
+    pub server_request: Option<ServerRequest>,
+    /// The whole block as it was written. Versions are compared by it.
+    pub written: Value,
+}
+
+/// How a result is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatchMode {
+    /// What is expected is a part of what came.
+    #[default]
+    Subset,
+    /// It is all of it.
+    Exact,
+}
+
+/// What an error must be.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorExpect {
+    /// Its code.
+    pub code: Option<i64>,
+    /// A part of its message.
+    pub message_contains: Option<String>,
+}
+
+/// What is seen of a transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransportObservation {
+    /// One message a line.
+    LineDelimited,
+    /// `Content-Length` in front of each message, as in LSP.
+    ContentLengthFramed,
+    /// What is under way can be cancelled.
+    Cancellable,
+}
+
+/// Notifications between a call and its answer.
+#[derive(Clone, Debug)]
+pub struct NotificationStream {
+    /// Their method.
+    pub method: String,
+    /// Their `progressToken` is the one of the call.
+    pub correlate_token: bool,
+    /// Their `progress` does not fall.
+    pub progress_non_decreasing: bool,
+    /// None may come.
+    pub absent: bool,
+}
+
+/// A request of the server while a call is under way.
+#[derive(Clone, Debug)]
+pub struct ServerRequest {
+    /// Its method.
+    pub method: String,
+    /// What the client answers is of the schema that the request asks for.
+    pub content_matches_requested_schema: bool,
+}
+
+/// A transport that a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Applies {
+    /// A child process.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+}
+
+/// The registry: every rule of every version.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    /// The version of the format; 1.
+    pub version: u64,
+    /// In the order in which they were written. Ids are unique.
+    pub rules: Vec<RegisteredRule>,
+}
+
+/// A rule in the registry.
+#[derive(Clone, Debug)]
+pub struct RegisteredRule {
+    /// `PROTO-002`.
+    pub id: String,
+    /// What reports call it.
+    pub name: String,
+    /// What its id begins with.
+    pub category: String,
+    /// Its level.
+    pub severity: Severity,
+    /// At least one.
+    pub applies_to: Vec<Applies>,
+    /// The versions that have it, by the names of their folders.
+    pub spec_versions: Vec<String>,
+    /// What it demands.
+    pub description: String,
+    /// Addresses of the specification, and tickets.
+    pub references: Vec<String>,
+    /// Where it counts in the score.
+    pub section: Section,
+    /// When it applies: a capability, or always when there is none.
+    pub applicability: Option<String>,
+    /// File and section of the specification.
+    pub spec_citation: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// The level of a rule, as RFC 2119 has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Absolutely required.
+    Must,
+    /// Recommended.
+    Should,
+    /// Optional.
+    May,
+}
+
+/// A part of the score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    /// Opening, negotiating, closing, and what servers ask of clients.
+    Lifecycle,
+    /// Tools.
+    Tools,
+    /// Resources.
+    Resources,
+    /// Prompts and completion.
+    Prompts,
+    /// Transports, headers, authorization.
+    TransportAuth,
+}
