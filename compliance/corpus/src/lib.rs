@@ -3,4 +3,9 @@
 //! The package is pure. What a rule says is read by `tapewright-config` ([`rule`]); who asks a server and who reads a
 //! recording give observations, which are judged here by the same code.
 
+mod embedded;
+pub mod registry;
+pub mod version;
+
 pub use tapewright_config::corpus as rule;
+pub use version::VersionCorpus;

@@ -79,7 +79,7 @@ impl Loader<'_> {
 }
 
 /// Why a file could not be read, in words that do not depend on the system.
-pub(super) fn why(error: &io::Error) -> String {
+pub(crate) fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "this user may not read it".to_owned(),

@@ -18,6 +18,8 @@ use crate::suite::Suite;
 use crate::variables::{Environment, Filler, Scope, add_credentials, fill};
 use crate::yaml::Node;
 
+pub(crate) use self::document::why;
+
 /// How files are reached. This package opens none itself.
 pub trait Files {
     /// The bytes of a file of at most so many bytes; a longer one is an error.
@@ -83,6 +85,9 @@ impl Loaded {
         }
     }
 }
+
+/// What the root of a suite is called.
+const A_SUITE: &str = "a suite";
 
 /// The largest file that is read.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -220,6 +225,7 @@ impl Loader<'_> {
                 issues: self.issues,
                 file: root.file,
                 phase: Phase::Filled,
+                root: A_SUITE,
             },
             &root.root,
         );
@@ -246,6 +252,7 @@ fn read<'a>(
             issues,
             file: document.file,
             phase,
+            root: A_SUITE,
         };
         let needs_servers = document.is_root && needs == Needs::Servers;
         Suite::read(&Cursor::root(context, &document.root), needs_servers)

@@ -19,6 +19,8 @@ pub(crate) struct Context<'a> {
     pub(crate) issues: &'a Issues,
     pub(crate) file: FileId,
     pub(crate) phase: Phase,
+    /// What the root of the document is called in a message: `a suite`.
+    pub(crate) root: &'static str,
 }
 
 /// A node and where it is.
@@ -124,7 +126,7 @@ impl<'a> Cursor<'a> {
         let last = segments.next().unwrap_or_default();
         match (last.parse::<usize>(), segments.next()) {
             (Ok(index), Some(parent)) => format!("entry {} of `{parent}`", index + 1),
-            _ if self.pointer.is_empty() => "a suite".to_owned(),
+            _ if self.pointer.is_empty() => self.context.root.to_owned(),
             _ => format!("`{}`", crate::yaml::unescape(last)),
         }
     }

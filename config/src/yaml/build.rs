@@ -43,6 +43,11 @@ impl Problem {
 /// Reads the one document of a text. The tree is there unless something cannot be read on
 /// from.
 pub(crate) fn parse(text: &str) -> (Option<Node>, Vec<Problem>) {
+    parse_as(text, "a suite begins with `servers:`")
+}
+
+/// As [`parse`]; `begins` says of an empty text how it should begin.
+pub(crate) fn parse_as(text: &str, begins: &str) -> (Option<Node>, Vec<Problem>) {
     let mut builder = Builder {
         text,
         ..Builder::default()
@@ -63,12 +68,7 @@ pub(crate) fn parse(text: &str) -> (Option<Node>, Vec<Problem>) {
     }
     if builder.root.is_none() {
         let start = Span::default();
-        let problem = Problem::new(
-            Code::Yaml,
-            start,
-            "the file is empty",
-            "a suite begins with `servers:`",
-        );
+        let problem = Problem::new(Code::Yaml, start, "the file is empty", begins);
         builder.problems.push(problem);
     }
     (builder.root, builder.problems)

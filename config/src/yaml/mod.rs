@@ -5,5 +5,5 @@ mod frame;
 mod node;
 mod scalar;
 
-pub(crate) use build::parse;
+pub(crate) use build::{parse, parse_as};
 pub(crate) use node::{Kind, Member, Node, Text, escape, unescape};

@@ -1,0 +1,14 @@
+//! The registry that is part of the program.
+
+use std::path::Path;
+
+use tapewright_config::corpus::{Read, Registry, read_registry};
+
+/// What messages call the registry that is part of the program.
+pub const EMBEDDED_PATH: &str = "compliance/registry.yml";
+
+/// The registry that is part of the program. It has no issues: a test holds it to that.
+#[must_use]
+pub fn embedded() -> Read<Registry> {
+    read_registry(Path::new(EMBEDDED_PATH), include_str!("../../registry.yml"))
+}

@@ -1,0 +1,86 @@
+//! The corpus of one version.
+
+use std::path::PathBuf;
+
+use tapewright_config::Files;
+use tapewright_config::corpus::{CorpusFile, DRAFT, Read, Rule, load_corpus, read_corpus};
+use tapewright_config::source::Sources;
+
+use crate::embedded;
+
+/// The rules of one version, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct VersionCorpus {
+    /// The name of its folder: `v2025-06-18`, `draft`.
+    pub version: String,
+    /// Ids are unique.
+    pub rules: Vec<Rule>,
+    /// The files that places are in.
+    pub sources: Sources,
+}
+
+impl VersionCorpus {
+    /// Loads the files of a folder; those whose names do not end in `.yml` are left out. What is wrong with one of
+    /// them is told with its place, and then there is no corpus.
+    #[must_use]
+    pub fn load(version: &str, paths: &[PathBuf], files: &dyn Files) -> Read<Self> {
+        Self::of(version, load_corpus(Some(version), paths, files))
+    }
+
+    /// The corpus of a version that is part of the program; nothing when there is none. It has no issues: a test
+    /// holds it to that.
+    #[must_use]
+    pub fn embedded(version: &str) -> Option<Self> {
+        Self::embedded_read(version)?.value
+    }
+
+    /// As [`VersionCorpus::embedded`], with what is wrong with it.
+    #[must_use]
+    pub fn embedded_read(version: &str) -> Option<Read<Self>> {
+        let mut versions = embedded::VERSIONS.iter();
+        let (_, texts) = versions.find(|(name, _)| *name == version)?;
+        let texts = texts
+            .iter()
+            .map(|(path, text)| (path.into(), (*text).to_owned()));
+        Some(Self::read(version, texts))
+    }
+
+    /// Reads the corpus of a version from texts.
+    #[must_use]
+    pub fn read(version: &str, texts: impl IntoIterator<Item = (PathBuf, String)>) -> Read<Self> {
+        Self::of(version, read_corpus(Some(version), texts))
+    }
+
+    fn of(version: &str, read: Read<Vec<CorpusFile>>) -> Read<Self> {
+        let sources = read.sources.clone();
+        read.map(|files| {
+            let mut rules: Vec<_> = files.into_iter().flat_map(|file| file.rules).collect();
+            rules.sort_by(|one, other| one.id.cmp(&other.id));
+            Self {
+                version: version.to_owned(),
+                rules,
+                sources,
+            }
+        })
+    }
+
+    /// The rule of an id.
+    #[must_use]
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        let found = self.rules.binary_search_by(|rule| rule.id.as_str().cmp(id));
+        found.ok().and_then(|index| self.rules.get(index))
+    }
+
+    /// The revision as peers write it, `2025-06-18`; nothing for the draft.
+    #[must_use]
+    pub fn revision(&self) -> Option<&str> {
+        self.version
+            .strip_prefix('v')
+            .filter(|_| self.version != DRAFT)
+    }
+}
+
+/// The names of the versions that are part of the program, oldest first, the draft last.
+pub fn embedded_versions() -> impl Iterator<Item = &'static str> {
+    embedded::VERSIONS.iter().map(|(version, _)| *version)
+}

@@ -1,0 +1,200 @@
+//! From files or embedded texts to registries and corpora.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::rule::{CorpusFile, Registry};
+use super::{registry, rules};
+use crate::issue::{Code, Issue, Issues, Severity};
+use crate::load::{Files, MAX_FILE_BYTES, why};
+use crate::read::{Context, Cursor, Phase};
+use crate::source::{Place, Source, Sources};
+use crate::yaml;
+
+/// What reading found.
+#[derive(Debug)]
+pub struct Read<T> {
+    /// What was read, unless there was an error.
+    pub value: Option<T>,
+    /// Everything that is wrong, by file and line.
+    pub issues: Vec<Issue>,
+    /// How many issues there were beyond those.
+    pub dropped: usize,
+    /// Every file that was read.
+    pub sources: Sources,
+}
+
+impl<T> Read<T> {
+    /// The same, of something else.
+    #[must_use]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Read<U> {
+        Read {
+            value: self.value.map(change),
+            issues: self.issues,
+            dropped: self.dropped,
+            sources: self.sources,
+        }
+    }
+}
+
+/// Reads a registry from a text. `path` is what messages call it.
+#[must_use]
+pub fn read_registry(path: &Path, text: &str) -> Read<Registry> {
+    let mut reader = Reader::default();
+    let found = reader.text(path, text, REGISTRY, registry::registry);
+    reader.finish(found)
+}
+
+/// As [`read_registry`], from a file.
+#[must_use]
+pub fn load_registry(path: &Path, files: &dyn Files) -> Read<Registry> {
+    let mut reader = Reader::default();
+    let text = reader.file(path, files);
+    let found = text.and_then(|text| reader.text(path, &text, REGISTRY, registry::registry));
+    reader.finish(found)
+}
+
+/// Reads the corpus of one version from texts. A rule that two of them have is an error, and so is a text that is no
+/// corpus. `version` is the name of their folder; a file that says it is of another one is an error.
+#[must_use]
+pub fn read_corpus(
+    version: Option<&str>,
+    texts: impl IntoIterator<Item = (PathBuf, String)>,
+) -> Read<Vec<CorpusFile>> {
+    let mut reader = Reader::default();
+    let files = texts
+        .into_iter()
+        .filter_map(|(path, text)| reader.text(&path, &text, CORPUS, |at| rules::file(at, version)))
+        .collect();
+    reader.settle(files)
+}
+
+/// As [`read_corpus`], from files: those of a folder, without the folders within, whose names end in `.yml`, in order.
+/// Who calls has listed the folder.
+#[must_use]
+pub fn load_corpus(
+    version: Option<&str>,
+    paths: &[PathBuf],
+    files: &dyn Files,
+) -> Read<Vec<CorpusFile>> {
+    let mut reader = Reader::default();
+    let mut paths: Vec<_> = paths.iter().filter(|path| is_corpus(path)).collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        let text = reader.file(path, files);
+        let file = |at: &Cursor<'_>| rules::file(at, version);
+        found.extend(text.and_then(|text| reader.text(path, &text, CORPUS, file)));
+    }
+    reader.settle(found)
+}
+
+fn is_corpus(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yml")
+}
+
+/// What the root of a file is called, and how the file begins.
+type Form = (&'static str, &'static str);
+
+const REGISTRY: Form = ("a registry", "a registry begins with `version: 1`");
+const CORPUS: Form = ("a corpus", "a corpus begins with `corpus:`");
+
+#[derive(Default)]
+struct Reader {
+    issues: Issues,
+    sources: Sources,
+}
+
+impl Reader {
+    /// The text of a file; what is wrong with it is noted.
+    fn file(&self, path: &Path, files: &dyn Files) -> Option<String> {
+        let wrong = match files.read(path, MAX_FILE_BYTES) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => return Some(text),
+                Err(_) => "it is not UTF-8".to_owned(),
+            },
+            Err(error) => why(&error),
+        };
+        self.issues.push(Issue {
+            code: Code::Unreadable,
+            severity: Severity::Error,
+            place: None,
+            message: format!("cannot read `{}`: {wrong}", path.display()),
+            help: None,
+        });
+        None
+    }
+
+    fn text<T>(
+        &mut self,
+        path: &Path,
+        text: &str,
+        (root, begins): Form,
+        read: impl FnOnce(&Cursor<'_>) -> T,
+    ) -> Option<T> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let (node, problems) = yaml::parse_as(text, begins);
+        let file = self
+            .sources
+            .add(Source::new(path.to_owned(), text.to_owned()))?;
+        for problem in problems {
+            let place = Place {
+                file,
+                pointer: String::new(),
+                span: problem.span,
+            };
+            self.issues
+                .error(problem.code, place, problem.message, problem.help);
+        }
+        let node = node?;
+        let context = Context {
+            issues: &self.issues,
+            file,
+            phase: Phase::Filled,
+            root,
+        };
+        let at = Cursor::root(context, &node);
+        if !at.is_object() {
+            at.wrong_type_with("an object", begins);
+            return None;
+        }
+        Some(read(&at))
+    }
+
+    /// Finds rules that stand twice among the files of one version.
+    fn settle(self, files: Vec<CorpusFile>) -> Read<Vec<CorpusFile>> {
+        let mut seen: HashMap<&str, &Place> = HashMap::new();
+        for rule in files.iter().flat_map(|file| &file.rules) {
+            let Some(first) = seen.get(rule.id.as_str()) else {
+                seen.insert(&rule.id, &rule.place);
+                continue;
+            };
+            if rule.id.is_empty() {
+                continue;
+            }
+            let line = self
+                .sources
+                .excerpt(first)
+                .map_or(0, |excerpt| excerpt.line);
+            let path = self.sources.path(first.file).display();
+            let message = format!("`{}` stands twice in one version", rule.id.escape_debug());
+            let help = format!("the other one is at {path}:{line}");
+            self.issues
+                .error(Code::DuplicateName, rule.place.clone(), message, Some(help));
+        }
+        self.finish(Some(files))
+    }
+
+    fn finish<T>(self, value: Option<T>) -> Read<T> {
+        let errors = self.issues.errors();
+        let (mut issues, dropped) = self.issues.finish();
+        let at = |place: &Place| (place.file, place.span.start);
+        issues.sort_by_key(|issue| issue.place.as_ref().map(at));
+        Read {
+            value: value.filter(|_| errors == 0),
+            issues,
+            dropped,
+            sources: self.sources,
+        }
+    }
+}
