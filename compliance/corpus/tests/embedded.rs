@@ -1,5 +1,7 @@
 //! The data that is part of the program.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::fs;
 use std::path::Path;
 
