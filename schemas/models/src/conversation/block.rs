@@ -1,0 +1,198 @@
+//! What a message is made of.
+
+use serde_json::{Map, Value};
+
+/// Members that this vocabulary has no word for, under the names that the wire gave them.
+pub type Extra = Map<String, Value>;
+
+/// One part of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// What it says.
+    pub content: Content,
+    /// Further members of it: `cache_control`, `citations`, `thoughtSignature`, …
+    pub more: Extra,
+}
+
+/// What a block says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// What a model said when it would not answer.
+    Refusal(String),
+    /// An image, a document, a sound.
+    Media(Media),
+    /// Structured data: what a tool answered, where a wire has a place for it.
+    Json(Value),
+    /// A model asks for a tool.
+    ToolUse(ToolUse),
+    /// What became of such a request.
+    ToolResult(ToolResult),
+    /// What a model thought before it answered.
+    Thinking(Thinking),
+    /// Anything else, whole, as the wire has it: what a provider ran by itself, for one.
+    Other(Value),
+}
+
+/// A model asks for a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolUse {
+    /// By what the result refers to it; Gemini often gives none.
+    pub id: Option<String>,
+    /// The name of the tool, as it was declared.
+    pub name: String,
+    /// Its arguments.
+    pub input: Input,
+}
+
+impl ToolUse {
+    /// The arguments as JSON; where nothing was said, an empty object. `None` when what was
+    /// said is no JSON, as when a turn was cut off at its limit.
+    #[must_use]
+    pub fn arguments(&self) -> Option<Value> {
+        match &self.input {
+            Input::Json(value) => Some(value.clone()),
+            Input::Text(text) if text.trim().is_empty() => Some(Value::Object(Map::new())),
+            Input::Text(_) => None,
+        }
+    }
+}
+
+/// Arguments of a tool use.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// As they should be.
+    Json(Value),
+    /// What came instead: nothing, or text that is no JSON.
+    Text(String),
+}
+
+impl Input {
+    /// What a wire that carries arguments as text said.
+    #[must_use]
+    pub fn of_text(text: String) -> Self {
+        serde_json::from_str(&text).map_or(Self::Text(text), Self::Json)
+    }
+
+    /// As text, for such a wire.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Json(value) => value.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// What became of a tool use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult {
+    /// Which use it belongs to.
+    pub id: Option<String>,
+    /// The name of the tool, where the wire says it: Gemini does.
+    pub name: Option<String>,
+    /// Whether the tool failed. Chat Completions and Responses have no place for it.
+    pub is_error: bool,
+    /// What it answered.
+    pub content: Vec<Block>,
+}
+
+/// What a model thought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thinking {
+    /// The thought, or its summary; empty when the provider keeps it to itself.
+    pub text: String,
+    /// What the provider must be given back unread: a signature, or encrypted content.
+    pub signature: Option<String>,
+    /// Whether the provider hid the text, so that only the signature stands for it.
+    pub is_redacted: bool,
+}
+
+/// An image, a document, a sound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Media {
+    /// What kind of thing it is.
+    pub kind: MediaKind,
+    /// Its media type, where it is said.
+    pub mime: Option<String>,
+    /// Where it is.
+    pub source: Source,
+}
+
+/// Kinds of media that wires tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaKind {
+    /// A picture.
+    Image,
+    /// A text, a PDF, any other file.
+    Document,
+    /// A sound.
+    Audio,
+    /// A film.
+    Video,
+}
+
+impl MediaKind {
+    /// The kind of a media type.
+    #[must_use]
+    pub fn of_mime(mime: &str) -> Self {
+        match mime.split('/').next() {
+            Some("image") => Self::Image,
+            Some("audio") => Self::Audio,
+            Some("video") => Self::Video,
+            _ => Self::Document,
+        }
+    }
+}
+
+/// Where a medium is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// In the message, as Base64.
+    Base64(String),
+    /// In the message, as text.
+    Text(String),
+    /// At an address.
+    Url(String),
+    /// With the provider, under a name of its own.
+    File(String),
+}
+
+impl Block {
+    /// A block without further members.
+    #[must_use]
+    pub fn new(content: Content) -> Self {
+        Self {
+            content,
+            more: Extra::new(),
+        }
+    }
+
+    /// Plain text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(Content::Text(text.into()))
+    }
+
+    /// Its text, if it is nothing but text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The tool use, if it is one.
+    #[must_use]
+    pub fn as_tool_use(&self) -> Option<&ToolUse> {
+        match &self.content {
+            Content::ToolUse(found) => Some(found),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_result(&self) -> bool {
+        matches!(self.content, Content::ToolResult(_))
+    }
+}

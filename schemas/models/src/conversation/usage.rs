@@ -1,0 +1,53 @@
+//! Tokens.
+
+use super::Extra;
+
+/// The tokens of one exchange, counted alike for every wire; what was not said is `None`
+/// and never zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// All tokens that the model read, those from a cache and those written to one included.
+    pub input: Option<u64>,
+    /// All tokens that it made, its thoughts included.
+    pub output: Option<u64>,
+    /// How many of `input` came from a cache.
+    pub cache_read: Option<u64>,
+    /// How many of `input` were written to a cache.
+    pub cache_write: Option<u64>,
+    /// How many of `output` were thoughts.
+    pub reasoning: Option<u64>,
+    /// Whatever else the wire says of tokens.
+    pub more: Extra,
+}
+
+impl Usage {
+    /// All tokens, as far as both sides are known.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        Some(self.input?.saturating_add(self.output?))
+    }
+
+    /// Takes over what a later word on the same exchange says.
+    pub(crate) fn update(&mut self, later: Self) {
+        let Self {
+            input,
+            output,
+            cache_read,
+            cache_write,
+            reasoning,
+            more,
+        } = later;
+        for (mine, newer) in [
+            (&mut self.input, input),
+            (&mut self.output, output),
+            (&mut self.cache_read, cache_read),
+            (&mut self.cache_write, cache_write),
+            (&mut self.reasoning, reasoning),
+        ] {
+            if newer.is_some() {
+                *mine = newer;
+            }
+        }
+        self.more.extend(more);
+    }
+}

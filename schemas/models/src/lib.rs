@@ -1,0 +1,28 @@
+//! The wires of model providers: what an agent and a model say to each other.
+//!
+//! Everything here is pure: bytes in, values out. [`recognise`] tells which wire a request
+//! travels on, [`Wire`] reads and writes the bodies, [`StreamReader`] adds up streams, and
+//! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
+//! which recorded request another one is, [`agent_cassette`] is the file of a recorded agent
+//! run, [`prices`] says what tokens cost, [`family`] which provider a model belongs to.
+//!
+//! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
+//! a [`ReadError`] with a JSON pointer.
+
+mod anthropic;
+pub mod conversation;
+mod errors;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+mod read;
+mod recognise;
+mod stream;
+mod wire;
+mod write;
+
+pub use errors::{read as read_error, retry_after_ms};
+pub use read::{MAX_BYTES, Problem, ReadError};
+pub use recognise::{Call, Framing, Operation, recognise};
+pub use stream::{Ended, Fold, Frame, StreamReader, write_array};
+pub use wire::Wire;
