@@ -245,7 +245,7 @@ impl Draft {
     fn field(&mut self, name: &str, value: &str) -> Option<()> {
         let fields = match self.pending.as_mut()? {
             Head::Request(head) => &mut head.fields,
-            Head::Response(head) => &mut head.fields,
+            Head::Interim(head) | Head::Response(head) => &mut head.fields,
         };
         fields.push(name, value);
         Some(())
@@ -264,7 +264,7 @@ impl Draft {
             }
             let dir = match &head {
                 Head::Request(_) => Direction::ToServer,
-                Head::Response(_) => Direction::ToClient,
+                Head::Interim(_) | Head::Response(_) => Direction::ToClient,
             };
             self.push(dir, EventBody::Head(Box::new(head)));
         }

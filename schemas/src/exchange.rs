@@ -196,6 +196,7 @@ impl Exchanges {
     fn head(&mut self, event: &Event, head: &Head) {
         let request = match head {
             Head::Request(request) => request,
+            Head::Interim(_) => return,
             Head::Response(response) => {
                 if let Some(exchange) = self.open.get_mut(&event.conduit) {
                     exchange.response = Some((event.at, response.clone()));

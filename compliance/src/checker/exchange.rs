@@ -93,6 +93,7 @@ impl Checker {
         };
         conduit.legacy |= legacy;
         match head {
+            Head::Interim(_) => {}
             Head::Request(head) => {
                 conduit.request = Some((moment, head.clone()));
                 if !conduit.is_post() {

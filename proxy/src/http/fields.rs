@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Version};
-use tapewright_schemas::event::Fields;
+use tapewright_schemas::event::{Edit, Fields};
+
+use super::edit::heads;
+use super::wire;
 
 /// Fields that belong to one connection (RFC 9110 §7.6.1), beside those that `Connection`
 /// names. `Trailer` and `TE: trailers` stay: without them trailers would be lost.
@@ -53,26 +56,43 @@ pub(crate) fn strip(fields: &mut HeaderMap) {
     let trailers = items(fields, &header::TE).any(|item| item.eq_ignore_ascii_case("trailers"));
     // RFC 9112 §6.3: the coding frames the message, whatever a length says beside it.
     let coded = fields.contains_key(header::TRANSFER_ENCODING);
-    let ends = |name: &HeaderName| {
-        ONE_HOP.contains(&name.as_str())
-            || named.contains(name)
-            || (coded && *name == header::CONTENT_LENGTH)
-    };
-    if fields.keys().any(ends) {
-        // Removing one by one would change the order of the rest.
-        let mut name = None;
-        // Room for `Host`, too.
-        let room = HeaderMap::with_capacity(fields.len() + 1);
-        for (next, value) in std::mem::replace(fields, room) {
-            name = next.or(name);
-            if let Some(name) = name.as_ref().filter(|name| !ends(name)) {
-                fields.append(name, value);
-            }
-        }
-    }
+    remove(fields, |name| {
+        is_of_one_hop(name) || named.contains(name) || (coded && *name == header::CONTENT_LENGTH)
+    });
     if trailers {
         fields.insert(header::TE, HeaderValue::from_static("trailers"));
     }
+}
+
+/// Removes from trailers what may not stand there, and says what that was.
+pub(crate) fn strip_trailers(trailers: &mut HeaderMap) -> Vec<Edit> {
+    if trailers.keys().all(wire::may_trail) {
+        return Vec::new();
+    }
+    let came = trailers.clone();
+    remove(trailers, |name| !wire::may_trail(name));
+    heads::fields(&came, trailers)
+}
+
+/// Removes fields. The others keep their order, which removing one by one would change.
+fn remove(fields: &mut HeaderMap, ends: impl Fn(&HeaderName) -> bool) {
+    if !fields.keys().any(&ends) {
+        return;
+    }
+    let mut name = None;
+    // Room for `Host`, too.
+    let room = HeaderMap::with_capacity(fields.len() + 1);
+    for (next, value) in std::mem::replace(fields, room) {
+        name = next.or(name);
+        if let Some(name) = name.as_ref().filter(|name| !ends(name)) {
+            fields.append(name, value);
+        }
+    }
+}
+
+/// Whether a field is of one connection by its name alone.
+pub(crate) fn is_of_one_hop(name: &HeaderName) -> bool {
+    ONE_HOP.contains(&name.as_str())
 }
 
 /// Whether a message has no transfer coding that we would have to undo: those are of one

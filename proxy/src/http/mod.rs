@@ -8,6 +8,7 @@
 //! - [`gateway`]: one exchange, what has to change on its way, and how it all ends.
 //! - [`origin`]: the server's leg, with its connections.
 //! - [`forward`]: the forward proxy, which changes nothing.
+//! - `wire`: what hyper cannot say, written past it.
 //! - `tap`, `sessions`: what is read on the copy.
 
 pub mod body;
@@ -25,3 +26,4 @@ mod metrics;
 pub mod origin;
 mod sessions;
 pub(crate) mod tap;
+mod wire;

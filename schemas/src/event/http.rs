@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Head {
+    /// Of an interim response (1xx, RFC 9110 §15.2), of which any number stands before the
+    /// response itself. It is passed on where the client's leg is HTTP/1.1.
+    Interim(ResponseHead),
     /// Of a request.
     Request(RequestHead),
     /// Of a response.

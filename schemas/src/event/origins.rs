@@ -48,6 +48,7 @@ impl Origins {
                 if let Some(conduit) = self.conduit(event.conduit) {
                     match head {
                         Head::Request(head) => conduit.request(head, legacy),
+                        Head::Interim(_) => {}
                         Head::Response(head) => conduit.response(head, legacy),
                     }
                 }

@@ -22,14 +22,17 @@ pub(super) fn push_request(
     out.push(b'}');
 }
 
-/// Appends a member that holds a response's head without its secrets.
+/// Appends a member of this name that holds a response's head without its secrets.
 pub(super) fn push_response(
     redactor: &mut Redactor,
     seen: &mut SeenFields,
+    name: &str,
     head: &ResponseHead,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(b",\"response\":{\"status\":");
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":{\"status\":");
     push_number(head.status.into(), out);
     push_text("version", &redactor.word(&head.version), out);
     seen.push(redactor, &head.fields, out);
@@ -82,7 +85,7 @@ mod tests {
                 ours,
             };
             let mut out = Vec::new();
-            push_response(&mut redactor, &mut seen, &response, &mut out);
+            push_response(&mut redactor, &mut seen, "response", &response, &mut out);
             let plain = serde_json::to_string(&redacted_response(&mut redactor, &response));
             let wanted = format!(",\"response\":{}", plain.unwrap());
             assert_eq!(String::from_utf8(out).unwrap(), wanted);

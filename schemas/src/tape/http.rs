@@ -72,8 +72,13 @@ impl Encoder {
                 self.http.asked(event, request);
                 push_request(&mut self.redactor, &mut self.seen, request, out);
             }
+            Head::Interim(interim) => {
+                let (redactor, seen) = (&mut self.redactor, &mut self.seen);
+                push_response(redactor, seen, "interim", interim, out);
+            }
             Head::Response(response) => {
-                push_response(&mut self.redactor, &mut self.seen, response, out);
+                let (redactor, seen) = (&mut self.redactor, &mut self.seen);
+                push_response(redactor, seen, "response", response, out);
             }
         }
     }

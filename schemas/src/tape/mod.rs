@@ -1,7 +1,7 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"2.1","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"2.2","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
 //! {"seq":2,"at_us":990,"dir":"to_server","number":1,"era":"handshake","message":{"jsonrpc":"2.0",…}}
 //! {"seq":3,"at_us":1500,"dir":"to_client","number":1,"text":"Listening…","why":"not JSON"}
@@ -63,7 +63,7 @@
 //! Behind a bridge, a client on stdio and a server on HTTP, the first event is
 //! `"server":"https://host/mcp"` in place of `opened`.
 //!
-//! - `request` and `response` are heads; `fields` are pairs in order. The values of fields
+//! - `request`, `interim` (1xx) and `response` are heads; `fields` are pairs in order. The values of fields
 //!   that carry credentials are never written, and `ours` says why an answer is not the
 //!   server's.
 //! - `body` holds what is no MCP message, content encodings undone: as `json`, `text`,
@@ -96,7 +96,7 @@
 //!
 //! 1.1 added HTTP, 1.2 findings. 2.0 gave messages their numbers and says in tokens what 1.x
 //! said in sentences; tapes of 1.x are read. 2.1 says who made a message, and in tokens why something
-//! is missing and what was changed.
+//! is missing and what was changed. 2.2 added interim responses.
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.

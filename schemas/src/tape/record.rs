@@ -184,6 +184,7 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
             } => Exit::Signal(signal),
             Exited { .. } => return Err("`exited` without `code` or `signal`".to_owned()),
         }),
+        b"interim" => EventBody::Head(Box::new(Head::Interim(of(name, value)?))),
         b"request" => EventBody::Head(Box::new(Head::Request(of(name, value)?))),
         b"response" => EventBody::Head(Box::new(Head::Response(of(name, value)?))),
         b"trailers" => EventBody::Trailers(Box::new(of(name, value)?)),

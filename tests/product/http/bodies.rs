@@ -260,34 +260,6 @@ fn an_answer_may_begin_while_the_request_still_comes() {
 }
 
 #[test]
-fn trailers_pass_both_ways_where_they_were_announced() {
-    let (upstream, gateway) = pair(&[]);
-    let mut client = gateway.connect();
-    let fields = "TE: deflate, Trailers\r\nConnection: TE\r\nTrailer: X-Sum, X-More\r\nTransfer-Encoding: chunked\r\n";
-    client.send(request("POST /mcp", gateway.address, fields));
-    let mut server = upstream.accept();
-    let head = server.head();
-    assert_eq!(head.get("te"), Some("trailers"));
-    assert_eq!(head.get("trailer"), Some("X-Sum, X-More"));
-    client.send(chunk("abc"));
-    client.send("0\r\nX-Sum: 7\r\nX-More: 8\r\nX-Secret: 9\r\n\r\n");
-    assert_eq!(server.chunks(3), b"abc");
-    assert_eq!(server.chunk(), b"");
-    let mut came = server.trailers();
-    came.sort();
-    assert_eq!(came, ["x-more: 8", "x-sum: 7"]);
-    server.send("HTTP/1.1 200 OK\r\nTrailer: Server-Timing\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nServer-Timing: t;dur=1\r\n\r\n");
-    let head = client.head();
-    assert_eq!(head.get("trailer"), Some("Server-Timing"));
-    assert_eq!(client.chunks(1), b"x");
-    assert_eq!(client.chunk(), b"");
-    assert_eq!(client.trailers(), ["server-timing: t;dur=1"]);
-    let exchange = gateway.stop().only();
-    assert_eq!(exchange.trailers(Direction::ToServer).len(), 3);
-    assert_eq!(exchange.trailers(Direction::ToClient).len(), 1);
-}
-
-#[test]
 fn the_body_waits_for_the_server_to_ask_for_it() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
@@ -321,20 +293,6 @@ fn a_server_that_ignores_the_expectation_gets_the_body_all_the_same() {
     assert_eq!(client.head().status(), 100);
     client.send("body");
     assert_eq!(server.text(4), "body");
-}
-
-#[test]
-fn other_interim_answers_do_not_disturb() {
-    let (upstream, gateway) = pair(&[]);
-    let mut client = gateway.connect();
-    client.send(post(gateway.address, "", "{}"));
-    let mut server = upstream.accept();
-    let head = server.head();
-    server.body(&head);
-    server.send("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");
-    server.send(json("200 OK", "", "{}"));
-    assert_eq!(client.head().status(), 200);
-    assert_eq!(client.text(2), "{}");
 }
 
 #[test]

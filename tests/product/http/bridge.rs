@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::Value;
 use tapewright_schemas::event::{CloseReason, Direction, EventBody};
 
-use crate::support::http::tls::{Certificates, accept};
+use crate::support::http::tls::{Certificates, accept, alert};
 use crate::support::http::{PATIENCE, Recorded, Seen, Strict, Upstream, find, json};
 use crate::support::{Session, Tape, tapewright};
 
@@ -182,6 +182,16 @@ fn no_connection_and_no_tls_become_errors() {
     let (error, _) = error_of(&url);
     server.join().unwrap();
     assert!(error["message"].as_str().unwrap().contains("no TLS with"));
+    // It refuses us, and says why.
+    let upstream = Upstream::start();
+    let url = format!("https://localhost:{}/mcp", upstream.address().port());
+    let server = thread::spawn(move || alert(&upstream, 116));
+    let (error, exchanges) = error_of(&url);
+    server.join().unwrap();
+    let wanted = "the server refused us with the alert `certificate_required`";
+    let said = error["message"].as_str().unwrap();
+    assert!(said.contains(wanted), "{said}");
+    assert!(exchanges[0].ours().contains(wanted));
 }
 
 const SESSION: &str = "4711-canary-of-a-session";

@@ -2,7 +2,7 @@
 
 use rustls::version::{TLS12, TLS13};
 
-use crate::support::http::tls::{Certificates, accept, connect};
+use crate::support::http::tls::{Certificates, accept, alert, connect};
 use crate::support::http::{Gateway, Recorded, Upstream, Wire, find, json, post};
 
 /// What comes of one exchange with a server that shows a certificate.
@@ -107,6 +107,7 @@ fn a_server_that_is_not_trusted_is_told_as_our_refusal_with_the_reason() {
             "{}",
             met.text
         );
+        assert!(met.text.contains("we do not accept"), "{}", met.text);
         assert!(met.text.contains("certificate"), "{}", met.text);
         assert!(met.text.contains(reason), "{reason}: {}", met.text);
         assert!(met.exchange.ours().contains(reason));
@@ -153,6 +154,82 @@ fn a_server_that_speaks_no_tls_is_told_as_ours() {
     let head = client.head();
     assert_eq!(head.status(), 502);
     assert!(head.get("x-tapewright").is_some());
+}
+
+/// What a client hears where the server does so, and the log of it.
+fn refused(options: &[&str], server: impl FnOnce(&Upstream) + Send + 'static) -> (String, String) {
+    let upstream = Upstream::start();
+    let url = format!("https://localhost:{}/mcp", upstream.address().port());
+    let options = [options, &["--log", "stderr"]].concat();
+    let mut gateway = Gateway::to_url(&url, &options);
+    let mut client = gateway.connect();
+    client.send(post(gateway.address, "", "{}"));
+    let serving = std::thread::spawn(move || server(&upstream));
+    let head = client.head();
+    assert_eq!(head.status(), 502);
+    let text = String::from_utf8(client.body(&head)).unwrap();
+    serving.join().unwrap();
+    gateway.signal("TERM");
+    let told = gateway.ended().only().ours().to_owned();
+    let log = gateway.errors();
+    assert_eq!(text, format!("tapewright: {told}\n"));
+    (told, log)
+}
+
+#[test]
+fn a_server_that_refuses_us_in_the_handshake_is_told_with_its_alert() {
+    for (number, name) in [
+        (40, "handshake_failure"),
+        (48, "unknown_ca"),
+        (49, "access_denied"),
+        (70, "protocol_version"),
+        (112, "unrecognized_name"),
+        (116, "certificate_required"),
+        (199, "199"),
+    ] {
+        let (told, log) = refused(&[], move |upstream| alert(upstream, number));
+        let wanted = format!("the server refused us with the alert `{name}`");
+        assert!(told.starts_with("no TLS with localhost"), "{told}");
+        assert!(told.ends_with(&wanted), "{told}");
+        assert!(
+            log.contains("server_failed") && log.contains(&wanted),
+            "{log}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_wants_a_certificate_of_ours_is_told_so_in_every_version() {
+    for (version, protocol, alerts) in [
+        (
+            &TLS12,
+            "http/1.1",
+            ["handshake_failure", "certificate_required"],
+        ),
+        (&TLS13, "http/1.1", ["certificate_required"; 2]),
+        (&TLS13, "h2", ["certificate_required"; 2]),
+    ] {
+        let certificates = Certificates::new();
+        let config = certificates.demanding(protocol, version);
+        let authority = certificates.path("ca.pem");
+        let (told, _) = refused(&["--ca-bundle", &authority], move |upstream| {
+            // In 1.3 we have agreed, and sent our request, before this says no.
+            assert!(accept(upstream, &config).is_err());
+        });
+        let is_said = |name: &&str| told.ends_with(&format!("refused us with the alert `{name}`"));
+        assert!(alerts.iter().any(is_said), "{version:?} {protocol}: {told}");
+    }
+}
+
+#[test]
+fn a_server_that_leaves_in_the_handshake_says_nothing() {
+    let (told, _) = refused(&[], |upstream| {
+        upstream.accept().take(5);
+    });
+    assert!(
+        told.contains("the connection ended in the handshake"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -148,6 +148,26 @@ fn heads_bodies_and_trailers_pass_part_by_part() {
 }
 
 #[test]
+fn trailers_pass_that_nobody_announced() {
+    in_every_combination(|between| {
+        let mut client = between.ask(&[]);
+        let (_, mut server) = between.accept();
+        client.send(b"a");
+        client.finish(Some(("x-sum", "7")));
+        assert_eq!(server.part(1), b"a");
+        let over =
+            |name: &str, value: &str| Over::Properly(vec![(name.to_owned(), value.to_owned())]);
+        assert_eq!(server.over(), over("x-sum", "7"));
+        server.answer(&[]);
+        server.send(b"b");
+        server.finish(Some(("x-end", "8")));
+        client.head();
+        assert_eq!(client.part(1), b"b");
+        assert_eq!(client.over(), over("x-end", "8"));
+    });
+}
+
+#[test]
 fn a_response_that_breaks_off_breaks_off() {
     in_every_combination(|between| {
         let mut client = between.ask(&[]);

@@ -234,6 +234,17 @@ impl Recorded {
         })
     }
 
+    /// The statuses of interim responses, in order.
+    pub(crate) fn interims(&self) -> Vec<u16> {
+        self.find(|body| match body {
+            EventBody::Head(head) => match head.as_ref() {
+                Head::Interim(head) => Some(head.status),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
     pub(crate) fn trailers(&self, dir: Direction) -> Vec<(String, String)> {
         let events = self.events.iter().filter(|event| event.dir == dir);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
@@ -289,6 +300,7 @@ impl Tape {
             );
             if let EventBody::Head(head) = &event.body {
                 match head.as_ref() {
+                    Head::Interim(_) => {}
                     Head::Request(head) => exchange.request = head.clone(),
                     Head::Response(head) => exchange.response = Some(head.clone()),
                 }

@@ -11,6 +11,7 @@ use rcgen::{
 };
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::WebPkiClientVerifier;
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
 };
@@ -93,6 +94,27 @@ impl Certificates {
         Arc::new(config)
     }
 
+    /// A server that wants a certificate of the authority from its clients, too.
+    pub(crate) fn demanding(
+        &self,
+        protocol: &str,
+        version: &'static rustls::SupportedProtocolVersion,
+    ) -> Arc<ServerConfig> {
+        let provider = Arc::new(ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add(self.authority.clone()).expect("an authority");
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone());
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[version])
+            .expect("a version")
+            .with_client_cert_verifier(verifier.build().expect("a verifier"))
+            .with_single_cert(vec![self.certificate.clone()], key)
+            .expect("a certificate");
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        Arc::new(config)
+    }
+
     /// A client that trusts the authority.
     pub(crate) fn client_config(&self, protocols: &[&str]) -> Arc<ClientConfig> {
         client_config(self.authority.clone(), protocols)
@@ -138,6 +160,14 @@ pub(crate) fn accept(upstream: &Upstream, config: &Arc<ServerConfig>) -> io::Res
     }
     let stream = StreamOwned::new(session, socket.try_clone()?);
     Ok(Wire::over(socket, Box::new(stream)))
+}
+
+/// Answers the first words of a client with an alert of TLS, and waits until it has left.
+pub(crate) fn alert(upstream: &Upstream, number: u8) {
+    let mut wire = upstream.accept();
+    wire.take(5);
+    wire.send([21, 3, 3, 0, 2, 2, number]);
+    wire.rest();
 }
 
 /// A client's side of TLS over a socket, for the name `localhost`.

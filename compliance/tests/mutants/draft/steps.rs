@@ -99,7 +99,7 @@ impl Draft {
         };
         let fields = match &mut **head {
             Head::Request(head) => &mut head.fields,
-            Head::Response(head) => &mut head.fields,
+            Head::Interim(head) | Head::Response(head) => &mut head.fields,
         };
         let mut changed = Fields::default();
         for (known, value) in fields.iter().filter(|(known, _)| *known != name) {

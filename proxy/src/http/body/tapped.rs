@@ -242,8 +242,8 @@ impl Body for Tapped {
                             return Poll::Ready(Some(Ok(Frame::data(data))));
                         }
                     }
-                    Err(frame) => {
-                        if let Some(trailers) = frame.trailers_ref() {
+                    Err(mut frame) => {
+                        if let Some(trailers) = frame.trailers_mut() {
                             self.tap.trailers(trailers);
                         }
                         let rest = self.rest();

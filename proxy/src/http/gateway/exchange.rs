@@ -20,7 +20,7 @@ use super::leg::{Leg, edited};
 use super::observe::{Exchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
-use super::{Gateway, answer};
+use super::{Gateway, answer, interim};
 use crate::http::body::{Gate, Outbound, Stalled, Tapped};
 use crate::http::edit::{Addresses, heads};
 use crate::http::fault::{self, Scene, Wedged};
@@ -138,9 +138,10 @@ impl Gateway {
         if !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);
         }
-        let (leg, upstream) = self.onward(parts, body, &goal, is_metadata, &log);
+        let (leg, mut upstream) = self.onward(parts, body, &goal, is_metadata, &log);
+        let flooded = interim::pass(&mut upstream, &log);
         let before = self.clock.now();
-        let answer = goal.origin.send(upstream).await;
+        let answer = flooded.unless(goal.origin.send(upstream)).await;
         let came = self.clock.now();
         let in_flight = waiting.over();
         let asked = answer::Asked {

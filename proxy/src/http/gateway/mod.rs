@@ -2,6 +2,7 @@
 
 mod answer;
 mod exchange;
+mod interim;
 mod leg;
 mod observe;
 mod ours;

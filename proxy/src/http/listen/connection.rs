@@ -1,11 +1,13 @@
 //! One connection of a client, from its first byte to its last.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::{Method, Request, Response};
+use http::header::CONTENT_LENGTH;
+use http::{Method, Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -20,7 +22,8 @@ use tokio_rustls::TlsAcceptor;
 use super::super::body::Outbound;
 use super::super::fault::CutOff;
 use super::super::joined::Joined;
-use super::flushed::{Delivered, Watched};
+use super::super::wire::{Trailing, Wired};
+use super::delivered::Delivered;
 use super::seats::{Busy, Seat};
 use super::{Client, Handler, Limits, Phase};
 use crate::clock::runtime_now;
@@ -98,7 +101,7 @@ impl<H: Handler> Served<H> {
         let builder = builder(&limits, speaks);
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
-        let stream = Watched::new(Joined(stream), seat.flushed.clone());
+        let stream = Wired::new(Joined(stream), seat.wire.clone());
         let place = Arc::clone(&seat);
         let service = service_fn(move |request| {
             first_request.store(true, Ordering::Relaxed);
@@ -158,20 +161,37 @@ fn answer<H: Handler>(
     client: Client,
     mut request: Request<Incoming>,
     seat: &Arc<Seat>,
-) -> impl Future<Output = Result<Response<Delivered<Outbound>>, CutOff>> + Send + use<H> {
+) -> impl Future<Output = Result<Response<Answer>, CutOff>> + Send + use<H> {
     let busy = seat.begin();
     if *request.method() == Method::CONNECT {
         let kept = Kept(Arc::new(seat.begin()));
         request.extensions_mut().insert(kept);
     }
+    // Others cannot be told (RFC 9110 §15.2), or hyper has no way to.
+    let interims = (request.version() == Version::HTTP_11).then(|| seat.wire.interims());
+    if let Some(interims) = &interims {
+        request.extensions_mut().insert(interims.clone());
+    }
     async move {
-        let response = handler.handle(client, request).await;
-        match response.extensions().get::<CutOff>() {
-            Some(cut) => Err(*cut),
-            None => Ok(response.map(|body| Delivered::new(body, busy))),
+        if let Some(interims) = &interims {
+            poll_fn(|context| interims.poll_begin(context)).await;
         }
+        let response = handler.handle(client, request).await;
+        if let Some(interims) = &interims {
+            interims.close();
+            poll_fn(|context| interims.poll_passed(context)).await;
+        }
+        if let Some(cut) = response.extensions().get::<CutOff>() {
+            return Err(*cut);
+        }
+        let is_chunked = interims.is_some() && !response.headers().contains_key(CONTENT_LENGTH);
+        let wire = is_chunked.then(|| busy.seat().wire.clone());
+        Ok(response.map(|body| Delivered::new(Trailing::new(body, wire), busy)))
     }
 }
+
+/// The body of a response on its way.
+type Answer = Delivered<Trailing<Outbound>>;
 
 /// How HTTP is served, within these limits.
 fn builder(limits: &Limits, speaks: Speaks) -> auto::Builder<TokioExecutor> {

@@ -1,7 +1,7 @@
 //! The client's leg: listening, and who is served how much.
 
 mod connection;
-mod flushed;
+mod delivered;
 mod guard;
 mod place;
 mod seats;

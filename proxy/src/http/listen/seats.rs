@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-use super::flushed::Flushed;
 use crate::clock::runtime_now;
+use crate::http::wire::Wire;
 
 /// Places for connections.
 pub(super) struct Seats {
@@ -31,7 +31,7 @@ pub(crate) struct Seat {
     number: u64,
     shared: Arc<Shared>,
     /// Whether what was written to the client has left us.
-    pub(super) flushed: Flushed,
+    pub(super) wire: Wire,
     // How many requests are under way.
     requests: AtomicUsize,
     // How often the connection had been flushed when the last of them ended, and one more;
@@ -82,7 +82,7 @@ impl Seats {
         let seat = Arc::new(Seat {
             number,
             shared: Arc::clone(&self.shared),
-            flushed: Flushed::default(),
+            wire: Wire::default(),
             requests: AtomicUsize::new(0),
             written: AtomicU64::new(0),
             since: AtomicU64::new(self.shared.now()),
@@ -151,7 +151,7 @@ impl Seat {
     fn idle_since(&self) -> Option<u64> {
         let since = self.since.load(Ordering::Acquire);
         let is_busy = self.requests.load(Ordering::Acquire) > 0;
-        let is_written = self.flushed.times() >= self.written.load(Ordering::Acquire);
+        let is_written = self.wire.times() >= self.written.load(Ordering::Acquire);
         (!is_busy && is_written).then_some(since)
     }
 }
@@ -166,8 +166,7 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         let Self(seat) = self;
-        seat.written
-            .store(seat.flushed.times() + 1, Ordering::Release);
+        seat.written.store(seat.wire.times() + 1, Ordering::Release);
         seat.since.store(seat.shared.now(), Ordering::Release);
         seat.requests.fetch_sub(1, Ordering::Release);
     }

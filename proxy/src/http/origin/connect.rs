@@ -4,20 +4,21 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response, StatusCode, Uri, Version, header};
+use http::{HeaderValue, Request, Response, Uri, Version, header};
 use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::{http1, http2};
-use hyper::ext::on_informational;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
-use super::{OriginSettings, OriginUrl, Scheme};
+use super::alert::{self, Heard, Refusal};
+use super::{OriginSettings, OriginUrl, Scheme, SendError};
 use crate::http::body::{Gate, Outbound};
 use crate::http::joined::Joined;
 use crate::http::listen::WorkerId;
+use crate::http::wire::{Trailing, Wire, Wired};
 
 /// Why no connection came about. Nothing was sent to the server.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +41,24 @@ pub enum ConnectError {
         /// The limit.
         after: Duration,
     },
-    /// TLS could not be agreed on; a certificate that is not trusted among the reasons.
+    /// The server refused us in TLS, and said so.
+    #[error("no TLS with {authority}: the server refused us with the alert `{alert}`")]
+    Refused {
+        /// Host and port.
+        authority: String,
+        /// The name of the alert (RFC 8446 §6).
+        alert: String,
+    },
+    /// The connection ended before TLS was agreed on, and nobody said why.
+    #[error("no TLS with {authority}: the connection ended in the handshake")]
+    Ended {
+        /// Host and port.
+        authority: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// We refused the server in TLS; a certificate that is not trusted is among the reasons.
     #[error("no TLS with {authority}: we do not accept what it showed")]
     Tls {
         /// Host and port.
@@ -103,25 +121,55 @@ impl Connector {
                 authority: authority(),
                 source,
             })?;
+        let refusal = Refusal::default();
         if !self.secure {
-            return self.speak(tcp, self.settings.http2_prior_knowledge).await;
+            let http2 = self.settings.http2_prior_knowledge;
+            return self.speak(tcp, refusal, http2).await;
         }
-        let tls = |source| ConnectError::Tls {
-            authority: authority(),
-            source,
-        };
         let name = ServerName::try_from(self.host.clone())
-            .map_err(|error| tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
+            .map_err(|error| self.no_tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
         let stream = TlsConnector::from(Arc::clone(&self.settings.tls))
             .connect(name, tcp)
             .await
-            .map_err(tls)?;
+            .map_err(|source| self.no_tls(source))?;
         let (_, session) = stream.get_ref();
         let http2 = session.alpn_protocol() == Some(b"h2");
-        self.speak(stream, http2).await
+        let stream = Heard::new(stream, refusal.clone());
+        self.speak(stream, refusal, http2).await
     }
 
-    async fn speak<S>(&self, stream: S, http2: bool) -> Result<Connection, ConnectError>
+    /// Whose doing it is that TLS was not agreed on.
+    fn no_tls(&self, source: io::Error) -> ConnectError {
+        let authority = self.authority.clone();
+        if let Some(alert) = alert::alert_in(&source) {
+            let alert = alert::name(alert);
+            return ConnectError::Refused { authority, alert };
+        }
+        match source.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                ConnectError::Tls { authority, source }
+            }
+            _ => ConnectError::Ended { authority, source },
+        }
+    }
+
+    /// What is known of a connection that broke before there was a response.
+    pub(super) fn broken(&self, refusal: &Refusal, error: hyper::Error) -> SendError {
+        match refusal.alert() {
+            Some(alert) => SendError::Connect(ConnectError::Refused {
+                authority: self.authority.clone(),
+                alert,
+            }),
+            None => SendError::Broken(error),
+        }
+    }
+
+    async fn speak<S>(
+        &self,
+        stream: S,
+        refusal: Refusal,
+        http2: bool,
+    ) -> Result<Connection, ConnectError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -129,7 +177,8 @@ impl Connector {
             authority: self.authority.clone(),
             source,
         };
-        let io = TokioIo::new(Joined(stream));
+        let wire = Wire::default();
+        let io = TokioIo::new(Wired::new(Joined(stream), wire.clone()));
         if http2 {
             let (sender, connection) = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
@@ -139,7 +188,7 @@ impl Connector {
                 .await
                 .map_err(http)?;
             spawn(async move { drop(connection.await) });
-            return Ok(Connection::Shared(sender));
+            return Ok(Connection::Shared(sender, refusal));
         }
         let (sender, connection) = http1::Builder::new()
             // At most 100 fields, as everywhere: more would cost every head an allocation of
@@ -151,6 +200,8 @@ impl Connector {
         let task = spawn(async move { drop(connection.await) });
         Ok(Connection::Own {
             sender,
+            wire,
+            refusal,
             task,
             worker: WorkerId::current(),
         })
@@ -171,35 +222,44 @@ const WINDOW: u32 = 1 << 20;
 pub(super) enum Connection {
     /// HTTP/1.1: one exchange at a time.
     Own {
-        sender: http1::SendRequest<Outbound>,
+        sender: http1::SendRequest<Trailing<Outbound>>,
+        wire: Wire,
+        refusal: Refusal,
         task: AbortHandle,
         /// The thread that waits for its socket.
         worker: WorkerId,
     },
     /// HTTP/2: many at once.
-    Shared(http2::SendRequest<Outbound>),
+    Shared(http2::SendRequest<Outbound>, Refusal),
 }
 
 type Unsent = (hyper::Error, Option<Box<Request<Outbound>>>);
 
 impl Connection {
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self, Self::Shared(_))
+        matches!(self, Self::Shared(..))
     }
 
     /// Whether it is this thread that waits for its socket, or many share it.
     pub(super) fn serves(&self, thread: WorkerId) -> bool {
         match self {
             Self::Own { worker, .. } => *worker == thread,
-            Self::Shared(_) => true,
+            Self::Shared(..) => true,
         }
     }
 
     /// Another handle on a shared connection; an own one moves.
     pub(super) fn clone_shared(&self) -> Self {
         match self {
-            Self::Shared(sender) => Self::Shared(sender.clone()),
+            Self::Shared(sender, refusal) => Self::Shared(sender.clone(), refusal.clone()),
             Self::Own { .. } => unreachable!("only asked of shared connections"),
+        }
+    }
+
+    /// How the server refused us in TLS, once it has.
+    pub(super) fn refusal(&self) -> &Refusal {
+        match self {
+            Self::Own { refusal, .. } | Self::Shared(_, refusal) => refusal,
         }
     }
 
@@ -207,13 +267,12 @@ impl Connection {
     pub(super) fn is_open(&self) -> bool {
         match self {
             Self::Own { sender, .. } => !sender.is_closed(),
-            Self::Shared(sender) => !sender.is_closed(),
+            Self::Shared(sender, _) => !sender.is_closed(),
         }
     }
 
     /// Puts the target into the form that this version of HTTP wants.
     pub(super) fn prepare(&self, request: &mut Request<Outbound>, url: &OriginUrl) {
-        let gate = request.extensions().get::<Gate>().cloned();
         if !self.is_shared() {
             *request.version_mut() = Version::HTTP_11;
             let unknown = request.body().size_hint().exact().is_none();
@@ -227,16 +286,10 @@ impl Connection {
                 // It holds for one connection (RFC 9110 §10.1.4).
                 head.insert(header::CONNECTION, HeaderValue::from_static("TE"));
             }
-            if let Some(gate) = gate {
-                on_informational(request, move |interim| {
-                    if interim.status() == StatusCode::CONTINUE {
-                        gate.open();
-                    }
-                });
-            }
             return;
         }
-        if let Some(gate) = gate {
+        if let Some(gate) = request.extensions().get::<Gate>() {
+            // Hyper does not tell of interim responses.
             gate.open();
         }
         *request.version_mut() = Version::HTTP_2;
@@ -265,17 +318,21 @@ impl Connection {
         request: Request<Outbound>,
     ) -> Result<Response<Incoming>, Unsent> {
         match self {
-            Self::Own { sender, .. } => {
+            Self::Own { sender, wire, .. } => {
                 if let Err(error) = sender.ready().await {
                     return Err((error, Some(Box::new(request))));
                 }
+                let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
+                let wire = is_chunked.then(|| wire.clone());
+                let request = request.map(|body| Trailing::new(body, wire));
                 let sent = sender.try_send_request(request).await;
                 sent.map_err(|mut error| {
-                    let unsent = error.take_message().map(Box::new);
+                    let unsent = error.take_message();
+                    let unsent = unsent.map(|request| Box::new(request.map(Trailing::into_inner)));
                     (error.into_error(), unsent)
                 })
             }
-            Self::Shared(sender) => {
+            Self::Shared(sender, _) => {
                 if let Err(error) = sender.ready().await {
                     let unsent = to_origin_form(request);
                     return Err((error, Some(Box::new(unsent))));

@@ -6,6 +6,7 @@
 //! new one.
 
 mod address;
+mod alert;
 mod connect;
 mod destination;
 mod pool;
@@ -80,6 +81,9 @@ pub enum SendError {
     /// The connection failed after the request had been, or may have been, sent.
     #[error("the connection broke before the server answered")]
     Broken(#[source] hyper::Error),
+    /// The server sent interim responses without end, or nobody read them.
+    #[error("the server sent too many interim responses (1xx), and no other")]
+    Flooded,
 }
 
 /// A response, and the hold on its connection.
@@ -179,7 +183,7 @@ impl Origin {
                 Ok(answer) => return Ok(answer),
                 // The server closed the connection before the request could be sent.
                 Err((_, Some(unsent))) => request = *unsent,
-                Err((error, None)) => return Err(SendError::Broken(error)),
+                Err((error, None)) => return Err(error),
             }
         }
         // Seldom, and large: not to be a part of every exchange.
@@ -187,16 +191,15 @@ impl Origin {
         if connection.is_shared() {
             self.pool.put(connection.clone_shared(), LONGEST_IDLE);
         }
-        self.exchange(connection, request)
-            .await
-            .map_err(|(error, _)| SendError::Broken(error))
+        let sent = self.exchange(connection, request).await;
+        sent.map_err(|(error, _)| error)
     }
 
     async fn exchange(
         self: &Arc<Self>,
         connection: Connection,
         mut request: Request<Outbound>,
-    ) -> Result<Answer, (hyper::Error, Option<Box<Request<Outbound>>>)> {
+    ) -> Result<Answer, (SendError, Option<Box<Request<Outbound>>>)> {
         connection.prepare(&mut request, &self.url);
         self.pool.begin();
         let mut lease = Lease(Some(Held {
@@ -207,7 +210,11 @@ impl Origin {
         let Some(held) = &mut lease.0 else {
             unreachable!("the lease was just made");
         };
-        let response = held.connection.send(request).await?;
+        let sent = held.connection.send(request).await;
+        let response = sent.map_err(|(error, unsent)| {
+            let refusal = held.connection.refusal();
+            (self.connector.broken(refusal, error), unsent)
+        })?;
         held.keep = kept_by(response.headers());
         Ok(Answer { response, lease })
     }

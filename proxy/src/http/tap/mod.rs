@@ -136,11 +136,14 @@ impl Tap {
         self.decoder = Some(decoder);
     }
 
-    /// Trailer fields pass.
-    pub(crate) fn trailers(&mut self, trailers: &HeaderMap) {
+    /// Trailer fields pass, but for those that may not stand there.
+    pub(crate) fn trailers(&mut self, trailers: &mut HeaderMap) {
         let fields = fields::to_vocabulary(trailers);
         self.log
             .note(self.dir, EventBody::Trailers(Box::new(fields)));
+        for edit in fields::strip_trailers(trailers) {
+            self.edited(edit);
+        }
     }
 
     /// Something was changed on its way.

@@ -22,7 +22,7 @@ pub(crate) fn payload_bytes(event: &Event) -> usize {
         EventBody::Stderr { line, .. } => line.len(),
         EventBody::Head(head) => match head.as_ref() {
             Head::Request(head) => head.target.len() + fields_bytes(&head.fields),
-            Head::Response(head) => fields_bytes(&head.fields),
+            Head::Interim(head) | Head::Response(head) => fields_bytes(&head.fields),
         },
         EventBody::Trailers(fields) => fields_bytes(fields),
         EventBody::Edited(edit) => edit.before.len() + edit.after.len(),

@@ -1,0 +1,183 @@
+//! What a server says in TLS when it refuses us.
+//!
+//! Up to TLS 1.2 a server refuses within the handshake. In TLS 1.3 our side of the handshake is
+//! done before the server has looked at what we showed, or did not show, so that its alert comes
+//! on the first read, and often after a write has failed (RFC 8446 §4.4.2.4, §6.2).
+
+use std::error::Error;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+
+use rustls::AlertDescription;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The alert by which the server ended a connection, once there is one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Refusal(Arc<OnceLock<AlertDescription>>);
+
+impl Refusal {
+    /// The name of the alert.
+    pub(super) fn alert(&self) -> Option<String> {
+        self.0.get().copied().map(name)
+    }
+
+    fn learn(&self, error: &io::Error) {
+        if let Some(alert) = alert_in(error) {
+            // The first one ends the connection.
+            self.0.set(alert).ok();
+        }
+    }
+}
+
+/// The alert of the other side that an error comes from.
+pub(super) fn alert_in(error: &io::Error) -> Option<AlertDescription> {
+    let mut cause = error.get_ref().map(|cause| cause as &(dyn Error + 'static));
+    while let Some(error) = cause {
+        if let Some(rustls::Error::AlertReceived(alert)) = error.downcast_ref() {
+            return Some(*alert);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// The name of an alert as in RFC 8446 §6, or its number.
+pub(super) fn name(alert: AlertDescription) -> String {
+    let camel = match alert {
+        AlertDescription::UnrecognisedName => "UnrecognizedName".to_owned(),
+        AlertDescription::Unknown(number) => return number.to_string(),
+        known => format!("{known:?}"),
+    };
+    let mut name = String::with_capacity(camel.len() + 4);
+    let mut before = '_';
+    let mut letters = camel.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let begins_word = letters.peek().is_some_and(char::is_ascii_lowercase);
+        if letter.is_ascii_uppercase()
+            && before != '_'
+            && (before.is_ascii_lowercase() || begins_word)
+        {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+        before = letter;
+    }
+    name
+}
+
+/// A connection with TLS that keeps the alert by which the server ended it.
+pub(super) struct Heard<S> {
+    stream: S,
+    refusal: Refusal,
+}
+
+impl<S> Heard<S> {
+    pub(super) fn new(stream: S, refusal: Refusal) -> Self {
+        Self { stream, refusal }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Heard<S> {
+    /// Looks for an alert that came before a write failed. What else came is nobody's any more.
+    fn look(&mut self, context: &mut Context<'_>) {
+        let mut scratch = [0; 1_024];
+        for _ in 0..LOOKS {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+                Poll::Ready(Err(error)) => return self.refusal.learn(&error),
+                _ => return,
+            }
+        }
+    }
+
+    fn noted<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if let Poll::Ready(Err(error)) = &written {
+            self.refusal.learn(error);
+            if self.refusal.0.get().is_none() {
+                self.look(context);
+            }
+        }
+        written
+    }
+}
+
+/// How often is looked for an alert behind other data.
+const LOOKS: usize = 64;
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
+        if let Err(error) = &read {
+            self.refusal.learn(error);
+        }
+        Poll::Ready(read)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.noted(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.noted(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.noted(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alerts_have_the_names_of_the_standard() {
+        for (number, wanted) in [
+            (40, "handshake_failure"),
+            (42, "bad_certificate"),
+            (48, "unknown_ca"),
+            (49, "access_denied"),
+            (70, "protocol_version"),
+            (80, "internal_error"),
+            (112, "unrecognized_name"),
+            (115, "unknown_psk_identity"),
+            (116, "certificate_required"),
+            (120, "no_application_protocol"),
+            (201, "201"),
+        ] {
+            assert_eq!(name(AlertDescription::from(number)), wanted);
+        }
+    }
+}
