@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::command::run::ServerArguments;
 use crate::command::{
-    completions, compliance, demo, explain, export, fault, init, inspect, record, replay, run,
-    schema, scrub, sessions, tail, validate, verify,
+    completions, compliance, demo, explain, export, fault, init, inspect, migrate, record, replay,
+    run, schema, scrub, sessions, tail, validate, verify,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),
+    Migrate(migrate::Arguments),
     Validate(validate::Arguments),
     Schema(schema::Arguments),
     Run(Box<run::Arguments>),

@@ -12,6 +12,7 @@ mod check;
 pub mod corpus;
 pub mod issue;
 mod load;
+pub mod migrate;
 mod near;
 mod read;
 mod secrets;

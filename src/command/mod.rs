@@ -10,6 +10,7 @@ pub(crate) mod fault;
 pub(crate) mod faults;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod migrate;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
@@ -61,6 +62,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),
+        Command::Migrate(arguments) => migrate::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Run(run) => run::run(run, &arguments.servers),

@@ -17,6 +17,7 @@ pub(crate) mod inspect;
 mod inspect_http;
 pub(crate) mod issues;
 pub(crate) mod live;
+pub(crate) mod migrate;
 mod model;
 pub(crate) mod replay;
 pub(crate) mod suite;

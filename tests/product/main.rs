@@ -33,6 +33,7 @@ mod law;
 mod log;
 mod long;
 mod manners;
+mod migrate;
 mod replay;
 mod rmcp;
 mod secrets;

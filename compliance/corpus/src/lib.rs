@@ -4,6 +4,10 @@
 //! recording give observations, which are judged here by the same code.
 
 mod embedded;
+pub mod migrate;
+pub mod migration;
+pub mod missing_resource;
+pub mod official;
 pub mod registry;
 pub mod version;
 

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod doctor;
 mod evidence;
 pub(crate) mod folder;
 mod judge;
@@ -13,6 +14,7 @@ use crate::exit::Exit;
 use crate::log::LogArguments;
 
 pub(crate) use self::baseline::Expectations;
+pub(crate) use self::doctor::Examined;
 pub(crate) use self::judge::{Server, Verdicts};
 
 /// Judge recordings
@@ -25,6 +27,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Invariants(arguments::Arguments),
+    Doctor(Box<doctor::Arguments>),
 }
 
 impl Arguments {
@@ -32,6 +35,7 @@ impl Arguments {
     pub(crate) fn log(&self) -> &LogArguments {
         match &self.command {
             Command::Invariants(arguments) => &arguments.log,
+            Command::Doctor(arguments) => &arguments.log,
         }
     }
 }
@@ -40,5 +44,6 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Invariants(arguments) => arguments.run(),
+        Command::Doctor(arguments) => arguments.run(),
     }
 }

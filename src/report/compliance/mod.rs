@@ -1,5 +1,6 @@
 //! What `compliance` says.
 
+pub(crate) mod doctor;
 mod json;
 mod sarif;
 

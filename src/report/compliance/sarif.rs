@@ -151,7 +151,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// A path as a URI reference, relative when the path is.
-fn uri(path: &Path) -> String {
+pub(super) fn uri(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt as _;
     let mut uri = String::new();
     if path.is_absolute() {

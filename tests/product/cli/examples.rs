@@ -127,12 +127,14 @@ fn run(folder: &Path, line: &str) -> Option<String> {
     // A fake server that nobody asks is not what `--strict` wants.
     let is_idle = line.contains("replay") && line.contains("--strict");
     let wanted = i32::from(is_idle);
+    // What a doctor finds in a server of 2025-11-25 is up to the server.
+    let found = line.contains("compliance doctor") && output.status.code() == Some(1);
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
     let text = format!("{line}: {}\n{out}{err}\n", output.status);
-    (output.status.code() != Some(wanted)).then_some(text)
+    (output.status.code() != Some(wanted) && !found).then_some(text)
 }
 
 /// Runs an example that serves until it is ended.

@@ -1,0 +1,195 @@
+//! What a case sees, and what it makes of it.
+
+use std::fmt::Debug;
+
+use tapewright_schemas::conversation::{Outcome, shown};
+use tapewright_schemas::era::Era;
+use tapewright_schemas::event::{
+    Carrier, ConduitId, Direction, Fields, RequestHead, ResponseHead, Side,
+};
+
+use super::doctor::Probed;
+
+/// What looks for one case in what was observed.
+pub(crate) trait Fold: Debug + Send {
+    /// A message crossed.
+    fn message(&mut self, _: &Seen<'_>, _: &mut Out) {}
+
+    /// The head of an HTTP response came.
+    fn response(&mut self, _: &HttpSeen<'_>, _: &ResponseHead, _: &mut Out) {}
+
+    /// The head of an HTTP request came.
+    fn request(&mut self, _: &HttpSeen<'_>, _: &RequestHead, _: &mut Out) {}
+
+    /// An HTTP body crossed that is no message.
+    fn body(&mut self, _: &HttpSeen<'_>, _: &[u8], _: &mut Out) {}
+
+    /// A request is over without an answer of its own.
+    fn unanswered(&mut self, _: &Asked, _: Outcome, _: u16, _: &mut Out) {}
+
+    /// A request without `Mcp-Method` was sent.
+    fn probed(&mut self, _: Probed, _: &mut Out) {}
+
+    /// Everything was seen: what only the end tells.
+    fn end(&mut self, _: &mut Out) {}
+
+    /// Why it could not be decided.
+    fn undecided(&self) -> String;
+}
+
+/// A message.
+#[derive(Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) seq: u64,
+    pub(crate) dir: Direction,
+    pub(crate) era: Era,
+    pub(crate) conduit: ConduitId,
+    pub(crate) carrier: Carrier,
+    /// The head of the HTTP request that carried it, or that it answers.
+    pub(crate) head: Option<&'a AskedHttp>,
+    pub(crate) what: What<'a>,
+}
+
+/// What a message is.
+#[derive(Debug)]
+pub(crate) enum What<'a> {
+    /// A request.
+    Request {
+        method: &'a str,
+        params: Option<&'a [u8]>,
+    },
+    /// A notification.
+    Notification {
+        method: &'a str,
+        params: Option<&'a [u8]>,
+    },
+    /// A result, and what asked for it.
+    Result { asked: &'a Asked, result: &'a [u8] },
+    /// An error, and what it answers.
+    Error {
+        asked: &'a Asked,
+        code: Option<i64>,
+        error: &'a [u8],
+    },
+}
+
+/// A request, as far as its answer has to know it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) seq: u64,
+    pub(crate) conduit: ConduitId,
+    pub(crate) method: String,
+    pub(crate) era: Era,
+}
+
+impl<'a> Seen<'a> {
+    /// The method of a request or notification.
+    pub(crate) fn method(&self) -> Option<&'a str> {
+        match self.what {
+            What::Request { method, .. } | What::Notification { method, .. } => Some(method),
+            _ => None,
+        }
+    }
+
+    /// The parameters of a request or notification.
+    pub(crate) fn params(&self) -> Option<&'a [u8]> {
+        match self.what {
+            What::Request { params, .. } | What::Notification { params, .. } => params,
+            _ => None,
+        }
+    }
+
+    /// The result of a request of this method.
+    pub(crate) fn result_of(&self, wanted: &str) -> Option<&'a [u8]> {
+        match self.what {
+            What::Result { asked, result } if asked.method == wanted => Some(result),
+            _ => None,
+        }
+    }
+
+    /// Who sent it.
+    pub(crate) fn side(&self) -> Side {
+        match self.dir {
+            Direction::ToServer => Side::Client,
+            Direction::ToClient => Side::Server,
+        }
+    }
+}
+
+/// A part of an HTTP exchange.
+#[derive(Clone, Debug)]
+pub(crate) struct HttpSeen<'a> {
+    pub(crate) seq: u64,
+    pub(crate) dir: Direction,
+    /// The head of the request that it belongs to, as far as it is kept.
+    pub(crate) asked: Option<&'a AskedHttp>,
+}
+
+/// What is kept of the head of an HTTP request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AskedHttp {
+    pub(crate) seq: u64,
+    pub(crate) method: String,
+    /// Scheme, host and port, where the target or `Host` says it.
+    pub(crate) host: String,
+    /// The path, without the query.
+    pub(crate) path: String,
+    pub(crate) fields: Fields,
+}
+
+/// Where a finding is proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The number of the event; 0 for what was asked live beside the recording.
+    pub event: u64,
+    /// A JSON pointer within its message, or the name of a header.
+    pub pointer: String,
+    /// Who is to change something.
+    pub side: Side,
+    /// What is seen there.
+    pub what: String,
+}
+
+/// What a case has found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    pub(crate) fails: Vec<Evidence>,
+    pub(crate) more: u64,
+    pub(crate) passes: Vec<Evidence>,
+    /// We are the client ourselves: what the client does says nothing.
+    pub(crate) client_is_ours: bool,
+}
+
+/// How many proofs of one case are kept.
+const MOST: usize = 20;
+
+impl Out {
+    /// Something has to change.
+    pub(crate) fn fail(&mut self, side: Side, (event, pointer): (u64, &str), what: &str) {
+        if side == Side::Client && self.client_is_ours {
+            return;
+        }
+        if self.fails.len() >= MOST {
+            self.more += 1;
+            return;
+        }
+        self.fails.push(evidence(side, (event, pointer), what));
+    }
+
+    /// It is as it should be.
+    pub(crate) fn pass(&mut self, side: Side, (event, pointer): (u64, &str), what: &str) {
+        let counts = side != Side::Client || !self.client_is_ours;
+        if counts && self.passes.len() < 3 {
+            self.passes.push(evidence(side, (event, pointer), what));
+        }
+    }
+}
+
+fn evidence(side: Side, (event, pointer): (u64, &str), what: &str) -> Evidence {
+    Evidence {
+        event,
+        pointer: pointer.to_owned(),
+        side,
+        what: shown(what),
+    }
+}

@@ -1,0 +1,164 @@
+//! `tapewright compliance doctor`: what has to change before a server, or a client, speaks a later revision.
+
+mod live;
+mod probe;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tapewright_corpus::migration::{Doctor, Finding, Status};
+
+use crate::command::migrate::target;
+use crate::command::redaction::Redaction;
+use crate::command::upstream::UpstreamArguments;
+use crate::exit::Exit;
+use crate::files::Recording;
+use crate::log::LogArguments;
+use crate::report::compliance::doctor as told;
+use crate::report::formats::{Told as _, github, junit, markdown};
+use crate::report::{self, Mistake};
+
+/// Find what has to change before peers can speak a later revision
+///
+/// A server is asked over both eras of MCP: with a handshake, and without one. Over a
+/// recording nothing is sent, and the client is judged as well. Each of the thirteen cases
+/// passes, fails with its evidence, or is skipped with the reason.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The recording, in place of a server
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["upstream", "command"])]
+    capture: Option<PathBuf>,
+    /// The revision to migrate to
+    #[arg(
+        long,
+        alias = "target-version",
+        value_name = "REVISION",
+        default_value = "2026-07-28"
+    )]
+    target: String,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = Format::Pretty)]
+    format: Format,
+    /// Where to keep what was said to a server; by default in the folder of recordings
+    #[arg(short, long, value_name = "FILE", conflicts_with = "capture")]
+    output: Option<PathBuf>,
+    /// How long an answer may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    timeout: f64,
+    #[command(flatten)]
+    redaction: Redaction,
+    #[command(flatten)]
+    server: UpstreamArguments,
+    /// The server's command and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+    #[command(flatten)]
+    pub(in crate::command::compliance) log: LogArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright compliance doctor --target 2026-07-28 -- npx -y @modelcontextprotocol/server-everything
+  tapewright compliance doctor --upstream https://mcp.example.com/mcp --format json
+  tapewright compliance doctor --capture session.tape.jsonl --format markdown";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people
+    Pretty,
+    /// For programs
+    Json,
+    /// For comments and summaries
+    Markdown,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of a GitHub workflow
+    Github,
+}
+
+/// What was found, and in what.
+#[derive(Debug)]
+pub(crate) struct Examined {
+    /// The recording: of old, or of what we asked just now.
+    pub(crate) path: PathBuf,
+    /// Whether it is a tape, so that an event stands on a line of it.
+    pub(crate) is_tape: bool,
+    /// The revision to migrate to.
+    pub(crate) target: String,
+    /// One for each case.
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Examined {
+    /// How many cases came out so.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.findings
+            .iter()
+            .filter(|one| one.status == status)
+            .count()
+    }
+
+    fn exit(&self) -> Exit {
+        if self.count(Status::Fail) > 0 {
+            Exit::Fail
+        } else if self.count(Status::Pass) == 0 {
+            Exit::Inconclusive
+        } else {
+            Exit::Pass
+        }
+    }
+}
+
+impl Arguments {
+    /// Examines, and reports.
+    pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        let target = target(&self.target, "--target")?;
+        let examined = match &self.capture {
+            Some(path) => recorded(path, target)?,
+            None => live::examine(self, target)?,
+        };
+        report::out(&match self.format {
+            Format::Pretty => examined.pretty(),
+            Format::Json => examined.json()?,
+            Format::Markdown => markdown::text(&examined.report()),
+            Format::Junit => junit::text(&examined.report())?,
+            Format::Sarif => told::sarif(&examined)?,
+            Format::Github => github::text(&examined.report()),
+        })?;
+        Ok(examined.exit())
+    }
+}
+
+/// Examines a recording, in which the client is somebody else.
+fn recorded(path: &std::path::Path, target: &str) -> anyhow::Result<Examined> {
+    if path.is_dir() {
+        let what = format!(
+            "`{}` is a folder",
+            report::safe(&path.display().to_string())
+        );
+        return Err(Mistake::new(what, "name one of the recordings in it").into());
+    }
+    let (doctor, path, is_tape) = fold(path, Doctor::new(false))?;
+    Ok(Examined {
+        path,
+        is_tape,
+        target: target.to_owned(),
+        findings: doctor.finish(),
+    })
+}
+
+/// Shows a doctor everything in a recording.
+fn fold(path: &std::path::Path, mut doctor: Doctor) -> anyhow::Result<(Doctor, PathBuf, bool)> {
+    use tapewright_schemas::recording::FileKind;
+    let recording = Recording::open(path)?;
+    let (path, is_tape) = (recording.path.clone(), recording.kind() == FileKind::Tape);
+    recording.messages(|event, envelope| {
+        doctor.observe(event, envelope);
+        Ok(())
+    })?;
+    Ok((doctor, path, is_tape))
+}

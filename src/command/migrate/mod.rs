@@ -1,0 +1,105 @@
+//! `tapewright migrate`: suites and cassettes for a later revision.
+
+mod found;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tapewright_corpus::migrate::Plan;
+use tapewright_corpus::migration::TARGETS;
+
+use crate::exit::Exit;
+use crate::files::{NewFile, unreadable};
+use crate::report::migrate::{Changed, Summary};
+use crate::report::{self, Mistake};
+
+/// Rewrite suites and cassettes for a later revision
+///
+/// PATH is a suite, a cassette, or a folder of them. What changes is the code of a missing
+/// resource, from -32002 to -32602: in recorded answers to `resources/read`, and in what is
+/// expected of them. Every other byte stays. Without `--write` nothing is written, and the
+/// difference is shown. Methods that are removed or deprecated are told with their places.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The suites and cassettes, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The revision to migrate to
+    #[arg(long, value_name = "REVISION", default_value = "2026-07-28")]
+    to: String,
+    /// Write the files, each in one step
+    #[arg(long)]
+    write: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright migrate suites/
+  tapewright migrate suite.yaml session.json --write";
+
+/// Rewrites, or shows what would be rewritten.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    target(&arguments.to, "--to")?;
+    let mut summary = Summary::default();
+    for (path, named) in found::files(&arguments.paths)? {
+        one(&path, named, arguments.write, &mut summary)?;
+    }
+    report::err(&summary.text(arguments.write));
+    Ok(Exit::Pass)
+}
+
+/// A revision that can be migrated to, as its date.
+pub(crate) fn target<'t>(text: &'t str, option: &str) -> anyhow::Result<&'t str> {
+    let date = text.strip_prefix('v').unwrap_or(text);
+    if TARGETS.contains(&date) {
+        return Ok(date);
+    }
+    let what = format!(
+        "`{option} {}` is no revision that can be migrated to",
+        report::safe(text)
+    );
+    Err(Mistake::new(what, format!("it can be {}", TARGETS.join(", "))).into())
+}
+
+/// One file. Of a folder, what is neither suite nor cassette is passed over.
+fn one(path: &Path, named: bool, write: bool, summary: &mut Summary) -> anyhow::Result<()> {
+    let hint = "name a suite in YAML, or a cassette in JSON";
+    let text = fs::read(path).map_err(|error| unreadable(path, &error.to_string(), hint))?;
+    let plan = if found::is_yaml(path) {
+        std::str::from_utf8(&text).ok().and_then(Plan::of_suite)
+    } else {
+        Plan::of_cassette(&text)
+    };
+    let Some(plan) = plan else {
+        if named {
+            return Err(unreadable(
+                path,
+                "it is neither a suite nor a cassette",
+                hint,
+            ));
+        }
+        return Ok(());
+    };
+    summary.looked_at += 1;
+    let changed = Changed {
+        path,
+        text: &text,
+        plan: &plan,
+    };
+    report::out(&changed.text())?;
+    if plan.is_empty() {
+        return Ok(());
+    }
+    summary.files += 1;
+    summary.codes += plan.edits().len();
+    if write {
+        let permissions = fs::metadata(path).ok().map(|data| data.permissions());
+        let mut file = NewFile::create(path)?;
+        file.writer().write_all(&plan.apply(&text))?;
+        file.commit(permissions)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! What `compliance doctor` says.
+
+use serde_json::{Value, json};
+use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Status as Outcome};
+
+use super::sarif::uri;
+use crate::command::compliance::Examined;
+use crate::report::formats::{self, Told};
+use crate::report::model::{Group, Level, Problem, Report, Row, Spot, Status};
+use crate::report::safe;
+
+impl Told for Examined {
+    fn report(&self) -> Report {
+        Report {
+            title: "Migration",
+            groups: vec![Group {
+                title: format!("to {}", self.target),
+                rows: self
+                    .findings
+                    .iter()
+                    .map(|finding| row(self, finding))
+                    .collect(),
+                ..Group::default()
+            }],
+            result: Some(format!(
+                "{} to change, {} passed, {} not told by the wire",
+                self.count(Outcome::Fail),
+                self.count(Outcome::Pass),
+                self.count(Outcome::Skipped)
+            )),
+        }
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        let finding = |finding: &Finding| {
+            let evidence = |one: &Evidence| {
+                json!({
+                    "event": (one.event > 0).then_some(one.event),
+                    "line": line(self, one),
+                    "pointer": one.pointer,
+                    "side": one.side.name(),
+                    "what": one.what,
+                })
+            };
+            let case = finding.case;
+            json!({
+                "id": case.id,
+                "kind": case.kind.name(),
+                "severity": case.severity.name(),
+                "status": finding.status.name(),
+                "summary": case.summary,
+                "detail": finding.detail,
+                "replacement": case.replacement,
+                "doc_link": case.doc_link,
+                "sep": case.sep,
+                "evidence": finding.evidence.iter().map(evidence).collect::<Vec<_>>(),
+                "more": finding.more,
+            })
+        };
+        formats::json::text(&json!({
+            "target_version": self.target,
+            "recording": self.path.display().to_string(),
+            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
+        }))
+    }
+}
+
+/// The line of the recording on which a proof stands: behind the header of a tape.
+fn line(examined: &Examined, evidence: &Evidence) -> Option<u64> {
+    (examined.is_tape && evidence.event > 0).then(|| evidence.event.saturating_add(1))
+}
+
+/// How many proofs of one case are shown to people; programs get more.
+const SHOWN: usize = 5;
+
+fn row(examined: &Examined, finding: &Finding) -> Row {
+    let (status, word) = match finding.status {
+        Outcome::Fail => (Status::Fail, "fail"),
+        Outcome::Pass => (Status::Pass, "pass"),
+        Outcome::Skipped => (Status::Skipped, "skipped"),
+    };
+    let case = finding.case;
+    let name = match finding.status {
+        Outcome::Fail => case.summary,
+        Outcome::Pass | Outcome::Skipped => &finding.detail,
+    };
+    let mut row = Row::new(status, word, name);
+    row.code = Some(case.id.to_owned());
+    case.id.clone_into(&mut row.heading);
+    case.kind.name().clone_into(&mut row.class);
+    case.id.clone_into(&mut row.failure);
+    let path = examined.path.display().to_string();
+    row.spot = Some(Spot::file(&path));
+    match finding.status {
+        Outcome::Fail => {
+            let problem = |evidence: &Evidence| {
+                let mut problem = Problem::new(Some(level(case.severity)), &sentence(evidence));
+                problem.spot = Some(Spot {
+                    line: line(examined, evidence),
+                    ..Spot::file(&path)
+                });
+                problem
+            };
+            row.problems = finding.evidence.iter().take(SHOWN).map(problem).collect();
+            let left = finding.evidence.len().saturating_sub(SHOWN) as u64;
+            if left + finding.more > 0 {
+                let more = format!("and {} more", left + finding.more);
+                row.problems.push(Problem::new(None, &more));
+            }
+            row.problems.push(Problem::new(
+                None,
+                &format!("to change: {}", case.replacement),
+            ));
+        }
+        Outcome::Skipped => row.why = Some(finding.detail.clone()),
+        Outcome::Pass => {}
+    }
+    row
+}
+
+/// A proof in a line: who, what, and where.
+fn sentence(evidence: &Evidence) -> String {
+    let (side, what) = (evidence.side.name(), safe(&evidence.what));
+    let pointer = safe(&evidence.pointer);
+    if evidence.event == 0 {
+        return format!("{side}: {what} ({pointer})");
+    }
+    format!("{side}: {what} (event {} {pointer})", evidence.event)
+}
+
+fn level(severity: Severity) -> Level {
+    match severity {
+        Severity::High => Level::Error,
+        Severity::Medium => Level::Warning,
+        Severity::Low => Level::Notice,
+    }
+}
+
+/// The findings as SARIF 2.1.0, for code scanning.
+pub(crate) fn sarif(examined: &Examined) -> anyhow::Result<String> {
+    let failed = examined
+        .findings
+        .iter()
+        .filter(|one| one.status == Outcome::Fail);
+    let results: Vec<Value> = failed
+        .flat_map(|finding| results(examined, finding))
+        .collect();
+    let rules: Vec<Value> = CASES.iter().map(|case| rule(case)).collect();
+    formats::json::text(&json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "tapewright",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "invocations": [{"executionSuccessful": true}],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    }))
+}
+
+fn rule(case: &Case) -> Value {
+    json!({
+        "id": case.id,
+        "shortDescription": {"text": case.summary},
+        "fullDescription": {"text": format!("Before: {}. Now: {}.", case.old_contract, case.new_contract)},
+        "help": {"text": format!("To change: {}. {}", case.replacement, case.doc_link)},
+        "helpUri": case.doc_link,
+        "defaultConfiguration": {"level": word(case.severity)},
+        "properties": {"tags": [case.kind.name(), case.sep]},
+    })
+}
+
+fn results(examined: &Examined, finding: &Finding) -> Vec<Value> {
+    let one = |evidence: &Evidence| {
+        let mut physical = json!({"artifactLocation": {"uri": uri(&examined.path)}});
+        if let (Some(line), Some(members)) = (line(examined, evidence), physical.as_object_mut()) {
+            members.insert("region".to_owned(), json!({"startLine": line}));
+        }
+        let name = format!("event {} {}", evidence.event, evidence.pointer);
+        json!({
+            "ruleId": finding.case.id,
+            "level": word(finding.case.severity),
+            "message": {"text": format!("{}. To change: {}", sentence(evidence), finding.case.replacement)},
+            "locations": [{
+                "physicalLocation": physical,
+                "logicalLocations": [{"fullyQualifiedName": safe(&name)}],
+            }],
+        })
+    };
+    finding.evidence.iter().map(one).collect()
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::High => "error",
+        Severity::Medium => "warning",
+        Severity::Low => "note",
+    }
+}

@@ -1,0 +1,344 @@
+// The tables of shapes against the official schemas, which stand in the official conformance suite: over every recorded
+// message of tests/wire, and over samples made from the schemas with each member left out and of another type, both have
+// to come to the same verdict. What differs on purpose is in INTENDED, with the reason.
+//
+// The suite holds 2025-03-26 to 2026-07-28. 2024-11-05 is held against 2025-03-26 without what that added.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createRequire } from "node:module";
+
+const peers = process.env.TAPEWRIGHT_PEERS_DIR;
+const tapewright = process.env.TAPEWRIGHT;
+const here = path.dirname(new URL(import.meta.url).pathname);
+const require = createRequire(path.join(peers, "package.json"));
+const Ajv = require("ajv");
+const Ajv2020 = require("ajv/dist/2020.js");
+
+// Invariants that judge the shape of a message, beside what it says.
+const SHAPES = ["INV-005", "INV-008", "INV-009", "INV-020", "INV-021", "INV-047", "INV-073", "INV-074", "INV-079", "INV-081", "INV-085", "INV-086", "INV-087", "INV-088", "INV-089"];
+
+// Where we judge otherwise on purpose: [what it is about, a part of the place, why].
+const INTENDED = [
+];
+
+// --- the official schemas
+
+function literal(text, start) {
+  let depth = 0;
+  for (let at = start; ; at++) {
+    const char = text[at];
+    if (char === "`" || char === '"' || char === "'") {
+      for (at++; text[at] !== char; at++) if (text[at] === "\\") at++;
+    } else if ("{[(".includes(char)) depth++;
+    else if ("}])".includes(char) && --depth === 0) return text.slice(start, at + 1);
+  }
+}
+
+function official() {
+  const file = path.join(peers, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+  const text = fs.readFileSync(file, "utf8");
+  const beginning = /=(\{\$schema:`https?:\/\/json-schema\.org\/[^`]+`,(?:definitions|\$defs):\{Annotations)/g;
+  const schemas = [...text.matchAll(beginning)].map(found => new Function(`return ${literal(text, found.index + 1)}`)());
+  const revision = schema => {
+    const names = schema.definitions ?? schema.$defs;
+    if (names.DiscoverRequest) return "2026-07-28";
+    if (names.GetTaskRequest) return "2025-11-25";
+    return names.ElicitRequest ? "2025-06-18" : "2025-03-26";
+  };
+  const all = Object.fromEntries(schemas.map(schema => [revision(schema), schema]));
+  if (Object.keys(all).length !== 4) throw new Error(`the suite holds ${Object.keys(all)}, and four were expected`);
+  return all;
+}
+
+class Official {
+  constructor(revision, schema) {
+    this.revision = revision;
+    this.key = schema.definitions ? "definitions" : "$defs";
+    this.names = schema[this.key];
+    const Kind = schema.definitions ? Ajv : Ajv2020;
+    this.ajv = new Kind({ strict: false, validateFormats: false });
+    this.ajv.addSchema({ ...schema, $id: "mcp" });
+    this.made = new Map();
+  }
+  holds(name, value) {
+    if (!this.made.has(name)) this.made.set(name, this.ajv.compile({ $ref: `mcp#/${this.key}/${name}` }));
+    return this.made.get(name)(value);
+  }
+  resolve(schema) {
+    while (schema?.$ref) schema = this.names[schema.$ref.split("/").pop()];
+    return schema ?? {};
+  }
+  // Every type of a message, by its method: its name, and that of its result.
+  messages() {
+    const found = [];
+    for (const [name, schema] of Object.entries(this.names)) {
+      const method = schema.properties?.method?.const;
+      if (!method) continue;
+      const kind = name.endsWith("Notification") ? "notification" : "request";
+      const result = name.replace(/Request$/, "Result");
+      found.push({ name, method, kind, result: kind === "request" && this.names[result] ? result : undefined });
+    }
+    return found;
+  }
+}
+
+// --- samples
+
+const NAMES = { protocolVersion: null, uri: "file:///a", url: "https://a.example/", uriTemplate: "file:///{a}", cursor: "c", nextCursor: "c", resultType: "complete" };
+
+class Samples {
+  constructor(official) {
+    this.official = official;
+  }
+  // Everything that a schema may hold, each alternative once at the top.
+  all(schema, name, depth) {
+    schema = this.official.resolve(schema);
+    const alternatives = schema.anyOf ?? schema.oneOf;
+    if (alternatives) return alternatives.flatMap(one => this.all(one, name, depth));
+    return [this.one(schema, name, depth)];
+  }
+  one(schema, name, depth) {
+    schema = this.official.resolve(schema);
+    if ("const" in schema) return schema.const;
+    if (schema.enum) return schema.enum[0];
+    const alternatives = schema.anyOf ?? schema.oneOf;
+    if (alternatives) return this.one(alternatives[0], name, depth);
+    if (schema.allOf) return Object.assign({}, ...schema.allOf.map(one => this.one(one, name, depth)));
+    const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+    switch (type ?? (schema.properties ? "object" : "any")) {
+      case "object": return this.object(schema, depth);
+      case "array": return depth > 7 ? [] : this.all(schema.items ?? {}, name, depth + 1);
+      case "string": return name === "protocolVersion" ? this.official.revision : NAMES[name] ?? "a";
+      case "integer": case "number": return Math.max(schema.minimum ?? 0, name === "priority" ? 1 : 1);
+      case "boolean": return true;
+      case "null": return null;
+      default: return {};
+    }
+  }
+  object(schema, depth) {
+    const out = {};
+    for (const [name, member] of Object.entries(schema.properties ?? {})) {
+      const required = schema.required?.includes(name);
+      if (name === "_meta" && !required) continue;
+      if (required || depth < 7) out[name] = this.one(member, name, depth + 1);
+    }
+    const open = schema.additionalProperties;
+    if (open && typeof open === "object" && Object.keys(out).length === 0 && Object.keys(open).length && depth < 7) out.some = this.one(open, "some", depth + 1);
+    return out;
+  }
+}
+
+const OTHER = value => (typeof value === "string" ? 7 : typeof value === "number" ? "x" : typeof value === "boolean" ? "yes" : Array.isArray(value) ? {} : "x");
+
+// The value with one member left out or of another type, for each member.
+function* mutants(value, pointer = "") {
+  if (value === null || typeof value !== "object") return;
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
+  for (const key of keys) {
+    const at = `${pointer}/${key}`;
+    if (!Array.isArray(value)) {
+      const { [key]: _, ...rest } = value;
+      yield [`${at} left out`, rest];
+    }
+    const put = one => (Array.isArray(value) ? value.with(key, one) : { ...value, [key]: one });
+    yield [`${at} of another type`, put(OTHER(value[key]))];
+    for (const [what, inner] of mutants(value[key], at)) yield [what, put(inner)];
+  }
+}
+
+// --- our verdicts
+
+// Sessions of a tape, one for each sample.
+class Tape {
+  constructor() {
+    this.lines = [{ tape: "2.0", created: "2026-01-01T00:00:00.000Z", by: "schemas.mjs", transport: "stdio", label: "s", durability: "queue", when_full: "wait", max_message_bytes: 67108864, redacted: false }];
+    this.session = 0;
+    this.seq = 0;
+  }
+  add(dir, message) {
+    this.seq++;
+    this.lines.push({ seq: this.seq, at_us: this.seq, session: this.session, dir, message });
+    return this.seq;
+  }
+  begin(revision) {
+    this.session++;
+    if (revision === "2026-07-28") {
+      // Says of which era the rest is.
+      this.add("to_server", { jsonrpc: "2.0", id: 0, method: "server/discover", params: { _meta: META } });
+      this.add("to_client", { jsonrpc: "2.0", id: 0, result: { supportedVersions: [revision], capabilities: { tools: {}, prompts: {}, resources: {}, logging: {}, completions: {} }, resultType: "complete", ttlMs: 0, cacheScope: "public" } });
+      return;
+    }
+    const capabilities = { tools: {}, prompts: {}, resources: { subscribe: true }, logging: {}, completions: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+    const client = { roots: {}, sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} }, tasks: { list: {}, cancel: {}, requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } } };
+    this.add("to_server", { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: revision, capabilities: client, clientInfo: { name: "c", version: "1" } } });
+    this.add("to_client", { jsonrpc: "2.0", id: 0, result: { protocolVersion: revision, capabilities, serverInfo: { name: "s", version: "1" } } });
+    this.add("to_server", { jsonrpc: "2.0", method: "notifications/initialized" });
+  }
+  judge() {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "schemas-"));
+    const file = path.join(folder, "s.tape.jsonl");
+    const end = { end: { at_us: this.seq + 1, events: this.seq, complete: true } };
+    fs.writeFileSync(file, [...this.lines, end].map(line => JSON.stringify(line)).join("\n") + "\n");
+    const found = judged(file);
+    fs.rmSync(folder, { recursive: true });
+    return found;
+  }
+}
+
+// What the invariants about shapes find in a file, by the number of the event.
+function judged(file) {
+  let text;
+  try {
+    text = execFileSync(tapewright, ["compliance", "invariants", "--capture", file, "--format", "json", "--select", SHAPES.join(",")], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    if (![1, 3].includes(error.status)) throw error;
+    text = error.stdout;
+  }
+  const wrong = new Map();
+  for (const server of JSON.parse(text).servers) {
+    for (const outcome of server.outcomes) {
+      for (const finding of outcome.findings ?? []) {
+        if (finding.status !== "fail") continue;
+        for (const place of finding.evidence.slice(0, 1)) {
+          const seq = place.event ?? place.seq;
+          wrong.set(seq, [...(wrong.get(seq) ?? []), `${outcome.id}: ${finding.detail}`]);
+        }
+      }
+    }
+  }
+  return wrong;
+}
+
+// --- the comparison
+
+const SERVER_ASKS = ["sampling/createMessage", "elicitation/create", "roots/list"];
+const CLIENT_TELLS = ["notifications/initialized", "notifications/roots/list_changed"];
+const META = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+
+function compare(official, report) {
+  const samples = new Samples(official);
+  const tape = new Tape();
+  const cases = [];
+  const revision = official.revision;
+  const modern = revision === "2026-07-28";
+  const minimal = method => {
+    const type = official.messages().find(one => one.method === method);
+    return type ? samples.one(official.names[type.name].properties.params ?? {}, "", 0) : {};
+  };
+  for (const type of official.messages()) {
+    const byServer = SERVER_ASKS.includes(type.method);
+    if (modern && byServer) continue; // They cross inside results alone.
+    const asking = byServer ? "to_client" : "to_server";
+    const answering = byServer ? "to_server" : "to_client";
+    const telling = CLIENT_TELLS.includes(type.method) ? "to_server" : "to_client";
+    const whole = samples.all(official.names[type.name], "", 0).flatMap(one => {
+      const params = official.names[type.name].properties.params;
+      return params ? samples.all(params, "", 0).map(params => ({ ...one, params })) : [one];
+    });
+    for (const sample of whole) {
+      const message = { ...sample, jsonrpc: "2.0", ...(type.kind === "request" ? { id: 1 } : {}) };
+      if (type.kind === "request" && modern && message.params) message.params = { ...message.params, _meta: META };
+      const names = official.names[type.name].required?.includes("jsonrpc") ? message : withoutEnvelope(message);
+      if (!official.holds(type.name, names)) { report.unusable(revision, type.name, official.made.get(type.name).errors); continue; }
+      for (const [what, mutant] of [["as it is", message], ...of(mutants(message.params, "/params"), params => ({ ...message, params }))]) {
+        tape.begin(revision);
+        const seq = tape.add(type.kind === "notification" ? telling : asking, mutant);
+        const told = official.names[type.name].required?.includes("jsonrpc") ? mutant : withoutEnvelope(mutant);
+        cases.push({ about: type.name, what, seq, holds: official.holds(type.name, told) });
+      }
+    }
+    if (!type.result) continue;
+    for (const sample of samples.all(official.names[type.result], "", 0)) {
+      if (!official.holds(type.result, sample)) { report.unusable(revision, type.result, official.made.get(type.result).errors); continue; }
+      for (const [what, mutant] of [["as it is", sample], ...mutants(sample, "/result")]) {
+        if (type.method === "initialize") tape.session++;
+        else tape.begin(revision);
+        const params = { ...minimal(type.method), ...(modern ? { _meta: META } : {}) };
+        tape.add(asking, { jsonrpc: "2.0", id: 1, method: type.method, params });
+        const seq = tape.add(answering, { jsonrpc: "2.0", id: 1, result: mutant });
+        cases.push({ about: type.result, what, seq, holds: official.holds(type.result, mutant) });
+      }
+    }
+  }
+  const wrong = tape.judge();
+  for (const one of cases) report.compared(revision, one, wrong.get(one.seq));
+}
+
+function withoutEnvelope({ jsonrpc, id, ...rest }) {
+  return rest;
+}
+
+function* of(pairs, make) {
+  for (const [what, value] of pairs) yield [what, make(value)];
+}
+
+// Every recorded message: the same verdicts.
+function recorded(officials, report) {
+  const folder = path.join(here, "../wire");
+  for (const name of fs.readdirSync(folder).filter(name => name.endsWith(".tape.jsonl"))) {
+    const file = path.join(folder, name);
+    const wrong = judged(file);
+    const asked = new Map();
+    let version = "2025-11-25";
+    for (const line of fs.readFileSync(file, "utf8").split("\n").filter(Boolean)) {
+      const event = JSON.parse(line);
+      const message = event.message;
+      if (!message || typeof message !== "object" || Array.isArray(message)) continue;
+      const own = message.params?._meta?.["io.modelcontextprotocol/protocolVersion"];
+      const key = JSON.stringify([event.session, message.id, event.dir]);
+      const other = JSON.stringify([event.session, message.id, event.dir === "to_server" ? "to_client" : "to_server"]);
+      let type, revision, value;
+      if (message.method) {
+        revision = own ?? (name.startsWith("stateless") ? "2026-07-28" : version);
+        asked.set(key, { method: message.method, revision });
+        type = officials[revision]?.messages().find(one => one.method === message.method)?.name;
+        value = message;
+        if (type && !officials[revision].names[type].required?.includes("jsonrpc")) value = withoutEnvelope(message);
+      } else if (message.result) {
+        const question = asked.get(other);
+        if (question?.method === "initialize") version = message.result.protocolVersion;
+        revision = question?.method === "initialize" ? version : question?.revision;
+        type = officials[revision]?.messages().find(one => one.method === question?.method)?.result;
+        value = message.result;
+        if (message.result.resultType && message.result.resultType !== "complete") type = undefined;
+        if (message.result.task) type = undefined;
+      }
+      if (!type) continue;
+      report.compared(revision, { about: type, what: `${name} event ${event.seq}`, holds: officials[revision].holds(type, value) }, wrong.get(event.seq));
+    }
+  }
+}
+
+class Report {
+  constructor() {
+    this.count = 0;
+    this.intended = new Map();
+    this.differ = [];
+    this.left = [];
+  }
+  unusable(revision, name, errors) {
+    this.left.push(`${revision} ${name}: no sample of ours is valid: ${JSON.stringify(errors?.[0])}`);
+  }
+  compared(revision, one, ours) {
+    this.count++;
+    if (one.holds === !ours) return;
+    const place = `${one.about} ${one.what}`;
+    const known = INTENDED.find(([about, part, why, where]) => (about === "*" || about === one.about) && one.what.includes(part) && (!where || where === (one.holds ? "stricter" : "looser")));
+    if (known) this.intended.set(known[2], (this.intended.get(known[2]) ?? 0) + 1);
+    else this.differ.push(`${revision} ${place}: the schema says ${one.holds ? "valid" : "invalid"}, we say ${ours ? ours.join("; ") : "valid"}`);
+  }
+  close() {
+    for (const line of [...this.left, ...this.differ]) console.log(`FAIL ${line}`);
+    for (const [why, count] of this.intended) console.log(`on purpose, ${count} times: ${why}`);
+    console.log(`${this.count} messages judged twice, ${this.differ.length} verdicts differ`);
+    return this.differ.length || this.left.length || this.count < 1000 ? 1 : 0;
+  }
+}
+
+const officials = Object.fromEntries(Object.entries(official()).map(([revision, schema]) => [revision, new Official(revision, schema)]));
+const report = new Report();
+for (const one of Object.values(officials)) compare(one, report);
+recorded(officials, report);
+process.exit(report.close());

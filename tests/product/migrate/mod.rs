@@ -1,0 +1,101 @@
+//! Suites and cassettes, rewritten for 2026-07-28.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use crate::support::tapewright;
+
+const SUITE: &str = "# ours\nservers:\n  s: { command: [x] }\ntools:\n  - name: t\n    server: s\n    tool: t\n    expect: [{ target: error.code, matcher: { exact: -32002 } }]\nresources:\n  - name: a # where\n    server: s\n    uri: a://b\n    expect:\n      - target: result.error.code   # its code\n        matcher: { exact: -32002 }\ncompliance:\n  - name: l\n    server: s\n    check: logging/setLevel";
+const CASSETTE: &str = "{\"version\":\"1\",\"meta\":{\"z\":\"1\",\"a\":\"2\"},\n \"exchanges\":[\n  {\"request\":{\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"a://b\"}},\"response\":{\"id\":1,\"error\":{\"code\":-32002,\"message\":\"no\"}}},\n  {\"request\":{\"id\":2,\"method\":\"tools/call\"},\"response\":{\"id\":2,\"error\":{\"code\":-32002,\"message\":\"no\"}}}]}\n\n";
+
+fn migrate(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = tapewright();
+    command.arg("migrate").args(arguments).current_dir(folder);
+    command.output().unwrap()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("suite.yaml"), SUITE).unwrap();
+    fs::write(folder.path().join("sub/c.json"), CASSETTE).unwrap();
+    fs::write(folder.path().join("other.json"), "{\"code\":-32002}").unwrap();
+    folder
+}
+
+#[test]
+fn without_write_the_difference_is_shown_and_nothing_changes() {
+    let folder = folder();
+    let output = migrate(&["."], folder.path());
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("--- ./suite.yaml\n+++ ./suite.yaml\n@@ line 15 @@"),
+        "{text}"
+    );
+    assert!(
+        text.contains("-        matcher: { exact: -32002 }\n+        matcher: { exact: -32602 }"),
+        "{text}"
+    );
+    assert!(
+        text.contains("./suite.yaml:19: `logging/setLevel`"),
+        "{text}"
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join("suite.yaml")).unwrap(),
+        SUITE
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join("sub/c.json")).unwrap(),
+        CASSETTE
+    );
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("2 codes to change in 2 files"), "{told}");
+}
+
+#[test]
+fn with_write_only_the_codes_of_missing_resources_change() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let suite = folder.path().join("suite.yaml");
+    fs::set_permissions(&suite, fs::Permissions::from_mode(0o640)).unwrap();
+    let output = migrate(&[".", "--write", "--to", "2026-07-28"], folder.path());
+    assert_eq!(output.status.code(), Some(0));
+    let expected = SUITE.replace(
+        "# its code\n        matcher: { exact: -32002 }",
+        "# its code\n        matcher: { exact: -32602 }",
+    );
+    assert_ne!(expected, SUITE);
+    assert_eq!(fs::read_to_string(&suite).unwrap(), expected);
+    assert_eq!(
+        fs::metadata(&suite).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+    let cassette = CASSETTE.replacen("-32002", "-32602", 1);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("sub/c.json")).unwrap(),
+        cassette
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join("other.json")).unwrap(),
+        "{\"code\":-32002}"
+    );
+    // What is done is done.
+    let again = migrate(&["."], folder.path());
+    let told = String::from_utf8(again.stderr).unwrap();
+    assert!(told.contains("nothing to change"), "{told}");
+}
+
+#[test]
+fn another_revision_or_another_file_is_refused() {
+    let folder = folder();
+    for arguments in [
+        &["suite.yaml", "--to", "2025-11-25"][..],
+        &["other.json"],
+        &["missing.yaml"],
+    ] {
+        let output = migrate(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
