@@ -4,17 +4,23 @@
 //! travels on, [`Wire`] reads and writes the bodies, [`StreamReader`] adds up streams, and
 //! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
 //! which recorded request another one is, [`agent_cassette`] is the file of a recorded agent
-//! run, [`prices`] says what tokens cost, [`family`] which provider a model belongs to.
+//! run, [`prices`] says what tokens cost, [`Family`] which provider a model belongs to.
 //!
 //! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
 //! a [`ReadError`] with a JSON pointer.
 
+pub mod agent_cassette;
 mod anthropic;
 pub mod conversation;
 mod errors;
+mod family;
 mod gemini;
+pub mod key;
+mod keys;
+mod mcp;
 mod openai_chat;
 mod openai_responses;
+pub mod prices;
 mod read;
 mod recognise;
 mod stream;
@@ -22,6 +28,9 @@ mod wire;
 mod write;
 
 pub use errors::{read as read_error, retry_after_ms};
+pub use family::Family;
+pub use keys::hide_keys;
+pub use mcp::{result_of_mcp, tool_of_mcp};
 pub use read::{MAX_BYTES, Problem, ReadError};
 pub use recognise::{Call, Framing, Operation, recognise};
 pub use stream::{Ended, Fold, Frame, StreamReader, write_array};

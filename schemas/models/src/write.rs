@@ -20,3 +20,21 @@ pub(crate) fn put<T: Into<Value>>(map: &mut Map<String, Value>, name: &str, valu
         map.insert(name.to_owned(), value.into());
     }
 }
+
+/// The same value with the members of every object in the order of their names.
+pub(crate) fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by_key(|(name, _)| name.as_str());
+            let members = members.into_iter();
+            Value::Object(
+                members
+                    .map(|(name, value)| (name.clone(), sorted(value)))
+                    .collect(),
+            )
+        }
+        Value::Array(list) => list.iter().map(sorted).collect(),
+        value => value.clone(),
+    }
+}

@@ -138,7 +138,6 @@ fn write_result(result: &ToolResult, media: &mut Vec<Block>) -> Value {
     let mut map = Map::new();
     map.insert("role".into(), "tool".into());
     put(&mut map, "tool_call_id", result.id.as_deref());
-    put(&mut map, "name", result.name.as_deref());
     map.insert("content".into(), content(&texts));
     Value::Object(map)
 }

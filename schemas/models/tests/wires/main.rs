@@ -9,4 +9,6 @@
 
 mod laws;
 mod recorded;
+mod responses;
+mod samples;
 mod support;

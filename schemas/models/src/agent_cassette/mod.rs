@@ -1,0 +1,179 @@
+//! Agent cassettes: the file of one agent test with one model, schema version `v1`.
+
+mod fingerprint;
+mod path;
+mod read;
+mod stale;
+mod view;
+mod write;
+
+use serde_json::Value;
+
+pub use fingerprint::fingerprint;
+pub use path::file_names;
+pub use stale::{Asked, Stale};
+
+/// What stands in `schema_version`.
+pub const VERSION: &str = "v1";
+
+/// One recorded run of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentCassette {
+    /// The name of the test.
+    pub agent_name: String,
+    /// The model.
+    pub model: String,
+    /// What the user asked.
+    pub user_prompt: String,
+    /// The instructions, where there were any.
+    pub system_prompt: Option<String>,
+    /// When it was recorded, as `YYYY-MM-DDTHH:MM:SSZ`.
+    pub recorded_at: String,
+    /// What [`fingerprint`] made of the tools that the model was offered.
+    pub tools_fingerprint: Option<String>,
+    /// The temperature, where one was asked for.
+    pub temperature: Option<f64>,
+    /// How many tokens an answer might have.
+    pub max_tokens: Option<u64>,
+    /// What happened.
+    pub trace: Trace,
+}
+
+/// What happened in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The tools that the model asked for, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// What became of them.
+    pub tool_results: Vec<ToolOutcome>,
+    /// The last text of the model; empty where the run ended before there was one.
+    pub final_response: String,
+    /// The run in numbers.
+    pub conversation: Talk,
+}
+
+/// One tool that the model asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// Its name, without the prefix of its server.
+    pub name: String,
+    /// The server that it was asked of.
+    pub server: String,
+    /// The arguments.
+    pub args: Value,
+    /// Who asked, where it was not the model itself: kept as it is.
+    pub caller: Option<Value>,
+    /// Its place in the run, from zero.
+    pub hop_index: u64,
+    /// Which agent asked, where there were several.
+    pub agent_id: Option<String>,
+    /// What stands for all that the agent knew when it asked.
+    pub inputs_digest: Option<String>,
+}
+
+/// What became of one tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutcome {
+    /// Which call, by its place among the calls, from zero.
+    pub call_index: u64,
+    /// The server that it was asked of.
+    pub server: String,
+    /// Whether the server said that it failed.
+    pub is_error: bool,
+    /// The result of `tools/call`, as it came.
+    pub result: Value,
+}
+
+/// A run in numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Talk {
+    /// The tokens that it took.
+    pub tokens: Tokens,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// How many messages were exchanged.
+    pub message_count: u64,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// What was said, in order.
+    pub turns: Vec<Turn>,
+    /// The run, turn of the user by turn; empty where there was one prompt.
+    pub per_turn: Vec<UserTurn>,
+}
+
+/// Tokens of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// Those that the model read.
+    pub prompt: u64,
+    /// Those that it made.
+    pub completion: u64,
+    /// Both.
+    pub total: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StopReason {
+    /// The model had no more to ask.
+    #[default]
+    Completed,
+    /// `max_turns` was reached.
+    TurnBudget,
+    /// `token_budget` was reached.
+    TokenBudget,
+    /// `max_tool_calls` was reached.
+    ToolCallBudget,
+    /// `time_budget` was over.
+    TimeBudget,
+}
+
+impl StopReason {
+    const ALL: [Self; 5] = [
+        Self::Completed,
+        Self::TurnBudget,
+        Self::TokenBudget,
+        Self::ToolCallBudget,
+        Self::TimeBudget,
+    ];
+
+    /// Its name in the file, and for matchers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::TurnBudget => "turn_budget",
+            Self::TokenBudget => "token_budget",
+            Self::ToolCallBudget => "tool_call_budget",
+            Self::TimeBudget => "time_budget",
+        }
+    }
+
+    /// The reason with a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+}
+
+/// One thing that was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Who said it: `user`, `assistant`, `tool`, `system`.
+    pub role: String,
+    /// What was said.
+    pub content: String,
+}
+
+/// What became of one turn of the user.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UserTurn {
+    /// What the user said.
+    pub user: String,
+    /// The tools that the model asked for.
+    pub tool_calls: Vec<ToolCall>,
+    /// What became of them; `call_index` counts within the turn.
+    pub tool_results: Vec<ToolOutcome>,
+    /// The last text of the model in this turn.
+    pub final_response: String,
+}

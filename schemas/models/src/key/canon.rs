@@ -1,0 +1,178 @@
+//! A request as one canonical value.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{
+    Block, Content, Extra, Input, Media, Message, Request, Source, ToolChoice, ToolSpec,
+};
+use crate::write::{put, sorted};
+
+/// Members of a body that do not change the answer: whom it is accounted to, how it is
+/// stored, cached and sent.
+const ASIDE: &[&str] = &[
+    "cache_control",
+    "client_metadata",
+    "include",
+    "labels",
+    "metadata",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "stream_options",
+    "user",
+];
+
+pub(super) fn of(request: &Request) -> Value {
+    let mut ids = Ids::default();
+    let mut map = Map::new();
+    map.insert("wire".into(), request.wire.name().into());
+    map.insert("model".into(), request.model.as_str().into());
+    let sampling = &request.sampling;
+    put(&mut map, "max_tokens", sampling.max_tokens);
+    put(&mut map, "temperature", sampling.temperature);
+    put(&mut map, "top_p", sampling.top_p);
+    put(&mut map, "top_k", sampling.top_k);
+    put(&mut map, "seed", sampling.seed);
+    if !sampling.stop.is_empty() {
+        map.insert("stop".into(), sampling.stop.clone().into());
+    }
+    put(
+        &mut map,
+        "tool_choice",
+        request.tool_choice.as_ref().map(choice),
+    );
+    put(&mut map, "parallel_tools", request.parallel_tools);
+    for (name, value) in sorted_members(&request.more) {
+        if !ASIDE.contains(&name.as_str()) {
+            map.insert(name.clone(), sorted(value));
+        }
+    }
+    let tools: Vec<Value> = request.tools.iter().map(tool).collect();
+    map.insert("tools".into(), Value::Array(tools));
+    map.insert("system".into(), ids.blocks(&request.system));
+    let messages = request.messages.iter();
+    let messages: Vec<Value> = messages.map(|message| ids.message(message)).collect();
+    map.insert("messages".into(), Value::Array(messages));
+    Value::Object(map)
+}
+
+fn sorted_members(map: &Extra) -> Vec<(&String, &Value)> {
+    let mut members: Vec<_> = map.iter().collect();
+    members.sort_by_key(|(name, _)| name.as_str());
+    members
+}
+
+fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => "auto".into(),
+        ToolChoice::None => "none".into(),
+        ToolChoice::Required => "required".into(),
+        ToolChoice::Tool(name) => json!({"tool": name}),
+        ToolChoice::Among { names, required } => json!({"among": names, "required": required}),
+        ToolChoice::Other(value) => sorted(value),
+    }
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    match tool {
+        ToolSpec::Builtin(value) => {
+            let mut value = value.clone();
+            if let Value::Object(map) = &mut value {
+                map.shift_remove("cache_control");
+            }
+            sorted(&value)
+        }
+        ToolSpec::Function(tool) => json!({
+            "name": tool.name,
+            "description": tool.description,
+            "schema": tool.schema.as_ref().map(sorted),
+        }),
+    }
+}
+
+/// Numbers for the ids of tool uses.
+#[derive(Debug, Default)]
+struct Ids {
+    known: HashMap<String, usize>,
+}
+
+impl Ids {
+    fn number(&mut self, id: &str) -> String {
+        let next = self.known.len() + 1;
+        let number = self.known.entry(id.to_owned()).or_insert(next);
+        format!("#{number}")
+    }
+
+    fn message(&mut self, message: &Message) -> Value {
+        json!({"role": message.role.name(), "content": self.blocks(&message.blocks)})
+    }
+
+    fn blocks(&mut self, blocks: &[Block]) -> Value {
+        // An empty text says nothing; some clients send them back and others do not.
+        let said = blocks.iter().filter(|block| block.as_text() != Some(""));
+        said.map(|block| self.block(block)).collect()
+    }
+
+    fn block(&mut self, block: &Block) -> Value {
+        match &block.content {
+            Content::Text(text) => json!({"text": text}),
+            Content::Refusal(text) => json!({"refusal": text}),
+            Content::Json(value) => json!({"json": sorted(value)}),
+            Content::Thinking(thinking) => json!({"thinking": thinking.text}),
+            Content::Media(found) => media(found),
+            Content::ToolUse(tool) => {
+                let input = match &tool.input {
+                    Input::Json(value) => sorted(value),
+                    Input::Text(text) => text.as_str().into(),
+                };
+                let id = tool.id.as_deref().map(|id| self.number(id));
+                json!({"tool_use": tool.name, "id": id, "input": input})
+            }
+            Content::ToolResult(result) => {
+                let id = result.id.as_deref().map(|id| self.number(id));
+                let content = self.blocks(&result.content);
+                json!({"tool_result": id, "is_error": result.is_error, "content": content})
+            }
+            Content::Other(value) => self.other(value),
+        }
+    }
+
+    /// What a provider ran, without what it generated.
+    fn other(&mut self, value: &Value) -> Value {
+        let mut value = sorted(value);
+        if let Value::Object(map) = &mut value {
+            for name in [
+                "thoughtSignature",
+                "thought_signature",
+                "encrypted_content",
+                "status",
+            ] {
+                map.shift_remove(name);
+            }
+            for name in ["id", "tool_use_id", "call_id"] {
+                if let Some(Value::String(id)) = map.get(name) {
+                    let number = self.number(id);
+                    map.insert(name.to_owned(), number.into());
+                }
+            }
+        }
+        value
+    }
+}
+
+fn media(media: &Media) -> Value {
+    let (name, text) = match &media.source {
+        Source::Base64(data) => ("base64", data),
+        Source::Text(text) => ("text", text),
+        Source::Url(url) => ("url", url),
+        Source::File(id) => ("file", id),
+    };
+    let mut map = Map::new();
+    put(&mut map, "mime", media.mime.as_deref());
+    map.insert(name.to_owned(), text.as_str().into());
+    json!({"media": map})
+}
