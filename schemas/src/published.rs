@@ -29,6 +29,16 @@ pub const ALL: &[Published] = &[
         include_str!("../json/capture.schema.json"),
     ),
     schema(
+        "corpus",
+        "rules of one revision of MCP, for `compliance run`",
+        include_str!("../json/corpus.schema.json"),
+    ),
+    schema(
+        "registry",
+        "every compliance rule",
+        include_str!("../json/registry.schema.json"),
+    ),
+    schema(
         "tape-line",
         "one line of a tape",
         include_str!("../json/tape-line.schema.json"),

@@ -58,7 +58,7 @@ fn basis(basis: Basis) -> &'static str {
 }
 
 /// The text in lines that fit a terminal.
-fn wrapped(text: &str) -> Vec<String> {
+pub(super) fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last().map_or(0, |line| line.chars().count());

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ErrorKind};
 use crate::exit::Exit;
 
 pub(crate) mod compliance;
+pub(crate) mod corpora;
 mod effect;
 pub(crate) mod explain;
 pub(crate) mod figures;

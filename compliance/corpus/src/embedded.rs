@@ -15,10 +15,10 @@ macro_rules! texts {
 
 /// Every version and its files. A test compares the list with the folders.
 pub(crate) static VERSIONS: &[(&str, &[Text])] = &[
-    texts!("v2024-11-05": "proto"),
-    texts!("v2025-03-26": "proto"),
-    texts!("v2025-06-18": "proto"),
-    texts!("v2025-11-25": "proto"),
-    texts!("v2026-07-28": "proto"),
-    texts!("draft": "proto"),
+    texts!("v2024-11-05": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport"),
+    texts!("v2025-03-26": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
+    texts!("v2025-06-18": "proto" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
+    texts!("v2025-11-25": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
+    texts!("v2026-07-28": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth" "compat"),
+    texts!("draft": "proto" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
 ];

@@ -2,12 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tapewright_config::corpus::Read;
+use tapewright_assertions::compile;
+use tapewright_config::corpus::{DRAFT, Read, Registry, Section, Severity};
+use tapewright_corpus::diff::Change;
+use tapewright_corpus::diff_versions;
 use tapewright_corpus::registry;
 use tapewright_corpus::version::{VersionCorpus, embedded_versions};
+
+/// The versions of the documented registry.
+const DOCUMENTED: [&str; 4] = ["v2024-11-05", "v2025-03-26", "v2025-06-18", DRAFT];
+
+/// The versions whose corpora hold only what sets them apart.
+const SMALL: [&str; 2] = ["v2025-06-18", DRAFT];
 
 fn sound<T>(read: Read<T>) -> T {
     let said: Vec<String> = read
@@ -27,9 +38,21 @@ fn sound<T>(read: Read<T>) -> T {
     read.value.unwrap()
 }
 
+fn the_registry() -> Registry {
+    sound(registry::embedded())
+}
+
+fn corpus(version: &str) -> VersionCorpus {
+    VersionCorpus::embedded(version).unwrap()
+}
+
+fn ids<'a>(ids: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+    ids.cloned().collect()
+}
+
 #[test]
 fn the_registry_and_every_corpus_have_no_issues() {
-    sound(registry::embedded());
+    the_registry();
     for version in embedded_versions() {
         assert!(
             !sound(VersionCorpus::embedded_read(version).unwrap())
@@ -44,23 +67,191 @@ fn the_registry_and_every_corpus_have_no_issues() {
 #[test]
 fn every_file_of_the_folders_is_part_of_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let names = |paths: Vec<PathBuf>| -> BTreeSet<OsString> {
+        paths
+            .iter()
+            .map(|path| path.file_name().unwrap().to_owned())
+            .collect()
+    };
     for version in embedded_versions() {
         let entries = fs::read_dir(folder.join(version)).unwrap();
-        let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        let mut embedded: Vec<_> = VersionCorpus::embedded(version)
-            .unwrap()
+        let files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        let embedded = corpus(version)
             .sources
             .iter()
             .map(|source| source.path.clone())
             .collect();
-        embedded.sort();
-        let names = |paths: &[std::path::PathBuf]| -> Vec<_> {
-            paths
-                .iter()
-                .map(|path| path.file_name().unwrap().to_owned())
-                .collect()
-        };
-        assert_eq!(names(&files), names(&embedded), "{version}");
+        assert_eq!(names(files), names(embedded), "{version}");
     }
+}
+
+#[test]
+fn the_documented_registry_is_whole() {
+    let registry = the_registry();
+    let documented: Vec<_> = registry.of_version("v2025-06-18").collect();
+    assert_eq!(documented.len(), 69);
+    let levels = |level: Severity| {
+        documented
+            .iter()
+            .filter(|rule| rule.severity == level)
+            .count()
+    };
+    assert_eq!(
+        [Severity::Must, Severity::Should, Severity::May].map(levels),
+        [44, 24, 1]
+    );
+    let sections = |section: Section| {
+        documented
+            .iter()
+            .filter(|rule| rule.section == section)
+            .count()
+    };
+    assert_eq!(Section::ALL.map(sections), [12, 13, 7, 6, 31]);
+    let versions = |version: &str| registry.of_version(version).count();
+    assert_eq!(DOCUMENTED.map(versions), [47, 69, 69, 69]);
+    let categories = [
+        ("PROTO", 8),
+        ("SCHEMA", 5),
+        ("SEQ", 4),
+        ("TOOL", 5),
+        ("RES", 3),
+        ("PROMPT", 2),
+        ("EDGE", 10),
+        ("HEADER", 4),
+        ("REPLAY", 3),
+        ("TRANSPORT", 3),
+        ("ELICIT", 2),
+        ("SAMPLE", 2),
+        ("ROOTS", 2),
+        ("COMPL", 2),
+        ("RESTPL", 2),
+        ("PROG", 2),
+        ("AUTH", 10),
+    ];
+    for (category, count) in categories {
+        let found = documented
+            .iter()
+            .filter(|rule| rule.category == category)
+            .count();
+        assert_eq!(found, count, "{category}");
+    }
+}
+
+#[test]
+fn a_rule_of_ours_is_in_no_documented_version() {
+    for rule in &the_registry().rules {
+        let documented = DOCUMENTED
+            .iter()
+            .filter(|version| rule.is_of(version))
+            .count();
+        let is_late = !rule.is_of("v2024-11-05");
+        assert!(
+            documented == 0 || documented == 4 || (documented == 3 && is_late),
+            "{}",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn a_corpus_has_the_rules_that_the_registry_gives_its_version() {
+    let registry = the_registry();
+    for version in embedded_versions() {
+        let registered = ids(registry.of_version(version).map(|rule| &rule.id));
+        let corpus = corpus(version);
+        let held = ids(corpus.rules.iter().map(|rule| &rule.id));
+        if SMALL.contains(&version) {
+            assert!(held.is_subset(&registered), "{version}");
+        } else {
+            assert_eq!(held, registered, "{version}");
+        }
+        for rule in &corpus.rules {
+            let known = registry.rule(&rule.id).unwrap();
+            assert_eq!(rule.name, known.name, "{}", rule.id);
+            assert!(
+                rule.applies_to.is_empty() || rule.applies_to == known.applies_to,
+                "{}",
+                rule.id
+            );
+            assert!(
+                !rule.assertions.is_empty() || rule.notes.is_some(),
+                "{version} {} says nothing",
+                rule.id
+            );
+        }
+    }
+}
+
+#[test]
+fn every_rule_of_the_registry_is_cited() {
+    for rule in the_registry().rules {
+        let cited = rule.spec_citation.unwrap_or_default();
+        assert!(
+            cited.contains('§') || cited.contains("RFC"),
+            "{}: {cited}",
+            rule.id
+        );
+        assert!(!rule.description.is_empty(), "{}", rule.id);
+    }
+}
+
+#[test]
+fn every_schema_compiles() {
+    for version in embedded_versions() {
+        for rule in corpus(version).rules {
+            for assertion in &rule.assertions {
+                let Some(schema) = &assertion.expect.schema else {
+                    continue;
+                };
+                let assertion =
+                    serde_json::json!({"target": "result", "matcher": {"schema": schema}});
+                assert!(
+                    compile(&assertion).is_ok(),
+                    "{version} {}: {:?}",
+                    rule.id,
+                    compile(&assertion).err()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn moving_from_the_first_revision_to_2025_06_18_breaks_one_rule() {
+    let diff = diff_versions(&corpus("v2024-11-05"), &corpus("v2025-06-18"));
+    assert!(!diff.is_clean());
+    let changed: Vec<_> = diff
+        .changed_rules()
+        .map(|entry| entry.rule_id.as_str())
+        .collect();
+    assert_eq!(changed, ["PROTO-002"]);
+    assert_eq!(diff.summary.unchanged, 0);
+    assert_eq!(diff.summary.removed, 46);
+    for id in ["ELICIT-001", "SAMPLE-001", "ROOTS-001", "RESTPL-001"] {
+        let entry = diff
+            .entries
+            .iter()
+            .find(|entry| entry.rule_id == id)
+            .unwrap();
+        assert_eq!(entry.change, Change::Added, "{id}");
+    }
+}
+
+#[test]
+fn moving_from_the_first_revision_to_the_draft_is_clean() {
+    let diff = diff_versions(&corpus("v2024-11-05"), &corpus(DRAFT));
+    assert!(diff.is_clean());
+    let shared: Vec<_> = diff
+        .entries
+        .iter()
+        .filter(|entry| entry.change == Change::Unchanged)
+        .collect();
+    assert_eq!(shared.len(), 1);
+    assert_eq!(
+        shared
+            .iter()
+            .map(|entry| entry.rule_id.as_str())
+            .collect::<Vec<_>>(),
+        ["PROTO-008"]
+    );
 }

@@ -1,5 +1,7 @@
 //! Reading `call`: what is sent.
 
+use serde_json::Value;
+
 use super::names;
 use super::placeholder;
 use super::rule::Call;
@@ -21,6 +23,31 @@ const MOST_AT_ONCE: u64 = 64;
 
 /// The longest that an answer is waited for.
 const LONGEST_WAIT_MS: u64 = 600_000;
+
+impl Call {
+    /// What is sent, on one line: `tools/call {"name":"a"}`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = match (&self.method, &self.raw) {
+            (Some(method), _) => method.clone(),
+            (None, Some(raw)) => format!("raw {raw:?}"),
+            (None, None) => String::new(),
+        };
+        if let Some(params) = &self.params {
+            words.extend([" ", &Value::Object(params.clone()).to_string()]);
+        }
+        for (name, value) in &self.headers {
+            words.extend([", ", name, ": ", value]);
+        }
+        if let Some(repeat) = self.repeat {
+            words.extend([", ", &repeat.to_string(), " at once"]);
+        }
+        if let Some(transport) = self.transport {
+            words.extend([", over ", transport.name()]);
+        }
+        words
+    }
+}
 
 /// Reads a call.
 pub(super) fn call(at: &Cursor<'_>) -> Call {

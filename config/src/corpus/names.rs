@@ -59,7 +59,10 @@ pub(super) fn id(at: &Cursor<'_>, category: &str) -> String {
     }
     let shown = id.escape_debug();
     if !is_rule_id(&id) {
-        let near = did_you_mean(category_of(&id), CATEGORIES.iter().copied());
+        let written = category_of(&id);
+        let near = (!CATEGORIES.contains(&written))
+            .then(|| did_you_mean(written, CATEGORIES.iter().copied()))
+            .flatten();
         let help = near.unwrap_or_else(|| "a category, a hyphen, three digits: `PROTO-002`".into());
         at.error(
             Code::Value,

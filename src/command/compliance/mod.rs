@@ -1,7 +1,9 @@
-//! `tapewright compliance`: judging recordings.
+//! `tapewright compliance`: judging recordings, and the corpora of the revisions.
 
 mod arguments;
 mod baseline;
+pub(crate) mod corpora;
+mod diff;
 mod doctor;
 mod evidence;
 pub(crate) mod folder;
@@ -17,7 +19,7 @@ pub(crate) use self::baseline::Expectations;
 pub(crate) use self::doctor::Examined;
 pub(crate) use self::judge::{Server, Verdicts};
 
-/// Judge recordings
+/// Judge recordings, and compare the rules of revisions
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -28,6 +30,7 @@ pub(crate) struct Arguments {
 enum Command {
     Invariants(arguments::Arguments),
     Doctor(Box<doctor::Arguments>),
+    Diff(diff::Arguments),
 }
 
 impl Arguments {
@@ -36,6 +39,7 @@ impl Arguments {
         match &self.command {
             Command::Invariants(arguments) => &arguments.log,
             Command::Doctor(arguments) => &arguments.log,
+            Command::Diff(arguments) => &arguments.log,
         }
     }
 }
@@ -45,5 +49,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Invariants(arguments) => arguments.run(),
         Command::Doctor(arguments) => arguments.run(),
+        Command::Diff(arguments) => arguments.run(),
     }
 }

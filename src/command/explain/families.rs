@@ -1,6 +1,6 @@
 //! What can be explained: families of codes, each with its list and its pages.
 
-use super::{faults, invariants};
+use super::{corpus, faults, invariants};
 
 /// One family of codes.
 pub(super) struct Family {
@@ -13,4 +13,4 @@ pub(super) struct Family {
 }
 
 /// Every family. A new kind of code adds itself here.
-pub(super) const FAMILIES: &[Family] = &[invariants::FAMILY, faults::FAMILY];
+pub(super) const FAMILIES: &[Family] = &[invariants::FAMILY, corpus::FAMILY, faults::FAMILY];

@@ -1,5 +1,6 @@
 //! `tapewright explain`: what the codes mean that the program prints.
 
+mod corpus;
 mod families;
 mod faults;
 mod invariants;
@@ -24,6 +25,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright explain INV-012
+  tapewright explain PROTO-002
   tapewright explain fault:hang
   tapewright explain";
 

@@ -1,6 +1,7 @@
 //! Judging: while it is recorded, and from files.
 
 mod carriers;
+mod corpora;
 mod doctor;
 mod evidence;
 mod explain;

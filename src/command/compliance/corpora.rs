@@ -1,0 +1,143 @@
+//! The registry and the corpora: those of a folder, or those that are part of the program.
+
+use std::path::{Path, PathBuf};
+
+use tapewright_config::Loaded;
+use tapewright_config::corpus::{DRAFT, Read, Registry, load_registry};
+use tapewright_corpus::VersionCorpus;
+use tapewright_corpus::registry;
+use tapewright_corpus::version::embedded_versions;
+use tapewright_schemas::near::did_you_mean;
+
+use crate::files::Disk;
+use crate::report::{self, Mistake};
+
+/// Where a registry is looked for when none is named.
+const BESIDE: &str = "compliance/registry.yml";
+
+/// The registry, and where its corpora are.
+pub(crate) struct Corpora {
+    /// Every rule.
+    pub(crate) registry: Registry,
+    /// The folder of the registry; nothing when it is part of the program.
+    root: Option<PathBuf>,
+}
+
+impl Corpora {
+    /// Opens the registry that was named, or else `compliance/registry.yml` where it is there, or else the one that is
+    /// part of the program. What is wrong with it is told on standard error.
+    pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Self> {
+        let beside = Path::new(BESIDE);
+        let path = named.or_else(|| beside.is_file().then_some(beside));
+        let Some(path) = path else {
+            let registry = sound(registry::EMBEDDED_PATH, registry::embedded())?;
+            return Ok(Self {
+                registry,
+                root: None,
+            });
+        };
+        let registry = sound(&path.display().to_string(), load_registry(path, &Disk))?;
+        let root = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self {
+            registry,
+            root: Some(root),
+        })
+    }
+
+    /// The versions that have a corpus, oldest first, the draft last.
+    pub(crate) fn versions(&self) -> Vec<String> {
+        let Some(root) = &self.root else {
+            return embedded_versions().map(str::to_owned).collect();
+        };
+        let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_version = |name: &String| !files(&root.join(name)).is_empty();
+        let mut names: Vec<_> = names.filter(is_version).collect();
+        names.sort_by_key(|name| (name == DRAFT, name.clone()));
+        names
+    }
+
+    /// The corpus of a version; nothing when there is none. What is wrong with its files is told on standard error.
+    pub(crate) fn find(&self, version: &str) -> anyhow::Result<Option<VersionCorpus>> {
+        let Some(root) = &self.root else {
+            return Ok(VersionCorpus::embedded(version));
+        };
+        // A name, not a way out of the folder.
+        let paths = if version.contains(['/', '\\']) || version.starts_with('.') {
+            Vec::new()
+        } else {
+            files(&root.join(version))
+        };
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let corpus = sound(version, VersionCorpus::load(version, &paths, &Disk))?;
+        self.warn_of_unregistered(&corpus);
+        Ok(Some(corpus))
+    }
+
+    /// Says which rules the registry does not know: nothing else would.
+    fn warn_of_unregistered(&self, corpus: &VersionCorpus) {
+        for rule in &corpus.rules {
+            let known = self.registry.rule(&rule.id);
+            if known.is_none_or(|known| !known.is_of(&corpus.version)) {
+                let (id, version) = (&rule.id, report::safe(&corpus.version));
+                report::note(&format!("the registry does not give {id} to `{version}`"));
+            }
+        }
+    }
+
+    /// The corpus of a version.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the error says which there are.
+    pub(crate) fn get(&self, version: &str) -> anyhow::Result<VersionCorpus> {
+        if let Some(corpus) = self.find(version)? {
+            return Ok(corpus);
+        }
+        let versions = self.versions();
+        let all = || versions.iter().map(String::as_str);
+        let hint = did_you_mean(version, all()).unwrap_or_else(|| {
+            let names: Vec<_> = all()
+                .map(|name| format!("`{}`", report::safe(name)))
+                .collect();
+            format!("there are {}", names.join(", "))
+        });
+        let what = format!("there is no corpus of `{}`", report::safe(version));
+        Err(Mistake::new(what, hint).into())
+    }
+}
+
+/// The files of a folder that may be corpora.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "yml") && path.is_file()
+        })
+        .collect()
+}
+
+/// What was read, or everything that is wrong with it.
+fn sound<T>(name: &str, read: Read<T>) -> anyhow::Result<T> {
+    let Read {
+        value,
+        issues,
+        dropped,
+        sources,
+    } = read;
+    if let Some(value) = value {
+        return Ok(value);
+    }
+    let loaded = Loaded {
+        suite: None,
+        issues,
+        dropped,
+        sources,
+    };
+    report::err(&report::issues::pretty(name.to_owned(), loaded));
+    let what = format!("`{}` cannot be used", report::safe(name));
+    Err(Mistake::new(what, "mend what stands above").into())
+}

@@ -1,0 +1,65 @@
+//! `tapewright compliance diff`: what a newer revision expects that an older one does not.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tapewright_corpus::diff_versions;
+
+use super::corpora::Corpora;
+use crate::exit::Exit;
+use crate::log::LogArguments;
+use crate::report::{self, corpora};
+
+/// Compare the corpora of two revisions, rule by rule
+///
+/// A rule that both have is changed when it expects something else: a suite that was written
+/// against the older one may fail.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The revision that a suite was written against, such as v2024-11-05
+    from: String,
+    /// The revision to move to, such as v2025-06-18 or draft
+    to: String,
+    /// The registry beside whose file the corpora stand
+    #[arg(long, value_name = "FILE")]
+    registry: Option<PathBuf>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = Format::Pretty)]
+    format: Format,
+    #[command(flatten)]
+    pub(super) log: LogArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright compliance diff v2024-11-05 v2025-06-18
+  tapewright compliance diff v2025-11-25 v2026-07-28 --format markdown";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people
+    Pretty,
+    /// For programs
+    Json,
+    /// For comments and summaries
+    Markdown,
+    /// A page
+    Html,
+}
+
+impl Arguments {
+    /// Compares, and reports.
+    pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        let corpora = Corpora::open(self.registry.as_deref())?;
+        let diff = diff_versions(&corpora.get(&self.from)?, &corpora.get(&self.to)?);
+        let text = match self.format {
+            Format::Pretty => corpora::pretty(&diff),
+            Format::Json => report::formats::json::text(&diff.to_json())?,
+            Format::Markdown => corpora::markdown(&diff),
+            Format::Html => corpora::html(&diff),
+        };
+        report::out(&text)?;
+        Ok(Exit::Pass)
+    }
+}
