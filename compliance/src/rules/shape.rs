@@ -184,6 +184,7 @@ const TELLING: &[Method] = &[
     Method::Progress,
     Method::ResourcesUpdated,
     Method::SubscriptionsAcknowledged,
+    Method::TasksStatus,
 ];
 
 fn notification(case: &Case<'_>, out: &mut Out<'_>) {
@@ -208,7 +209,7 @@ pub(crate) static RESULT: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Exchange,
     source: "the schema's …Result types (2024-11-05)",
-    why: "Typed clients fail the call, others show nothing. The results of `initialize` are INV-021, those of \
+    why: "Typed clients fail the call, others show nothing. What the result of `initialize` must hold is INV-021, that of \
           `tools/call` INV-005, the schemas of tools INV-047, and tasks INV-081; results that are only a step on the way \
           are left out.",
     holds: r#"
@@ -228,6 +229,7 @@ pub(crate) static RESULT: Invariant = Invariant {
 const ANSWERING: &[Method] = &[
     Method::CompletionComplete,
     Method::ElicitationCreate,
+    Method::Initialize,
     Method::PromptsGet,
     Method::PromptsList,
     Method::ResourcesList,
@@ -236,7 +238,11 @@ const ANSWERING: &[Method] = &[
     Method::RootsList,
     Method::SamplingCreateMessage,
     Method::ServerDiscover,
+    Method::SubscriptionsListen,
+    Method::TasksCancel,
+    Method::TasksGet,
     Method::TasksList,
+    Method::ToolsCall,
     Method::ToolsList,
 ];
 
@@ -257,7 +263,7 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     };
     let members = shapes::result(asked.method);
-    match shapes::check(result, members, case.message.revisions) {
+    match shapes::check(result, members, revisions(case, asked, result)) {
         Ok(()) => out.pass(),
         Err(wrong) => {
             let whole = format!("the result of `{}`", asked.method.name());
@@ -266,6 +272,16 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
             out.fail(fault.at(case.message, &pointer).seen(asked.seq));
         }
     }
+}
+
+/// The revisions that a result may be of. That of `initialize` says it itself.
+fn revisions(case: &Case<'_>, asked: &Asked, result: Value<'_>) -> Revisions {
+    let said = match asked.method {
+        Method::Initialize => result.get("protocolVersion").and_then(Value::string),
+        _ => None,
+    };
+    let said = said.and_then(|version| Revisions::named(&version));
+    said.unwrap_or(case.message.revisions)
 }
 
 #[cfg(test)]

@@ -1,24 +1,37 @@
 //! Blocks of content: text, images and what else tools, prompts and models exchange.
 
-use super::types::OBJECT;
-use super::{Kind, Member, Wrong, check, need};
-use crate::revision::Revisions;
+use super::types::{ANNOTATIONS, ICONS, OBJECT, TITLE};
+use super::{Kind, Member, Wrong, check, may, need};
+use crate::revision::{R4, Revisions};
 use crate::value::{Value, quoted};
 
 /// The types of blocks, since when each is there, and its members.
 const BLOCKS: [(&str, Revisions, &[Member]); 7] = [
-    ("text", Revisions::ALL, &[need("text", Kind::Text)]),
+    (
+        "text",
+        Revisions::ALL,
+        &[need("text", Kind::Text), ANNOTATIONS],
+    ),
     ("image", Revisions::ALL, MEDIA),
     ("audio", Revisions::FROM_R2, MEDIA),
     (
         "resource",
         Revisions::ALL,
-        &[need("resource", Kind::Resource)],
+        &[need("resource", Kind::Resource), ANNOTATIONS],
     ),
     (
         "resource_link",
         Revisions::FROM_R3,
-        &[need("uri", Kind::Text), need("name", Kind::Text)],
+        &[
+            need("uri", Kind::Text),
+            need("name", Kind::Text),
+            TITLE,
+            may("description", Kind::Text),
+            may("mimeType", Kind::Text),
+            may("size", Kind::Number),
+            ANNOTATIONS,
+            ICONS,
+        ],
     ),
     (
         "tool_use",
@@ -34,12 +47,18 @@ const BLOCKS: [(&str, Revisions, &[Member]); 7] = [
         Revisions::FROM_R4,
         &[
             need("toolUseId", Kind::Text),
-            need("content", Kind::List(&OBJECT)),
+            need("content", Kind::List(&Kind::Block)),
+            may("isError", Kind::Boolean),
+            may("structuredContent", OBJECT).only(R4),
         ],
     ),
 ];
 
-const MEDIA: &[Member] = &[need("data", Kind::Text), need("mimeType", Kind::Text)];
+const MEDIA: &[Member] = &[
+    need("data", Kind::Text),
+    need("mimeType", Kind::Text),
+    ANNOTATIONS,
+];
 
 /// What is wrong with a block.
 pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
@@ -97,7 +116,7 @@ pub(crate) fn is_one_text(result: Value<'_>) -> bool {
     rest.starts_with(b"\"}]") && memchr::memmem::find(rest, b"\"content\"").is_none()
 }
 
-const RESOURCE: &[Member] = &[need("uri", Kind::Text)];
+const RESOURCE: &[Member] = &[need("uri", Kind::Text), may("mimeType", Kind::Text)];
 
 /// What is wrong with what a resource holds.
 pub(super) fn resource(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {

@@ -1,7 +1,8 @@
 //! The schema of a form, as an elicitation asks for one: flat, of primitive values.
 
-use super::Wrong;
-use crate::revision::Revisions;
+use super::types::TEXTS;
+use super::{Kind, Member, Wrong, may};
+use crate::revision::{R4, Revisions};
 use crate::value::{Value, quoted};
 
 /// What is wrong with a `requestedSchema`.
@@ -13,6 +14,7 @@ pub(crate) fn check(schema: Value<'_>, possible: Revisions) -> Result<(), Wrong>
     let Some(properties) = properties else {
         return Err(Wrong::here("has no object `properties`".to_owned()));
     };
+    super::check(schema, SCHEMA, possible)?;
     let mut first = Ok(());
     properties.members(|name, property| {
         if first.is_ok() {
@@ -24,6 +26,35 @@ pub(crate) fn check(schema: Value<'_>, possible: Revisions) -> Result<(), Wrong>
     first
 }
 
+/// What stands beside the fields.
+const SCHEMA: &[Member] = &[
+    may("$schema", Kind::Text).only(Revisions::FROM_R4),
+    may("required", TEXTS),
+];
+
+const TITLE: Member = may("title", Kind::Text);
+const DESCRIPTION: Member = may("description", Kind::Text);
+
+const BOOLEAN: &[Member] = &[TITLE, DESCRIPTION, may("default", Kind::Boolean)];
+
+const NUMBER: &[Member] = &[
+    TITLE,
+    DESCRIPTION,
+    may("minimum", Kind::Number),
+    may("maximum", Kind::Number),
+    may("default", Kind::Number).only(R4),
+];
+
+const STRING: &[Member] = &[
+    TITLE,
+    DESCRIPTION,
+    may("format", Kind::Word(&["date", "date-time", "email", "uri"])),
+    may("minLength", Kind::Number),
+    may("maxLength", Kind::Number),
+    may("enum", TEXTS),
+    may("default", Kind::Text).only(Revisions::FROM_R4),
+];
+
 /// One field of the form. From 2025-11-25 on it may also be a choice of several from a list.
 fn field(property: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
     let wrong = |what: String| Err(Wrong::here(what));
@@ -31,7 +62,9 @@ fn field(property: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
         return wrong("has no string `type`".to_owned());
     };
     match &*kind {
-        "boolean" | "integer" | "number" | "string" => Ok(()),
+        "boolean" => super::check(property, BOOLEAN, possible),
+        "integer" | "number" => super::check(property, NUMBER, possible),
+        "string" => super::check(property, STRING, possible),
         "array" if Revisions::FROM_R4.meets(possible) => {
             let items = property.get("items");
             let listed = ["enum", "anyOf"]

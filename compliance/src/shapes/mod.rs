@@ -17,7 +17,7 @@ pub(crate) use self::notifications::of as notification;
 pub(crate) use self::requests::of as request;
 pub(crate) use self::results::of as result;
 use crate::fields::Fields;
-use crate::revision::Revisions;
+use crate::revision::{R3, Revisions};
 use crate::value::{Value, quoted};
 
 /// What a value must be.
@@ -25,18 +25,31 @@ use crate::value::{Value, quoted};
 pub(crate) enum Kind {
     /// Any value at all.
     Any,
+    /// A block of content.
+    Block,
     /// A boolean.
     Boolean,
+    /// What a form may be filled in with: a string, a number, a boolean, and from 2025-11-25
+    /// on strings.
+    Filled,
+    /// What a client gives to a server that asked for input.
+    Given,
     /// A string or an integer.
     Id,
+    /// Of an object these members; that it is one is judged elsewhere.
+    Inside(&'static [Member]),
     /// An array of these.
     List(&'static Self),
     /// An object whose members are all of this kind.
     Map(&'static Self),
+    /// One of these, or `null`.
+    Nullable(&'static Self),
     /// A number.
     Number,
     /// An object with these members, and any other.
     Object(&'static [Member]),
+    /// What a completion is for: a prompt by its name, or a resource by its URI.
+    Reference,
     /// What a resource holds: a string `text` or `blob` beside its URI.
     Resource,
     /// A string.
@@ -134,10 +147,16 @@ impl Member {
     /// Its type, where it has a word, and its name.
     fn in_words(&self) -> String {
         let kind = match self.kind {
-            Kind::Any | Kind::Id | Kind::Word(_) => "",
+            Kind::Any | Kind::Filled | Kind::Id | Kind::Nullable(_) | Kind::Word(_) => "",
             Kind::Boolean => "boolean ",
             Kind::List(_) => "array ",
-            Kind::Map(_) | Kind::Object(_) | Kind::Resource => "object ",
+            Kind::Block
+            | Kind::Given
+            | Kind::Inside(_)
+            | Kind::Map(_)
+            | Kind::Object(_)
+            | Kind::Reference
+            | Kind::Resource => "object ",
             Kind::Number => "number ",
             Kind::Text => "string ",
         };
@@ -153,11 +172,25 @@ impl Kind {
             Self::Id => value.is_string() || value.is_integer(),
             Self::Number => value.is_number(),
             Self::Text => value.is_string(),
+            Self::Block => return content::block(value, possible),
+            Self::Filled => {
+                value.is_string()
+                    || value.is_number()
+                    || value.boolean().is_some()
+                    || value.is_array() && !R3.covers(possible) && are_texts(value)
+            }
+            Self::Given => return requests::given(value, possible),
+            Self::Inside(_) if !value.is_object() => true,
+            Self::Nullable(_) if value.0 == b"null" => true,
+            Self::Nullable(kind) => return kind.check(value, possible),
+            Self::Reference => return requests::reference(value, possible),
             Self::Word(words) => return word(value, words),
             Self::List(kind) => return list(value, *kind, possible),
             Self::Map(kind) => return map(value, *kind, possible),
             Self::Object([]) => value.is_object(),
-            Self::Object(members) => return check(value, members, possible),
+            Self::Inside(members) | Self::Object(members) => {
+                return check(value, members, possible);
+            }
             Self::Resource => return content::resource(value, possible),
         };
         if fits {
@@ -166,6 +199,7 @@ impl Kind {
         let wanted = match self {
             Self::Boolean => "boolean",
             Self::Id => "string or integer",
+            Self::Filled => "value of a form",
             Self::Number => "number",
             Self::Text => "string",
             _ => "object",
@@ -173,6 +207,12 @@ impl Kind {
         let what = format!("is {} and no {wanted}", value.kind());
         Err(Wrong::here(what))
     }
+}
+
+fn are_texts(list: Value<'_>) -> bool {
+    let mut all = true;
+    list.elements(|element| all &= element.is_string());
+    all
 }
 
 fn word(value: Value<'_>, words: &[&str]) -> Result<(), Wrong> {

@@ -1,12 +1,13 @@
 //! The parameters of notifications.
 
-use super::types::{LEVEL, OBJECT};
+use super::results::TASK;
+use super::types::{LEVEL, TEXTS};
 use super::{Kind, Member, may, need};
 use crate::method::Method;
 use crate::revision::Revisions;
 
-/// What the parameters of a notification must have. Those of `notifications/tasks/status`
-/// are the subject of INV-081.
+/// What the parameters of a notification must have. What those of `notifications/tasks/status`
+/// must say is the subject of INV-081.
 pub(crate) fn of(method: Method) -> &'static [Member] {
     match method {
         Method::Cancelled => CANCELLED,
@@ -15,6 +16,7 @@ pub(crate) fn of(method: Method) -> &'static [Member] {
         Method::Progress => PROGRESS,
         Method::ResourcesUpdated => UPDATED,
         Method::SubscriptionsAcknowledged => ACKNOWLEDGED,
+        Method::TasksStatus => TASK,
         _ => &[],
     }
 }
@@ -38,4 +40,12 @@ const UPDATED: &[Member] = &[need("uri", Kind::Text)];
 
 const ELICITED: &[Member] = &[need("elicitationId", Kind::Text)];
 
-const ACKNOWLEDGED: &[Member] = &[need("notifications", OBJECT)];
+const ACKNOWLEDGED: &[Member] = &[need(
+    "notifications",
+    Kind::Object(&[
+        may("toolsListChanged", Kind::Boolean),
+        may("promptsListChanged", Kind::Boolean),
+        may("resourcesListChanged", Kind::Boolean),
+        may("resourceSubscriptions", TEXTS),
+    ]),
+)];

@@ -1,15 +1,21 @@
 //! Results.
 
-use super::types::{MESSAGE, OBJECT, ROLE, TEXTS};
+use super::types::{
+    ANNOTATIONS, ICONS, IMPLEMENTATION, MESSAGE, OBJECT, ROLE, SERVER, SERVER_INFO, TEXTS, TITLE,
+    TOOL,
+};
 use super::{Kind, Member, may, need};
 use crate::method::Method;
+use crate::revision::{R4, R5, Revisions};
 
-/// What the result of a request must have. That of `initialize` is the subject of INV-021,
-/// that of `tools/call` of INV-005, and those about tasks of INV-081.
+/// What the result of a request must have. What that of `initialize` must say is the subject
+/// of INV-021, that of `tools/call` of INV-005, and those about tasks of INV-081: of them
+/// here are the members that they may have.
 pub(crate) fn of(method: Method) -> &'static [Member] {
     match method {
         Method::CompletionComplete => COMPLETE,
         Method::ElicitationCreate => ELICIT,
+        Method::Initialize => INITIALIZE,
         Method::PromptsGet => GET_PROMPT,
         Method::PromptsList => PROMPTS,
         Method::ResourcesList => RESOURCES,
@@ -18,22 +24,58 @@ pub(crate) fn of(method: Method) -> &'static [Member] {
         Method::RootsList => ROOTS,
         Method::SamplingCreateMessage => SAMPLE,
         Method::ServerDiscover => DISCOVER,
+        Method::SubscriptionsListen => LISTEN,
+        Method::TasksCancel | Method::TasksGet => TASK,
         Method::TasksList => TASKS,
+        Method::ToolsCall => CALL,
         Method::ToolsList => TOOLS,
         _ => &[],
     }
 }
 
-const NAMED: Kind = Kind::Object(&[need("name", Kind::Text)]);
+const INITIALIZE: &[Member] = &[
+    may("capabilities", Kind::Inside(SERVER)),
+    may("serverInfo", SERVER_INFO),
+    may("instructions", Kind::Text),
+];
 
-/// The schemas of a tool are the subject of INV-047.
+/// Blocks of content are the subject of INV-088.
+const CALL: &[Member] = &[may("structuredContent", OBJECT).only(Revisions::R3_AND_R4)];
+
+/// The end of a subscription (2026-07-28, schema `SubscriptionsListenResult`).
+const LISTEN: &[Member] = &[need(
+    "_meta",
+    Kind::Object(&[
+        need("io.modelcontextprotocol/subscriptionId", Kind::Id),
+        may("io.modelcontextprotocol/serverInfo", IMPLEMENTATION),
+    ]),
+)
+.only(R5)];
+
 const TOOLS: &[Member] = &[
-    need("tools", Kind::List(&NAMED)),
+    need("tools", Kind::List(&TOOL)),
     may("nextCursor", Kind::Text),
 ];
 
 const PROMPTS: &[Member] = &[
-    need("prompts", Kind::List(&NAMED)),
+    need(
+        "prompts",
+        Kind::List(&Kind::Object(&[
+            need("name", Kind::Text),
+            TITLE,
+            may("description", Kind::Text),
+            may(
+                "arguments",
+                Kind::List(&Kind::Object(&[
+                    need("name", Kind::Text),
+                    TITLE,
+                    may("description", Kind::Text),
+                    may("required", Kind::Boolean),
+                ])),
+            ),
+            ICONS,
+        ])),
+    ),
     may("nextCursor", Kind::Text),
 ];
 
@@ -43,6 +85,12 @@ const RESOURCES: &[Member] = &[
         Kind::List(&Kind::Object(&[
             need("uri", Kind::Text),
             need("name", Kind::Text),
+            TITLE,
+            may("description", Kind::Text),
+            may("mimeType", Kind::Text),
+            may("size", Kind::Number),
+            ANNOTATIONS,
+            ICONS,
         ])),
     ),
     may("nextCursor", Kind::Text),
@@ -54,13 +102,47 @@ const TEMPLATES: &[Member] = &[
         Kind::List(&Kind::Object(&[
             need("uriTemplate", Kind::Text),
             need("name", Kind::Text),
+            TITLE,
+            may("description", Kind::Text),
+            may("mimeType", Kind::Text),
+            ANNOTATIONS,
+            ICONS,
         ])),
     ),
     may("nextCursor", Kind::Text),
 ];
 
+/// A task of which is judged elsewhere what it must say.
+pub(super) const TASK: &[Member] = &[
+    may("createdAt", Kind::Text).only(R4),
+    may("lastUpdatedAt", Kind::Text).only(R4),
+    may("pollInterval", Kind::Number).only(R4),
+    may("statusMessage", Kind::Text).only(R4),
+    may("ttl", Kind::Nullable(&Kind::Number)).only(R4),
+];
+
 const TASKS: &[Member] = &[
-    need("tasks", Kind::List(&OBJECT)),
+    need(
+        "tasks",
+        Kind::List(&Kind::Object(&[
+            need("taskId", Kind::Text),
+            need(
+                "status",
+                Kind::Word(&[
+                    "cancelled",
+                    "completed",
+                    "failed",
+                    "input_required",
+                    "working",
+                ]),
+            ),
+            need("createdAt", Kind::Text),
+            need("lastUpdatedAt", Kind::Text),
+            need("ttl", Kind::Nullable(&Kind::Number)),
+            may("pollInterval", Kind::Number),
+            may("statusMessage", Kind::Text),
+        ])),
+    ),
     may("nextCursor", Kind::Text),
 ];
 
@@ -92,15 +174,16 @@ const SAMPLE: &[Member] = &[
     need("role", ROLE),
     need("content", Kind::Any),
     need("model", Kind::Text),
+    may("stopReason", Kind::Text),
 ];
 
 const ELICIT: &[Member] = &[
     need("action", Kind::Word(&["accept", "cancel", "decline"])),
-    may("content", OBJECT),
+    may("content", Kind::Map(&Kind::Filled)),
 ];
 
 const DISCOVER: &[Member] = &[
     need("supportedVersions", TEXTS),
-    need("capabilities", OBJECT),
+    need("capabilities", Kind::Object(SERVER)),
     may("instructions", Kind::Text),
 ];
