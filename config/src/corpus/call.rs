@@ -71,10 +71,10 @@ pub(super) fn call(at: &Cursor<'_>) -> Call {
     }
     let transport = fields.optional("transport");
     call.transport = transport.and_then(|at| names::transport(&at));
-    call.headers = fields
-        .optional("headers")
-        .map(|at| headers(&at))
-        .unwrap_or_default();
+    if let Some(at) = fields.optional("headers") {
+        placeholder::check(&at);
+        call.headers = headers(&at);
+    }
     let repeat = fields.optional("repeat");
     let repeat = repeat.map(|at| at.integer_within(2, MOST_AT_ONCE));
     call.repeat = repeat.and_then(|number| u32::try_from(number).ok());
