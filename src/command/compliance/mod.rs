@@ -8,6 +8,7 @@ mod doctor;
 mod evidence;
 pub(crate) mod folder;
 mod judge;
+mod official;
 mod strict;
 
 use clap::{Args, Subcommand};
@@ -18,6 +19,7 @@ use crate::log::LogArguments;
 pub(crate) use self::baseline::Expectations;
 pub(crate) use self::doctor::Examined;
 pub(crate) use self::judge::{Server, Verdicts};
+pub(crate) use self::official::Official;
 
 /// Judge recordings, and compare the rules of revisions
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Status as Outcome};
 
+use super::official;
 use super::sarif::uri;
 use crate::command::compliance::Examined;
 use crate::report::formats::{self, Told};
@@ -11,9 +12,10 @@ use crate::report::safe;
 
 impl Told for Examined {
     fn report(&self) -> Report {
+        let official = self.official.as_ref().map(official::group);
         Report {
             title: "Migration",
-            groups: vec![Group {
+            groups: std::iter::once(Group {
                 title: format!("to {}", self.target),
                 rows: self
                     .findings
@@ -21,7 +23,9 @@ impl Told for Examined {
                     .map(|finding| row(self, finding))
                     .collect(),
                 ..Group::default()
-            }],
+            })
+            .chain(official)
+            .collect(),
             result: Some(format!(
                 "{} to change, {} passed, {} not told by the wire",
                 self.count(Outcome::Fail),
@@ -57,11 +61,15 @@ impl Told for Examined {
                 "more": finding.more,
             })
         };
-        formats::json::text(&json!({
+        let mut document = json!({
             "target_version": self.target,
             "recording": self.path.display().to_string(),
             "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
-        }))
+        });
+        if let (Some(official), Some(members)) = (&self.official, document.as_object_mut()) {
+            members.insert("official".to_owned(), official::json(official));
+        }
+        formats::json::text(&document)
     }
 }
 

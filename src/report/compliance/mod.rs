@@ -2,6 +2,7 @@
 
 pub(crate) mod doctor;
 mod json;
+pub(crate) mod official;
 mod sarif;
 
 use tapewright_compliance::Outcome;

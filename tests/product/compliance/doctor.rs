@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::tapewright;
+use crate::support::http::Gateway;
+use crate::support::{peer, tapewright};
 
 /// What `doctor` finds: its exit status and its document.
 fn doctor(arguments: &[&str]) -> (i32, Value) {
@@ -168,4 +169,61 @@ fn a_server_that_cannot_be_started_is_no_verdict() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn the_official_suite_stands_beside_the_cases_and_where_they_disagree_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = folder.path().join("suite.sh");
+    let checks = r#"[{"id":"sep-2575-server-implements-discover","status":"SUCCESS"},{"id":"tasks-removed-tasks-list","status":"SUCCESS"},{"id":"other","status":"FAILURE","errorMessage":"no"}]"#;
+    let script = format!(
+        "test \"$1 $4 $5 $6\" = 'server --requirements 2026-07-28 -o' || exit 9\nmkdir \"$7/scenario\"\nprintf '%s' '{checks}' > \"$7/scenario/checks.json\"\nexit 1\n"
+    );
+    fs::write(&suite, script).unwrap();
+    let peer = peer().display().to_string();
+    let gateway = Gateway::start(&["--listen", "127.0.0.1:0", "--", &peer, "suite"]);
+    let url = gateway.line["listening"].as_str().unwrap();
+    let command = format!("sh {}", suite.display());
+    let (code, found) = doctor(&["--upstream", url, "--official", "--official-cmd", &command]);
+    assert_eq!(code, 1);
+    let official = &found["official"];
+    assert_eq!(official["results"].as_array().unwrap().len(), 3);
+    assert!(
+        official["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["source"] == "official")
+    );
+    let pairs = official["pairs"].as_array().unwrap();
+    let discover = pairs
+        .iter()
+        .find(|one| one["rule_id"] == "missing-server-discover")
+        .unwrap();
+    assert_eq!(
+        (&discover["ours"], &discover["agrees"]),
+        (&Value::Bool(false), &Value::Bool(false))
+    );
+    let tasks = pairs
+        .iter()
+        .find(|one| one["rule_id"] == "tasks-list-removed")
+        .unwrap();
+    assert_eq!(tasks["agrees"], true);
+}
+
+#[test]
+fn an_official_suite_that_leaves_no_checks_is_told() {
+    let peer = peer().display().to_string();
+    let gateway = Gateway::start(&["--listen", "127.0.0.1:0", "--", &peer, "suite"]);
+    let url = gateway.line["listening"].as_str().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let output = tapewright()
+        .args(["compliance", "doctor", "--upstream", url, "--official"])
+        .args(["--official-cmd", "sh -c 'echo no node >&2'"])
+        .env("TAPEWRIGHT_HOME", home.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("left no checks: no node"), "{errors}");
 }

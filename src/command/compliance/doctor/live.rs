@@ -76,6 +76,7 @@ pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Exa
         is_tape,
         target: target.to_owned(),
         findings: doctor.finish(),
+        official: None,
     })
 }
 

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use tapewright_corpus::migration::{Doctor, Finding, Status};
+use tapewright_corpus::official::Ours;
 
+use super::official::{Official, OfficialArguments};
 use crate::command::migrate::target;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
@@ -47,6 +49,8 @@ pub(crate) struct Arguments {
     /// How long an answer may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
+    #[command(flatten)]
+    official: OfficialArguments,
     #[command(flatten)]
     redaction: Redaction,
     #[command(flatten)]
@@ -91,6 +95,8 @@ pub(crate) struct Examined {
     pub(crate) target: String,
     /// One for each case.
     pub(crate) findings: Vec<Finding>,
+    /// What the official suite says of the same server.
+    pub(crate) official: Option<Official>,
 }
 
 impl Examined {
@@ -100,6 +106,20 @@ impl Examined {
             .iter()
             .filter(|one| one.status == status)
             .count()
+    }
+
+    /// The cases as rules that hold or do not, for whoever compares.
+    fn as_rules(&self) -> Vec<Ours> {
+        let rule = |finding: &Finding| Ours {
+            rule: finding.case.id.to_owned(),
+            holds: match finding.status {
+                Status::Pass => Some(true),
+                Status::Fail => Some(false),
+                Status::Skipped => None,
+            },
+            detail: finding.detail.clone(),
+        };
+        self.findings.iter().map(rule).collect()
     }
 
     fn exit(&self) -> Exit {
@@ -117,10 +137,15 @@ impl Arguments {
     /// Examines, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let target = target(&self.target, "--target")?;
-        let examined = match &self.capture {
+        let mut examined = match &self.capture {
             Some(path) => recorded(path, target)?,
             None => live::examine(self, target)?,
         };
+        if let (true, Some(url)) = (self.official.official, self.server.url()?) {
+            let url = format!("{}{}", url.origin(), url.path);
+            let ours = examined.as_rules();
+            examined.official = Some(self.official.beside(&url, target, &ours)?);
+        }
         report::out(&match self.format {
             Format::Pretty => examined.pretty(),
             Format::Json => examined.json()?,
@@ -148,6 +173,7 @@ fn recorded(path: &std::path::Path, target: &str) -> anyhow::Result<Examined> {
         is_tape,
         target: target.to_owned(),
         findings: doctor.finish(),
+        official: None,
     })
 }
 
