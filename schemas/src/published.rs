@@ -45,7 +45,7 @@ pub const ALL: &[Published] = &[
     ),
     schema(
         "exchange",
-        "one exchange, as the control tells it",
+        "one exchange, as every view tells it",
         include_str!("../json/exchange.schema.json"),
     ),
     schema(

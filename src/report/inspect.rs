@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tapewright_schemas::summary::{Hang, Method, Peer, Report, Totals};
+use tapewright_schemas::summary::{Hang, Method, Peer, Report, Tool, Totals};
 
 use super::figures::{duration, plural, size};
 use super::{effect, inspect_http, safe};
@@ -30,6 +30,7 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     inspect_http::sessions(report, &mut out);
     inspect_http::exchanges(report, &mut out);
     methods(report, &mut out);
+    tools(report, &mut out);
     notifications(report, &mut out);
     injected(report, &mut out);
     effects(report, &mut out);
@@ -212,6 +213,30 @@ fn methods(report: &Report, out: &mut Page) {
             delay(method.delays.map(|delays| delays.p99_ms)),
             size(method.request_bytes),
             size(method.response_bytes),
+        ));
+    }
+}
+
+fn tools(report: &Report, out: &mut Page) {
+    let names: Vec<String> = report.tools.iter().map(|one| safe(&one.tool)).collect();
+    let Some(widest) = names.iter().map(|name| name.chars().count()).max() else {
+        return;
+    };
+    let width = widest.max("tools".len());
+    out.line("");
+    out.line(&format!(
+        "  {:<width$}  {:>6}  {:>6}  {:>9}  {:>9}  {:>9}",
+        "tools", "calls", "errors", "p50", "p99", "bytes"
+    ));
+    for (tool, name) in report.tools.iter().zip(names) {
+        let Tool { count, delays, .. } = tool;
+        let delay = |ms: Option<f64>| ms.map_or_else(|| "-".to_owned(), duration);
+        out.line(&format!(
+            "  {name:<width$}  {count:>6}  {:>6}  {:>9}  {:>9}  {:>9}",
+            tool.errors + tool.tool_errors,
+            delay(delays.map(|delays| delays.p50_ms)),
+            delay(delays.map(|delays| delays.p99_ms)),
+            size(tool.request_bytes + tool.response_bytes),
         ));
     }
 }

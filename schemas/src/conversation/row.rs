@@ -19,8 +19,9 @@ pub struct ExchangeRow {
     pub conduit: u32,
     /// Who asked: `client` or `server`.
     pub from: &'static str,
-    /// When it was asked, in milliseconds since the tape began.
-    pub at_ms: f64,
+    /// When it was asked, in milliseconds since the tape began; `None` when the file has no
+    /// times.
+    pub at_ms: Option<f64>,
     /// The request's id, as it was written.
     pub id: String,
     /// The method.
@@ -39,8 +40,9 @@ pub struct ExchangeRow {
     pub tool_error: bool,
     /// The status of the HTTP response to what carried it.
     pub http_status: Option<u16>,
-    /// From the request to the end of the waiting, in milliseconds.
-    pub waited_ms: f64,
+    /// From the request to the end of the waiting, in milliseconds; `None` when the file has no
+    /// times.
+    pub waited_ms: Option<f64>,
     /// From the request to its true answer, in milliseconds.
     pub answered_ms: Option<f64>,
     /// Of that, for how long we had it in our hands, where that was measured.
@@ -73,7 +75,7 @@ impl ExchangeRow {
             session: one.session.0,
             conduit: one.conduit.0,
             from: one.dir.sender(),
-            at_ms: one.at.millis(),
+            at_ms: Some(one.at.millis()),
             id: one.id.clone(),
             method: one.method.clone(),
             tool: name("tools/"),
@@ -83,7 +85,7 @@ impl ExchangeRow {
             error_code: answer.and_then(|answer| answer.error.flatten()),
             tool_error: answer.is_some_and(|answer| answer.tool_error),
             http_status: Some(one.status).filter(|status| *status > 0),
-            waited_ms: over.at.since(one.at).millis(),
+            waited_ms: Some(over.at.since(one.at).millis()),
             answered_ms: took.map(Offset::millis),
             ours_ms: one.ours_us.map(|ours| Offset(ours).millis()),
             theirs_ms: one
@@ -99,5 +101,13 @@ impl ExchangeRow {
             findings: one.findings.clone(),
             notifications: one.notifications.clone(),
         }
+    }
+
+    /// The row of a recording whose events have no times.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        (self.at_ms, self.waited_ms, self.answered_ms) = (None, None, None);
+        (self.ours_ms, self.theirs_ms) = (None, None);
+        self
     }
 }

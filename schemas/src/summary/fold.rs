@@ -9,8 +9,9 @@ use super::http::HttpFold;
 use super::injected::Injected;
 use super::introduction::Introduction;
 use super::latency::Latencies;
-use super::report::{Delays, Ended, Gaps, Method, Noise, Notification, Report, Totals, Unanswered};
+use super::report::{Ended, Gaps, Method, Noise, Notification, Report, Totals, Unanswered};
 use super::sessions::SessionsFold;
+use super::tools::{Reply, ToolsFold};
 use crate::cassette::ends::Ends;
 use crate::cassette::{Marks, Open, incomplete};
 use crate::conversation::{Answer, IdKey, Pairing, is_about_noise};
@@ -28,6 +29,7 @@ pub struct Fold {
     timed: bool,
     totals: [Totals; 2],
     methods: Vec<Calls>,
+    tools: ToolsFold,
     notifications: Vec<Notification>,
     pairing: Pairing<Asked>,
     ends: Ends,
@@ -68,6 +70,7 @@ struct Asked {
     open: Open,
     dir: Direction,
     method: usize,
+    tool: Option<usize>,
     id: Vec<u8>,
 }
 
@@ -204,6 +207,7 @@ impl Fold {
                 .into_iter()
                 .map(|calls| calls.report(timed))
                 .collect(),
+            tools: self.tools.finish(timed),
             notifications: self.notifications,
             unanswered_count: self.unanswered,
             unanswered,
@@ -328,6 +332,7 @@ impl Fold {
             open: Open::new(0, event, event.era),
             dir: event.dir,
             method: index,
+            tool: self.tools.ask(method, text),
             id: id_text.to_vec(),
         };
         let asked = self.pairing.ask(event.scope(), event.dir, id, asked);
@@ -351,11 +356,19 @@ impl Fold {
         };
         if let Some(calls) = self.methods.get_mut(asked.method) {
             let tool_error = result.and_then(|result| json::valid_member(result, "isError"));
+            let (tool_error, took) = (tool_error == Some(b"true"), event.at.since(asked.open.at));
             calls.shown.answered += 1;
             calls.shown.errors += u64::from(error);
-            calls.shown.tool_errors += u64::from(tool_error == Some(b"true"));
+            calls.shown.tool_errors += u64::from(tool_error);
             calls.shown.response_bytes += bytes;
-            calls.latencies.add(event.at.since(asked.open.at).0);
+            calls.latencies.add(took.0);
+            let reply = Reply {
+                error,
+                tool_error,
+                bytes,
+                took,
+            };
+            self.tools.answer(asked.tool, reply);
         }
         if let Some(result) = result {
             let method = self.methods.get(asked.method);
@@ -460,15 +473,7 @@ impl Calls {
     }
 
     fn report(self, timed: bool) -> Method {
-        let millis = |micros: Option<u64>| micros.map(|micros| Offset(micros).millis());
-        let delays = || {
-            Some(Delays {
-                p50_ms: millis(self.latencies.percentile(50))?,
-                p99_ms: millis(self.latencies.percentile(99))?,
-                max_ms: millis(self.latencies.longest())?,
-            })
-        };
-        let delays = if timed { delays() } else { None };
+        let delays = self.latencies.delays().filter(|_| timed);
         Method {
             delays,
             ..self.shown

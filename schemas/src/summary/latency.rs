@@ -1,5 +1,8 @@
 //! Quantiles of many times in little memory.
 
+use super::report::Delays;
+use crate::event::Offset;
+
 /// Times in microseconds: exact while they are few, to within four percent beyond.
 #[derive(Debug, Default)]
 pub(super) struct Latencies {
@@ -34,6 +37,16 @@ impl Latencies {
 
     pub(super) fn longest(&self) -> Option<u64> {
         (self.count > 0).then_some(self.longest)
+    }
+
+    /// Half of them, nearly all of them, the longest; `None` where there are none.
+    pub(super) fn delays(&self) -> Option<Delays> {
+        let millis = |micros: Option<u64>| micros.map(|micros| Offset(micros).millis());
+        Some(Delays {
+            p50_ms: millis(self.percentile(50))?,
+            p99_ms: millis(self.percentile(99))?,
+            max_ms: millis(self.longest())?,
+        })
     }
 
     /// The time that `percent` of all did not exceed (nearest rank).

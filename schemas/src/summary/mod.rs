@@ -11,6 +11,7 @@ mod introduction;
 mod latency;
 mod report;
 mod sessions;
+mod tools;
 
 pub use fold::Fold;
 pub use http::{AddedTimes, Http, HttpCount, HttpError, Streams};
@@ -20,3 +21,4 @@ pub use report::{
     Unanswered,
 };
 pub use sessions::Session;
+pub use tools::Tool;

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::http::Http;
 use super::sessions::Session;
+use super::tools::Tool;
 use crate::event::{FaultRef, Faulted, Finding};
 
 /// What is on a recording.
@@ -41,6 +42,9 @@ pub struct Report {
     pub to_client: Totals,
     /// Requests by method, the client's first, each in the order of their first use.
     pub methods: Vec<Method>,
+    /// The tools that the client called, in the order of their first calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
     /// Notifications by method, in the same order.
     pub notifications: Vec<Notification>,
     /// What crossed over HTTP beside the messages.

@@ -1,0 +1,62 @@
+//! What is wrong with a filter word, and what there is.
+
+use crate::near::did_you_mean;
+
+/// The names of filter words, with what may stand behind each.
+pub const WORDS: [(&str, &str); 9] = [
+    ("tool", "part of the name of a tool"),
+    ("method", "part of a method"),
+    (
+        "status",
+        "ok, error, cancelled, late, pending, gone, unknown, fault, finding, or a number such as 401 or -32601",
+    ),
+    ("dir", "to_server or to_client"),
+    ("session", "the number of a session"),
+    (
+        "kind",
+        "exchange, notification, progress, cancellation, late, orphan, noise, stderr, http, fault, finding or gap",
+    ),
+    ("id", "the id of a request"),
+    ("slow", ">200ms, or <5s"),
+    ("text", "a text that may hold a colon"),
+];
+
+/// Why a filter cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is no filter: {why}")]
+pub struct FilterError {
+    /// The word, as it was given.
+    pub word: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl FilterError {
+    /// Nothing stands behind the colon, or what does is not known.
+    pub(super) fn value(name: &str, value: &str, wanted: &str) -> Self {
+        let why = if value.is_empty() {
+            format!("`{name}:` takes {wanted}")
+        } else {
+            format!("`{name}:` takes {wanted}, and not `{value}`")
+        };
+        Self {
+            word: format!("{name}:{value}"),
+            why,
+        }
+    }
+
+    /// There is no word of this name.
+    pub(super) fn name(name: &str, word: &str) -> Self {
+        let names = WORDS.iter().map(|(name, _)| *name);
+        let near = did_you_mean(name, names.clone());
+        let near = near.map_or_else(String::new, |near| format!("; {near}"));
+        let all: Vec<String> = names.map(|name| format!("`{name}:`")).collect();
+        Self {
+            word: word.to_owned(),
+            why: format!(
+                "there is no `{name}:`; there are {}, and `text:{word}` looks for the text itself{near}",
+                all.join(", ")
+            ),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The filter words of every view: which lines of a conversation somebody wants to see.
+//!
+//! Every word must hold, and `-` or `!` in front of one turns it round. A word is `NAME:VALUE`, or
+//! a text that is looked for in the method, in the name of the tool, resource or prompt, and in
+//! what was said where a view shows that. Texts are compared without regard to the case of
+//! ASCII letters.
+//!
+//! `cases.json` beside this file holds filters with what they match; the filter of the page is
+//! tested against the same file.
+
+mod error;
+mod status;
+mod subject;
+mod time;
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::error::{FilterError, WORDS};
+pub use self::subject::{LineKind, Subject};
+pub use self::time::micros;
+
+use self::word::Word;
+
+/// What somebody wants to see.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    words: Vec<Part>,
+}
+
+/// A word, and whether it is turned round.
+#[derive(Clone, Debug)]
+struct Part {
+    negated: bool,
+    word: Word,
+}
+
+impl Filter {
+    /// Reads filter words.
+    pub fn new<T: AsRef<str>>(words: &[T]) -> Result<Self, FilterError> {
+        let mut filter = Self::default();
+        for text in words {
+            let text = text.as_ref();
+            let plain = text.strip_prefix(['-', '!']);
+            filter.words.push(Part {
+                negated: plain.is_some(),
+                word: Word::read(plain.unwrap_or(text))?,
+            });
+        }
+        Ok(filter)
+    }
+
+    /// Adds that the request has this id, however it was written.
+    #[must_use]
+    pub fn with_id(mut self, id: &str) -> Self {
+        self.words.push(Part {
+            negated: false,
+            word: Word::Id(id.to_owned()),
+        });
+        self
+    }
+
+    /// Whether everything is wanted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Whether a word asks for times.
+    #[must_use]
+    pub fn asks_for_times(&self) -> bool {
+        let mut words = self.words.iter();
+        words.any(|part| matches!(part.word, Word::Slow { .. }))
+    }
+
+    /// The kinds of lines that are asked for by name; `None` where none are.
+    #[must_use]
+    pub fn kinds(&self) -> Option<Vec<LineKind>> {
+        let mut named = self.words.iter().filter(|part| !part.negated);
+        named.find_map(|part| match &part.word {
+            Word::Kind(kinds) => Some(kinds.clone()),
+            Word::Status(all) if all.iter().any(|one| one.is_late()) => {
+                Some(vec![LineKind::Exchange, LineKind::Late])
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether this is wanted.
+    #[must_use]
+    pub fn matches(&self, subject: &Subject<'_>) -> bool {
+        let mut words = self.words.iter();
+        words.all(|part| part.word.matches(subject) != part.negated)
+    }
+}

@@ -1,0 +1,160 @@
+//! What a filter looks at.
+
+use crate::conversation::{ExchangeRow, Outcome};
+use crate::event::Direction;
+
+/// What sort of line it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LineKind {
+    /// A request and what became of it.
+    Exchange,
+    /// A notification that is about no request.
+    Notification,
+    /// The progress of a request.
+    Progress,
+    /// A request is given up.
+    Cancellation,
+    /// An answer to a request that is over.
+    Late,
+    /// An answer to nothing that is known.
+    Orphan,
+    /// What is no message.
+    Noise,
+    /// A line of the server's standard error.
+    Stderr,
+    /// The head of an HTTP request or response.
+    Http,
+    /// What a fault did.
+    Fault,
+    /// What a judge found.
+    Finding,
+    /// Something was not recorded.
+    Gap,
+}
+
+impl LineKind {
+    /// Every kind.
+    pub const ALL: [Self; 12] = [
+        Self::Exchange,
+        Self::Notification,
+        Self::Progress,
+        Self::Cancellation,
+        Self::Late,
+        Self::Orphan,
+        Self::Noise,
+        Self::Stderr,
+        Self::Http,
+        Self::Fault,
+        Self::Finding,
+        Self::Gap,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exchange => "exchange",
+            Self::Notification => "notification",
+            Self::Progress => "progress",
+            Self::Cancellation => "cancellation",
+            Self::Late => "late",
+            Self::Orphan => "orphan",
+            Self::Noise => "noise",
+            Self::Stderr => "stderr",
+            Self::Http => "http",
+            Self::Fault => "fault",
+            Self::Finding => "finding",
+            Self::Gap => "gap",
+        }
+    }
+
+    /// The kind of a word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// One line of a view, as a filter sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What sort of line it is.
+    pub kind: LineKind,
+    /// Its session.
+    pub session: u32,
+    /// Which way it travelled; an exchange goes the way of its request.
+    pub dir: Direction,
+    /// Its method; empty where it has none.
+    pub method: &'a str,
+    /// The tool that is called.
+    pub tool: Option<&'a str>,
+    /// The tool, resource or prompt that it is about.
+    pub name: Option<&'a str>,
+    /// The id, as it was written.
+    pub id: Option<&'a str>,
+    /// How an exchange ended.
+    pub outcome: Option<Outcome>,
+    /// The tool says that it failed.
+    pub tool_error: bool,
+    /// The code of an error.
+    pub error_code: Option<i64>,
+    /// The status of an HTTP response.
+    pub http_status: Option<u16>,
+    /// A fault has to do with it.
+    pub has_fault: bool,
+    /// A judge found something about it.
+    pub has_findings: bool,
+    /// How long its sender waited, in milliseconds, where that is known.
+    pub waited_ms: Option<f64>,
+    /// What was said, where a view shows it.
+    pub texts: [&'a [u8]; 2],
+}
+
+impl<'a> Subject<'a> {
+    /// A line of which nothing more is known.
+    #[must_use]
+    pub fn new(kind: LineKind, session: u32, dir: Direction) -> Self {
+        Self {
+            kind,
+            session,
+            dir,
+            method: "",
+            tool: None,
+            name: None,
+            id: None,
+            outcome: None,
+            tool_error: false,
+            error_code: None,
+            http_status: None,
+            has_fault: kind == LineKind::Fault,
+            has_findings: kind == LineKind::Finding,
+            waited_ms: None,
+            texts: [b"", b""],
+        }
+    }
+
+    /// An exchange.
+    #[must_use]
+    pub fn of_row(row: &'a ExchangeRow) -> Self {
+        let dir = if row.from == Direction::ToServer.sender() {
+            Direction::ToServer
+        } else {
+            Direction::ToClient
+        };
+        let tool = row.tool.as_deref();
+        Self {
+            method: &row.method,
+            tool,
+            name: tool.or(row.resource.as_deref()).or(row.prompt.as_deref()),
+            id: Some(&row.id),
+            outcome: Some(row.outcome),
+            tool_error: row.tool_error,
+            error_code: row.error_code,
+            http_status: row.http_status,
+            has_fault: row.fault.is_some(),
+            has_findings: !row.findings.is_empty(),
+            waited_ms: row.waited_ms,
+            ..Self::new(LineKind::Exchange, row.session, dir)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What a listing hands out.
+
+use bytes::Bytes;
+
+use crate::conversation::ExchangeRow;
+use crate::event::{Direction, Faulted, Finding, Gap, Head};
+use crate::filter::{Filter, LineKind, Subject};
+
+/// One line.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// A request and what became of it.
+    Exchange {
+        /// What is told of it.
+        row: Box<ExchangeRow>,
+        /// What was asked.
+        request: Body,
+        /// What was answered.
+        answer: Body,
+    },
+    /// Anything beside.
+    Beside(Box<Note>),
+}
+
+/// What was said, as it stands on the recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Body {
+    /// Nobody asked for it, or there is none.
+    #[default]
+    Unwanted,
+    /// Too much was open at once to keep it.
+    NoRoom,
+    /// Its text.
+    Text(Bytes),
+}
+
+/// What is beside the exchanges.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// What sort of line it is.
+    pub kind: LineKind,
+    /// Its place on the tape.
+    pub seq: u64,
+    /// Its session.
+    pub session: u32,
+    /// Which way it travelled.
+    pub dir: Direction,
+    /// When it was seen, in milliseconds since the tape began; `None` when the file has no
+    /// times.
+    pub at_ms: Option<f64>,
+    /// Of a message: its method.
+    pub method: Option<String>,
+    /// Of an answer: its id, as it was written.
+    pub id: Option<String>,
+    /// The place of the request that it is about.
+    pub about: Option<u64>,
+    /// What it says.
+    pub told: Told,
+}
+
+/// What is beside the exchanges, in JSON for programs.
+#[derive(Debug, serde::Serialize)]
+pub struct Beside<'n> {
+    /// What sort of line it is.
+    pub kind: &'static str,
+    /// Its place on the tape.
+    pub seq: u64,
+    /// Its session.
+    pub session: u32,
+    /// Who sent it: `client` or `server`.
+    pub from: &'static str,
+    /// When, in milliseconds since the tape began.
+    pub at_ms: Option<f64>,
+    /// Of a message: its method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'n str>,
+    /// Of an answer: its id, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<&'n str>,
+    /// The place of the request that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<u64>,
+    /// What stands on standard error, or is no message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// An HTTP head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<&'n Head>,
+    /// What a fault did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<&'n Faulted>,
+    /// What a judge found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<&'n Finding>,
+    /// How many events are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
+    /// How many bytes are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// What a line beside the exchanges says.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// A message of which only the beginning was kept: its length in bytes.
+    Clipped(u64),
+    /// What a fault did.
+    Fault(Box<Faulted>),
+    /// What a judge found.
+    Finding(Box<Finding>),
+    /// What is missing.
+    Gap(Gap),
+    /// An HTTP head.
+    Head(Box<Head>),
+    /// A message.
+    Message(Body),
+    /// A line of standard error.
+    Stderr(Bytes),
+}
+
+impl Body {
+    pub(super) fn of(text: &[u8]) -> Self {
+        Self::Text(Bytes::copy_from_slice(text))
+    }
+
+    /// Its text, where there is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&[u8]> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::NoRoom | Self::Unwanted => None,
+        }
+    }
+}
+
+impl Entry {
+    pub(super) fn matches(&self, filter: &Filter) -> bool {
+        match self {
+            Self::Exchange {
+                row,
+                request,
+                answer,
+            } => {
+                let mut subject = Subject::of_row(row);
+                subject.texts = [request, answer].map(|body| body.text().unwrap_or_default());
+                filter.matches(&subject)
+            }
+            Self::Beside(note) => filter.matches(&note.subject()),
+        }
+    }
+}
+
+impl Note {
+    /// It, as a filter sees it.
+    #[must_use]
+    pub fn subject(&self) -> Subject<'_> {
+        let said: &[u8] = match &self.told {
+            Told::Message(body) => body.text().unwrap_or_default(),
+            Told::Stderr(line) => line,
+            _ => b"",
+        };
+        let status = match &self.told {
+            Told::Head(head) => match head.as_ref() {
+                Head::Interim(head) | Head::Response(head) => Some(head.status),
+                Head::Request(_) => None,
+            },
+            _ => None,
+        };
+        Subject {
+            method: self.method.as_deref().unwrap_or_default(),
+            id: self.id.as_deref(),
+            http_status: status,
+            texts: [said, b""],
+            ..Subject::new(self.kind, self.session, self.dir)
+        }
+    }
+
+    /// It, for programs.
+    #[must_use]
+    pub fn beside(&self) -> Beside<'_> {
+        let lossy = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+        let mut beside = Beside {
+            kind: self.kind.name(),
+            seq: self.seq,
+            session: self.session,
+            from: self.dir.sender(),
+            at_ms: self.at_ms,
+            method: self.method.as_deref(),
+            id: self.id.as_deref(),
+            about: self.about,
+            text: None,
+            head: None,
+            fault: None,
+            finding: None,
+            events: None,
+            bytes: None,
+        };
+        match &self.told {
+            Told::Clipped(bytes) => beside.bytes = Some(*bytes),
+            Told::Fault(faulted) => beside.fault = Some(faulted),
+            Told::Finding(finding) => beside.finding = Some(finding),
+            Told::Gap(gap) => {
+                (beside.events, beside.bytes) = (Some(gap.events), Some(gap.bytes));
+            }
+            Told::Head(head) => beside.head = Some(head),
+            Told::Message(body) if self.kind == LineKind::Noise => {
+                beside.text = body.text().map(lossy);
+            }
+            Told::Message(_) => {}
+            Told::Stderr(line) => beside.text = Some(lossy(line)),
+        }
+        beside
+    }
+}

@@ -1,0 +1,299 @@
+//! A conversation line by line: what every view shows.
+//!
+//! A [`Listing`] takes events and hands out [`Entry`]s: one for each exchange, the published
+//! [`ExchangeRow`](crate::conversation::ExchangeRow), and one for each thing beside them that
+//! is wanted. They stand in the order in which things began.
+//!
+//! # Bounded memory
+//!
+//! An exchange is known when it is over, and others wait for it only so long: once a thousand
+//! lines would, or once what they said takes too much room, they go first, and the exchange
+//! follows where it ends.
+
+mod entry;
+mod keep;
+mod note;
+mod order;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::entry::{Beside, Body, Entry, Note, Told};
+
+use std::collections::BTreeSet;
+
+use crate::conversation::{Conversation, Does, ExchangeRow, Handle, Over, Step};
+use crate::envelope::{Envelope, Kind};
+use crate::event::{Event, EventBody, Offset, Payload};
+use crate::filter::{Filter, LineKind};
+
+use self::keep::{Kept, Room};
+use self::order::{Key, Order};
+
+/// What is wanted of a conversation.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Which lines.
+    pub filter: Filter,
+    /// The kinds of lines, where the filter names none.
+    pub kinds: BTreeSet<LineKind>,
+    /// With what was said.
+    pub bodies: bool,
+    /// Whether the events have times.
+    pub timed: bool,
+}
+
+/// How much there was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Exchanges, wanted or not.
+    pub exchanges: u64,
+    /// Those of them that were wanted.
+    pub shown: u64,
+    /// Other lines that were wanted.
+    pub beside: u64,
+    /// Exchanges whose sender never got an answer, wanted or not.
+    pub unanswered: u64,
+    /// Those of them that were given up.
+    pub cancelled: u64,
+    /// Messages of which only the beginning was kept.
+    pub clipped: u64,
+    /// Gaps, what they swallowed in events, and in bytes.
+    pub gaps: [u64; 3],
+    /// When the last event was seen.
+    pub last: Offset,
+}
+
+/// Follows a conversation line by line.
+#[derive(Debug)]
+pub struct Listing {
+    wanted: Wanted,
+    kinds: BTreeSet<LineKind>,
+    conversation: Conversation<Kept>,
+    order: Order,
+    room: Room,
+    counts: Counts,
+}
+
+/// What a message did, until the conversation lets go of it.
+enum Seen {
+    Asked(Handle, Key, Body),
+    Answered(Handle, Body),
+    Beside(Key, Box<Note>),
+}
+
+impl Wanted {
+    /// Exchanges and what is odd: answers to nothing, what is no message, gaps.
+    pub const PLAIN: [LineKind; 5] = [
+        LineKind::Exchange,
+        LineKind::Late,
+        LineKind::Orphan,
+        LineKind::Noise,
+        LineKind::Gap,
+    ];
+}
+
+impl Listing {
+    /// Follows a conversation from here on.
+    #[must_use]
+    pub fn new(wanted: Wanted) -> Self {
+        let named = wanted.filter.kinds();
+        let kinds = named.map_or_else(|| wanted.kinds.clone(), BTreeSet::from_iter);
+        Self {
+            wanted,
+            kinds,
+            conversation: Conversation::default(),
+            order: Order::default(),
+            room: Room::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Takes the next event; `message` is its message taken apart, where that is known.
+    pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        self.counts.last = self.counts.last.max(event.at);
+        let seen = self.steps(event, message);
+        for one in seen {
+            match one {
+                Seen::Asked(handle, key, body) => self.asked(handle, key, body),
+                Seen::Answered(handle, body) => {
+                    let body = self.room.take(body);
+                    if let Some(exchange) = self.conversation.get_mut(handle) {
+                        exchange.value.answer = body;
+                    } else {
+                        self.room.free(&body);
+                    }
+                }
+                Seen::Beside(key, note) => self.beside(key, note),
+            }
+        }
+        self.count(event);
+        if let Some(note) = note::of_event(event, &self.kinds) {
+            self.beside((event.seq, 0), Box::new(note));
+        }
+        self.collect();
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&mut self) {
+        self.conversation.finish();
+        self.collect();
+        self.order.finish();
+    }
+
+    /// The next line.
+    pub fn poll(&mut self) -> Option<Entry> {
+        let entry = self.order.poll()?;
+        if let Entry::Exchange {
+            request, answer, ..
+        } = &entry
+        {
+            self.room.free(request);
+            self.room.free(answer);
+        }
+        Some(entry)
+    }
+
+    /// How much there was so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What each message of an event did.
+    fn steps(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        let (mut place, kinds, bodies) = (0, &self.kinds, self.wanted.bodies);
+        self.conversation.observe(event, message, |step| {
+            let key = (event.seq, place);
+            place += 1;
+            let body = |wanted: bool| {
+                if wanted {
+                    Body::of(step.text)
+                } else {
+                    Body::Unwanted
+                }
+            };
+            match (step.what, step.handle) {
+                (Does::Asks, Some(handle)) => seen.push(Seen::Asked(handle, key, body(bodies))),
+                (Does::Answers, Some(handle)) if bodies => {
+                    seen.push(Seen::Answered(handle, body(true)));
+                }
+                (Does::Answers, _) => {}
+                _ => {
+                    let kind = kind_of(&step);
+                    if kinds.contains(&kind) {
+                        let note = note::of_step(
+                            event,
+                            &step,
+                            kind,
+                            body(bodies || kind == LineKind::Noise),
+                        );
+                        seen.push(Seen::Beside(key, Box::new(note)));
+                    }
+                }
+            }
+        });
+        seen
+    }
+
+    fn asked(&mut self, handle: Handle, key: Key, body: Body) {
+        if !self.kinds.contains(&LineKind::Exchange) {
+            return;
+        }
+        let request = self.room.take(body);
+        if let Some(exchange) = self.conversation.get_mut(handle) {
+            exchange.value.key = Some(key);
+            exchange.value.request = request;
+            self.order.opens(key);
+        } else {
+            self.room.free(&request);
+        }
+    }
+
+    fn beside(&mut self, key: Key, mut note: Box<Note>) {
+        if !self.wanted.timed {
+            note.at_ms = None;
+        }
+        if self.wanted.filter.matches(&note.subject()) {
+            self.counts.beside += 1;
+            self.order.add(key, Entry::Beside(note));
+        }
+    }
+
+    fn count(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::Gap(gap) => {
+                let [count, events, bytes] = &mut self.counts.gaps;
+                *count += 1;
+                *events = events.saturating_add(gap.events);
+                *bytes = bytes.saturating_add(gap.bytes);
+            }
+            EventBody::Message {
+                payload: Payload::Clipped { .. },
+                ..
+            } => self.counts.clipped += 1,
+            _ => {}
+        }
+    }
+
+    fn collect(&mut self) {
+        while self.conversation.poll_kept().is_some() {}
+        while let Some(over) = self.conversation.poll() {
+            self.over(over);
+        }
+        self.order.settle(self.room.is_full());
+    }
+
+    fn over(&mut self, over: Over<Kept>) {
+        self.counts.exchanges += 1;
+        if !over.outcome.is_answer() {
+            self.counts.unanswered += 1;
+            let gave_up = over.outcome == crate::conversation::Outcome::Cancelled;
+            self.counts.cancelled += u64::from(gave_up);
+        }
+        let row = ExchangeRow::of(&over);
+        let row = if self.wanted.timed {
+            row
+        } else {
+            row.without_times()
+        };
+        let Kept {
+            key,
+            request,
+            answer,
+        } = over.exchange.value;
+        let Some(key) = key else { return };
+        let entry = Entry::Exchange {
+            row: Box::new(row),
+            request,
+            answer,
+        };
+        if entry.matches(&self.wanted.filter) {
+            self.counts.shown += 1;
+            self.order.add(key, entry);
+        } else {
+            if let Entry::Exchange {
+                request, answer, ..
+            } = &entry
+            {
+                self.room.free(request);
+                self.room.free(answer);
+            }
+            self.order.forget(key);
+        }
+    }
+}
+
+fn kind_of(step: &Step<'_, Kept>) -> LineKind {
+    match step.what {
+        Does::Late => LineKind::Late,
+        Does::Orphan | Does::TypeChanged | Does::Asks | Does::Answers => LineKind::Orphan,
+        Does::Progress => LineKind::Progress,
+        Does::Cancels => LineKind::Cancellation,
+        Does::Nothing => match step.envelope.kind {
+            Kind::Notification { .. } => LineKind::Notification,
+            _ => LineKind::Noise,
+        },
+    }
+}

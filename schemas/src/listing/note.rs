@@ -1,0 +1,69 @@
+//! What stands beside the exchanges.
+
+use std::collections::BTreeSet;
+
+use super::keep::Kept;
+use super::{Body, Note, Told};
+use crate::conversation::{Step, shown};
+use crate::envelope::Kind;
+use crate::event::{Event, EventBody, Payload};
+use crate::filter::LineKind;
+use crate::json;
+
+/// A message that is no request and no answer to one.
+pub(super) fn of_step(event: &Event, step: &Step<'_, Kept>, kind: LineKind, body: Body) -> Note {
+    let method = match &step.envelope.kind {
+        Kind::Notification { method, .. } => Some(shown(method)),
+        _ => None,
+    };
+    let id = match &step.envelope.kind {
+        Kind::Response { .. } => json::find(step.text, &["id"]),
+        _ => None,
+    };
+    Note {
+        method,
+        id: id.map(|id| shown(&String::from_utf8_lossy(id))),
+        about: step.exchange.map(|exchange| exchange.seq),
+        ..note(event, kind, Told::Message(body))
+    }
+}
+
+/// Anything that is no message, where it is wanted.
+pub(super) fn of_event(event: &Event, kinds: &BTreeSet<LineKind>) -> Option<Note> {
+    let wanted = |kind: LineKind| kinds.contains(&kind);
+    let (kind, told) = match &event.body {
+        EventBody::Message {
+            payload: Payload::Clipped { len, .. },
+            ..
+        } if wanted(LineKind::Gap) => (LineKind::Gap, Told::Clipped(*len)),
+        EventBody::Gap(gap) if wanted(LineKind::Gap) => (LineKind::Gap, Told::Gap(gap.clone())),
+        EventBody::Stderr { line, .. } if wanted(LineKind::Stderr) => {
+            (LineKind::Stderr, Told::Stderr(line.clone()))
+        }
+        EventBody::Head(head) if wanted(LineKind::Http) => {
+            (LineKind::Http, Told::Head(head.clone()))
+        }
+        EventBody::Faulted(faulted) if wanted(LineKind::Fault) => {
+            (LineKind::Fault, Told::Fault(faulted.clone()))
+        }
+        EventBody::Finding(finding) if wanted(LineKind::Finding) => {
+            (LineKind::Finding, Told::Finding(finding.clone()))
+        }
+        _ => return None,
+    };
+    Some(note(event, kind, told))
+}
+
+fn note(event: &Event, kind: LineKind, told: Told) -> Note {
+    Note {
+        kind,
+        seq: event.seq,
+        session: event.session.0,
+        dir: event.dir,
+        at_ms: Some(event.at.millis()),
+        method: None,
+        id: None,
+        about: None,
+        told,
+    }
+}
