@@ -10,13 +10,14 @@
 //!   response) and asides (what belongs to no request).
 //! - [`Index`]: hash tables from requests to takes, from exact to loose.
 //! - [`Player`]: one session, without IO or clock.
-//! - [`verify`]: the recording against a live server.
+//! - [`verify`]: the recording against a live server; [`diff`]: against another recording.
 //! - [`CassetteUpstream`]: the player behind the seam of `proxy`, so that the same code
 //!   carries and records a replay that carries and records a live server.
 //!
 //! Nothing is invented: what is said was recorded, but for the errors that answer a
 //! request without a recording.
 
+pub mod diff;
 mod episodes;
 mod era;
 mod index;

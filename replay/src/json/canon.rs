@@ -73,7 +73,7 @@ pub(crate) fn path_below(path: u64, step: Step<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_u64(path);
     match step {
-        Step::Index(index) => hasher.write_usize(index),
+        Step::Element { index, .. } | Step::Index(index) => hasher.write_usize(index),
         Step::Name(name) => hasher.write(name),
     }
     hasher.finish()

@@ -1,11 +1,14 @@
 //! What differs between a recorded value and a live one, place by place.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::apart::apart;
 use super::canon::{Aliases, is_incidental, is_optional};
 use super::ignore::{Ignore, Step, Trail};
+use super::lists;
 use super::placeholder::{Style, generic};
 use super::tree::{Kind, Place, Tree};
 use super::volatile::{self, Volatile};
@@ -45,7 +48,7 @@ pub(crate) struct Comparison<'c> {
 const DEPTH_LIMIT: usize = 128;
 
 /// How much of a value is shown.
-const SHOWN_CHARS: usize = 120;
+pub(super) const SHOWN_CHARS: usize = 120;
 
 /// The differences between two values that stand under `root` in their messages. Texts
 /// that are no JSON differ as a whole, and nothing is found in them.
@@ -141,6 +144,13 @@ impl Walk<'_, '_> {
     }
 
     fn arrays(&mut self, recorded: Place, live: Place, trail: &Trail<'_>, depth: usize) {
+        if self.comparison.mode != MatchMode::Strict
+            && let Some(key) = lists::key(trail)
+            && let Some(ours) = lists::elements(self.recorded, recorded, key)
+            && let Some(theirs) = lists::elements(self.live, live, key)
+        {
+            return self.named(&ours, &theirs, key, (trail, depth));
+        }
         let ours: Vec<Place> = self.recorded.children(recorded).collect();
         let theirs: Vec<Place> = self.live.children(live).collect();
         for index in 0..ours.len().max(theirs.len()) {
@@ -154,6 +164,45 @@ impl Walk<'_, '_> {
             match (ours.get(index), theirs.get(index)) {
                 (Some(one), Some(other)) => self.pair(*one, *other, b"", &below, depth + 1),
                 (one, other) => self.note(one.copied(), other.copied(), &below),
+            }
+        }
+    }
+
+    /// Lists whose elements have names: whatever is put in between moves nothing else.
+    fn named(
+        &mut self,
+        ours: &[lists::Element<'_>],
+        theirs: &[lists::Element<'_>],
+        key: &'static str,
+        (trail, depth): (&Trail<'_>, usize),
+    ) {
+        let mut others: HashMap<&[u8], Place> = HashMap::new();
+        others.extend(theirs.iter().map(|one| (one.name.as_ref(), one.place)));
+        let known: HashSet<&[u8]> = ours.iter().map(|one| one.name.as_ref()).collect();
+        let gone_or_kept = ours.iter().map(|one| {
+            let other = others.get(one.name.as_ref()).copied();
+            (one, Some(one.place), other)
+        });
+        let new = theirs
+            .iter()
+            .filter(|one| !known.contains(one.name.as_ref()));
+        let new = new.map(|one| (one, None, Some(one.place)));
+        for (one, recorded, live) in gone_or_kept.chain(new) {
+            let step = Step::Element {
+                index: one.index,
+                key,
+                name: &one.name,
+            };
+            let below = Trail {
+                above: Some(trail),
+                step,
+            };
+            if self.is_ignored(&below) {
+                continue;
+            }
+            match (recorded, live) {
+                (Some(one), Some(other)) => self.pair(one, other, b"", &below, depth + 1),
+                (one, other) => self.note(one, other, &below),
             }
         }
     }
@@ -238,13 +287,20 @@ impl Walk<'_, '_> {
         }
         let recorded = recorded.map(|place| self.recorded.source(place));
         let live = live.map(|place| self.live.source(place));
+        let texts = match (recorded, live) {
+            (Some(recorded), Some(live)) => {
+                let (recorded, live) = apart(recorded, live);
+                (Some(recorded), Some(live))
+            }
+            (recorded, live) => (recorded.map(shown), live.map(shown)),
+        };
         self.found.push(Difference {
             path: path(trail),
             redacted: recorded
                 .zip(live)
                 .is_some_and(|(recorded, live)| hid(recorded, live) && !hid(live, recorded)),
-            recorded: recorded.map(shown),
-            live: live.map(shown),
+            recorded: texts.0,
+            live: texts.1,
         });
     }
 }
@@ -280,6 +336,10 @@ fn path(trail: &Trail<'_>) -> String {
     let mut here = Some(trail);
     while let Some(trail) = here {
         steps.push(match trail.step {
+            Step::Element { key, name, .. } => {
+                let name = String::from_utf8_lossy(name);
+                format!("[?@.{key}=='{}']", quoted(&name))
+            }
             Step::Index(index) => format!("[{index}]"),
             Step::Name(name) => {
                 let name = String::from_utf8_lossy(name);
@@ -291,7 +351,7 @@ fn path(trail: &Trail<'_>) -> String {
                 if plain {
                     format!(".{name}")
                 } else {
-                    format!("['{}']", name.replace('\\', "\\\\").replace('\'', "\\'"))
+                    format!("['{}']", quoted(&name))
                 }
             }
         });
@@ -300,6 +360,11 @@ fn path(trail: &Trail<'_>) -> String {
     steps.push("$".to_owned());
     steps.reverse();
     steps.concat()
+}
+
+/// A text within single quotes.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// A value as a person wants to see it.

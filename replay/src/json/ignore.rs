@@ -17,6 +17,13 @@ pub struct IgnoreError {
 /// One step from a value to one below it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'s> {
+    /// An element of a list whose elements have names, such as tools.
+    Element {
+        index: usize,
+        /// The member that names it.
+        key: &'static str,
+        name: &'s [u8],
+    },
     Index(usize),
     Name(&'s [u8]),
 }
@@ -81,6 +88,9 @@ impl Step<'_> {
             return true;
         }
         match self {
+            Self::Element { index, name, .. } => {
+                segment.parse() == Ok(*index) || *name == segment.as_bytes()
+            }
             Self::Index(index) => segment.parse() == Ok(*index),
             Self::Name(name) => *name == segment.as_bytes(),
         }

@@ -1,9 +1,11 @@
 //! Meaning of JSON text, for comparing: trees of spans, canonical forms, differences.
 
+mod apart;
 mod canon;
 mod compact;
 mod compare;
 mod ignore;
+pub(crate) mod lists;
 pub(crate) mod tree;
 
 use tapewright_schemas::json::number;

@@ -78,6 +78,11 @@ impl Matcher {
         self.home = home;
     }
 
+    /// The requests that follow are of another session.
+    pub(crate) fn next_session(&mut self) {
+        self.home = None;
+    }
+
     /// What hides the secrets of this session.
     pub(crate) fn redactor(&mut self) -> &mut Redactor {
         &mut self.redactor

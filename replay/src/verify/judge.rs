@@ -4,7 +4,7 @@ use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::redact::Redactor;
 
-use crate::json::{Comparison, Difference, Ignore, Tree, compare, shown};
+use crate::json::{Aliases, Comparison, Difference, Ignore, Tree, compare, shown};
 use crate::options::MatchMode;
 
 /// How many differences of one answer are told.
@@ -15,7 +15,18 @@ const DIFFERENCES: usize = 100;
 pub(crate) fn differences(
     recorded: &[u8],
     live: &[u8],
+    settings: (MatchMode, &Ignore),
+    redactor: &mut Redactor,
+) -> Vec<Difference> {
+    compared(recorded, live, settings, None, redactor)
+}
+
+/// The same, with what the live server calls things.
+pub(crate) fn compared(
+    recorded: &[u8],
+    live: &[u8],
     (mode, ignore): (MatchMode, &Ignore),
+    aliases: Option<&Aliases>,
     redactor: &mut Redactor,
 ) -> Vec<Difference> {
     let recorded = redacted(recorded, redactor);
@@ -23,7 +34,7 @@ pub(crate) fn differences(
     let comparison = Comparison {
         mode,
         ignore,
-        aliases: None,
+        aliases,
         skip_incidental: true,
         limit: DIFFERENCES,
     };

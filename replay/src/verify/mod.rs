@@ -11,7 +11,7 @@
 
 mod answers;
 pub(crate) mod judge;
-mod names;
+pub(crate) mod names;
 mod request;
 mod update;
 
@@ -171,7 +171,7 @@ pub fn verify(
 }
 
 /// The takes of each recorded session, in recorded order.
-fn sessions(script: &Script) -> Vec<Vec<usize>> {
+pub(crate) fn sessions(script: &Script) -> Vec<Vec<usize>> {
     let mut sessions: Vec<(u32, Vec<usize>)> = Vec::new();
     for (ordinal, take) in script.takes.iter().enumerate() {
         match sessions

@@ -8,7 +8,7 @@ use crate::json::{Place, Tree};
 
 /// Recorded names, to live ones.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     live: HashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -20,6 +20,11 @@ const HANDED_BACK: [&[u8]; 3] = [b"nextCursor", b"requestState", b"taskId"];
 const LIMIT: usize = 65_536;
 
 impl Names {
+    /// What each thing is called, by what it was called.
+    pub(crate) fn aliases(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
+        &self.live
+    }
+
     /// What the live server calls something.
     pub(super) fn live(&self, recorded: &[u8]) -> Option<&[u8]> {
         self.live.get(recorded).map(Vec::as_slice)
@@ -27,7 +32,7 @@ impl Names {
 
     /// Learns from two answers to one request: where both hold an opaque or volatile text
     /// at the same place, or the recording a placeholder, these name the same.
-    pub(super) fn learn(&mut self, recorded: &[u8], live: &[u8]) {
+    pub(crate) fn learn(&mut self, recorded: &[u8], live: &[u8]) {
         let (Ok(recorded), Ok(live)) = (Tree::read(recorded), Tree::read(live)) else {
             return;
         };

@@ -1,0 +1,76 @@
+//! What a server offers, one by one: its tools, prompts and resources.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use tapewright_schemas::redact::Redactor;
+
+use crate::json::lists::{self, LISTS};
+use crate::json::{Place, Tree};
+use crate::verify::judge;
+
+/// A definition that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// `tools`, `prompts`, `resources` or `resourceTemplates`.
+    pub list: &'static str,
+    /// What it is called.
+    pub name: String,
+    /// Source text of the earlier definition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Source text of the later definition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// How many are told.
+const MOST: usize = 100;
+
+/// The definitions in two answers that are not written the same.
+pub(super) fn of(before: &[u8], after: &[u8], redactor: &mut Redactor) -> Vec<Listed> {
+    let before = judge::redacted(before, redactor);
+    let after = judge::redacted(after, redactor);
+    let (Ok(before), Ok(after)) = (Tree::read(&before), Tree::read(&after)) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for (list, key) in LISTS {
+        let names = |tree: &Tree<'_>| {
+            let place = tree.find(&["result", list])?;
+            let found = lists::elements(tree, place, key)?;
+            let named = found
+                .into_iter()
+                .map(|one| (one.name.into_owned(), one.place));
+            Some(named.collect::<Vec<(Vec<u8>, Place)>>())
+        };
+        let (Some(ours), Some(theirs)) = (names(&before), names(&after)) else {
+            continue;
+        };
+        let source = |tree: &Tree<'_>, place: Place| {
+            String::from_utf8_lossy(tree.source(place)).into_owned()
+        };
+        let mut others: HashMap<Vec<u8>, Place> = theirs.iter().cloned().collect();
+        for (name, place) in ours {
+            let other = others.remove(&name);
+            all.push((
+                list,
+                name,
+                Some(source(&before, place)),
+                other.map(|one| source(&after, one)),
+            ));
+        }
+        let new = theirs
+            .into_iter()
+            .filter(|(name, _)| others.contains_key(name));
+        all.extend(new.map(|(name, place)| (list, name, None, Some(source(&after, place)))));
+    }
+    let changed = all.into_iter().filter(|(_, _, one, other)| one != other);
+    let told = changed.map(|(list, name, before, after)| Listed {
+        list,
+        name: String::from_utf8_lossy(&name).into_owned(),
+        before,
+        after,
+    });
+    told.take(MOST).collect()
+}

@@ -1,0 +1,315 @@
+//! Two recordings, exchange by exchange.
+//!
+//! The requests of the later one are matched with those of the earlier one as a replay would
+//! match them; what is left on both sides is paired by method and target, in order. What is
+//! compared are parameters and answers, not ids, times or what crossed in between. Names that
+//! a server hands out, such as cursors, are the same when they stand at the same place.
+
+mod latency;
+mod listed;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::Serialize;
+use tapewright_schemas::redact::{Redactor, Rules};
+
+use crate::index::Index;
+use crate::json::{Comparison, Difference, Ignore, compare};
+use crate::matcher::{Live, Matcher};
+use crate::options::{MatchMode, Options};
+use crate::script::{Script, Take, TakePlace};
+use crate::verify::judge;
+use crate::verify::names::Names;
+use crate::verify::sessions;
+
+pub use self::latency::Moved;
+pub use self::listed::Listed;
+
+/// How two recordings are compared.
+#[derive(Clone, Debug)]
+pub struct DiffOptions {
+    /// UUIDs, times and the like count, and so does the order of lists of tools.
+    pub exact: bool,
+    /// Places that do not count, as pointers: `/result/…`, `/error/…`, `/params/…`.
+    pub ignore: Ignore,
+    /// What is a secret; both sides are redacted by these before they are compared.
+    pub rules: Arc<Rules>,
+}
+
+/// What became of one exchange.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Where it stands in the earlier recording, as a JSON pointer.
+    pub before: Option<String>,
+    /// Where it stands in the later one.
+    pub after: Option<String>,
+    /// Its method.
+    pub method: String,
+    /// What was asked for, where the method has such a thing: a tool, a prompt, a URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What became of it.
+    pub change: Change,
+    /// Where it differs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// What a server offers that is not as it was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<Listed>,
+}
+
+/// What became of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is on both, and differs.
+    Changed,
+    /// It is on the earlier one only.
+    Gone,
+    /// It is on the later one only.
+    New,
+    /// It is on both, and is the same.
+    Same,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Found {
+    /// The exchanges: those of the earlier recording in its order, then what is new.
+    pub exchanges: Vec<Compared>,
+    /// What takes longer or shorter than can be noise.
+    pub latency: Vec<Moved>,
+}
+
+/// How many differences of one exchange are told.
+const DIFFERENCES: usize = 100;
+
+/// Compares two recordings.
+#[must_use]
+pub fn diff(before: &Arc<Script>, after: &Script, options: &DiffOptions) -> Found {
+    let mut redactor = Redactor::new(Arc::clone(&options.rules));
+    let pairs = Pairs::of(before, after, options);
+    let mut pairing = Comparing {
+        scripts: (before.as_ref(), after),
+        options,
+        redactor: &mut redactor,
+        names: Names::default(),
+    };
+    let mut found = Found::default();
+    let mut latencies = latency::Latencies::default();
+    for (ordinal, take) in before.takes.iter().enumerate() {
+        let other = pairs.after.get(ordinal).copied().flatten();
+        let other = other.and_then(|other| after.take(other));
+        if let Some(other) = &other {
+            let key = (before.method_of(&take), before.target_of(&take));
+            latencies.add(key, (take.took_us, other.took_us));
+        }
+        found
+            .exchanges
+            .push(pairing.compared(Some(&take), other.as_ref()));
+    }
+    for ordinal in pairs.new {
+        let take = after.take(ordinal);
+        found.exchanges.push(pairing.compared(None, take.as_ref()));
+    }
+    found.latency = latencies.moved();
+    found
+}
+
+/// Which request of the later recording is which of the earlier one.
+struct Pairs {
+    /// By the earlier ones.
+    after: Vec<Option<usize>>,
+    new: Vec<usize>,
+}
+
+impl Pairs {
+    fn of(before: &Arc<Script>, after: &Script, options: &DiffOptions) -> Self {
+        let mut settings = Options::new(Arc::clone(&options.rules));
+        settings.ignore = options.ignore.clone();
+        if options.exact {
+            settings.mode = MatchMode::Strict;
+        }
+        let index = Arc::new(Index::new(Arc::clone(before), Arc::new(settings)));
+        let mut matcher = Matcher::new(index);
+        let mut names = Names::default();
+        let mut pairs = Self {
+            after: vec![None; before.requests()],
+            new: Vec::new(),
+        };
+        for takes in sessions(after) {
+            matcher.next_session();
+            for ordinal in takes {
+                let Some(take) = after.take(ordinal) else {
+                    continue;
+                };
+                let found = found(&mut matcher, after, &take, &names);
+                match found.and_then(|found| Some((found, before.take(found)?))) {
+                    Some((place, one)) => {
+                        if let (false, Some(one), Some(other)) =
+                            (options.exact, answer(before, &one), answer(after, &take))
+                        {
+                            names.learn(&other, &one);
+                        }
+                        if let Some(slot) = pairs.after.get_mut(place) {
+                            *slot = Some(ordinal);
+                        }
+                    }
+                    None => pairs.new.push(ordinal),
+                }
+            }
+        }
+        pairs.rest(before, after);
+        pairs
+    }
+
+    /// Pairs what is left by what it asks for, in order.
+    fn rest(&mut self, before: &Script, after: &Script) {
+        let key = |script: &Script, ordinal: usize| {
+            let take = script.take(ordinal)?;
+            Some((script.method_of(&take), script.target_of(&take)))
+        };
+        let mut waiting: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (ordinal, _) in self
+            .after
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.is_none())
+        {
+            waiting
+                .entry(key(before, ordinal))
+                .or_default()
+                .push_back(ordinal);
+        }
+        let after_of = &mut self.after;
+        self.new.retain(|ordinal| {
+            let queue = waiting.get_mut(&key(after, *ordinal));
+            let place = queue.and_then(VecDeque::pop_front);
+            if let Some(place) = place
+                && let Some(slot) = after_of.get_mut(place)
+            {
+                *slot = Some(*ordinal);
+                return false;
+            }
+            true
+        });
+    }
+}
+
+/// The request of the earlier recording that this one is.
+fn found(matcher: &mut Matcher, after: &Script, take: &Take, names: &Names) -> Option<usize> {
+    let line = after.source(take.request);
+    let params = take.params.map(|span| after.source(span));
+    let method = after.method_of(take);
+    let asked = Live {
+        line: &line,
+        method: &method,
+        params: params.as_deref(),
+    };
+    let found = matcher.find(asked, names.aliases()).ok()?;
+    Some(found.ordinal as usize)
+}
+
+fn answer(script: &Script, take: &Take) -> Option<Bytes> {
+    take.response.map(|response| script.source(response.span))
+}
+
+/// Compares exchanges.
+struct Comparing<'c> {
+    scripts: (&'c Script, &'c Script),
+    options: &'c DiffOptions,
+    redactor: &'c mut Redactor,
+    names: Names,
+}
+
+impl Comparing<'_> {
+    fn compared(&mut self, before: Option<&Take>, after: Option<&Take>) -> Compared {
+        let (earlier, later) = self.scripts;
+        let told = before.map(|take| (earlier, take));
+        let told = told.or(after.map(|take| (later, take)));
+        let mut compared = Compared {
+            before: before.map(|take| take.place.pointer()),
+            after: after.map(|take| take.place.pointer()),
+            method: told.map_or_else(String::new, |(script, take)| script.method_of(take)),
+            target: told.and_then(|(script, take)| script.target_of(take)),
+            change: match (before, after) {
+                (Some(_), None) => Change::Gone,
+                (None, _) => Change::New,
+                (Some(_), Some(_)) => Change::Same,
+            },
+            differences: Vec::new(),
+            listed: Vec::new(),
+        };
+        if let (Some(before), Some(after)) = (before, after) {
+            compared.differences = self.params(before, after);
+            self.answers(before, after, &mut compared);
+            if !compared.differences.is_empty() || !compared.listed.is_empty() {
+                compared.change = Change::Changed;
+            }
+        }
+        compared
+    }
+
+    fn mode(&self) -> MatchMode {
+        if self.options.exact {
+            MatchMode::Strict
+        } else {
+            MatchMode::Semantic
+        }
+    }
+
+    fn params(&mut self, before: &Take, after: &Take) -> Vec<Difference> {
+        let (earlier, later) = self.scripts;
+        let source = |script: &Script, take: &Take| {
+            let params = take.params.map(|span| script.source(span));
+            params.unwrap_or_else(|| Bytes::from_static(b"{}"))
+        };
+        let (ours, theirs) = (source(earlier, before), source(later, after));
+        let ours = judge::redacted(&ours, self.redactor);
+        let theirs = judge::redacted(&theirs, self.redactor);
+        let comparison = Comparison {
+            mode: self.mode(),
+            ignore: &self.options.ignore,
+            aliases: Some(self.names.aliases()).filter(|_| !self.options.exact),
+            skip_incidental: true,
+            limit: DIFFERENCES,
+        };
+        compare(&ours, &theirs, "params", &comparison)
+    }
+
+    fn answers(&mut self, before: &Take, after: &Take, compared: &mut Compared) {
+        let (earlier, later) = self.scripts;
+        let (ours, theirs) = match (answer(earlier, before), answer(later, after)) {
+            (Some(ours), Some(theirs)) => (ours, theirs),
+            (ours, theirs) => {
+                let said = |take: &Take, answer: Option<Bytes>| match (answer, &take.place) {
+                    (Some(answer), _) => crate::json::shown(&answer),
+                    (None, TakePlace::Unanswered(_, why)) => format!("no answer ({why})"),
+                    (None, _) => "no answer".to_owned(),
+                };
+                let (recorded, live) = (said(before, ours), said(after, theirs));
+                if recorded != live {
+                    compared.differences.push(Difference {
+                        path: "$".to_owned(),
+                        recorded: Some(recorded),
+                        live: Some(live),
+                        redacted: false,
+                    });
+                }
+                return;
+            }
+        };
+        if !self.options.exact {
+            self.names.learn(&theirs, &ours);
+        }
+        let aliases = Some(self.names.aliases()).filter(|_| !self.options.exact);
+        let settings = (self.mode(), &self.options.ignore);
+        let found = judge::compared(&ours, &theirs, settings, aliases, self.redactor);
+        if !found.is_empty() {
+            compared.listed = listed::of(&ours, &theirs, self.redactor);
+        }
+        compared.differences.extend(found);
+    }
+}

@@ -1,0 +1,49 @@
+//! Lists whose elements have names: what a server offers.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::ignore::{Step, Trail};
+use super::tree::{Place, Tree};
+
+/// An element, and what it is called.
+#[derive(Debug)]
+pub(crate) struct Element<'t> {
+    pub(crate) index: usize,
+    pub(crate) name: Cow<'t, [u8]>,
+    pub(crate) place: Place,
+}
+
+/// Lists of results, and the member that names their elements (all revisions, server/tools,
+/// prompts and resources).
+pub(crate) const LISTS: [(&str, &str); 4] = [
+    ("tools", "name"),
+    ("prompts", "name"),
+    ("resources", "uri"),
+    ("resourceTemplates", "uriTemplate"),
+];
+
+/// The member that names the elements of the list here, if there is one.
+pub(super) fn key(trail: &Trail<'_>) -> Option<&'static str> {
+    let Step::Name(list) = trail.step else {
+        return None;
+    };
+    let above = trail.above?;
+    let in_result = above.above.is_none() && matches!(above.step, Step::Name(b"result"));
+    let known = LISTS.iter().find(|(name, _)| name.as_bytes() == list);
+    known.filter(|_| in_result).map(|(_, key)| *key)
+}
+
+/// The elements of a list by their names; `None` where one has none or shares one.
+pub(crate) fn elements<'t>(tree: &Tree<'t>, list: Place, key: &str) -> Option<Vec<Element<'t>>> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for (index, place) in tree.children(list).enumerate() {
+        let name = tree.string(tree.member(place, key)?)?;
+        if !seen.insert(name.clone()) {
+            return None;
+        }
+        all.push(Element { index, name, place });
+    }
+    Some(all)
+}
