@@ -2,6 +2,7 @@
 
 mod create;
 mod find;
+pub(crate) mod folder;
 pub(crate) mod output;
 mod suite;
 

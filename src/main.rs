@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     if let Some(exit) = tapewright_proxy::guard::run_if_asked() {
         return exit;
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::try_parse_from(cli::typed(std::env::args_os())) {
         Ok(arguments) => arguments,
         Err(error) => return report::usage(&error).into(),
     };

@@ -4,6 +4,7 @@ pub(crate) mod completions;
 pub(crate) mod compliance;
 pub(crate) mod control;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fault;
@@ -20,6 +21,7 @@ pub(crate) mod schema;
 pub(crate) mod scrub;
 pub(crate) mod selection;
 pub(crate) mod sessions;
+pub(crate) mod show;
 mod suite_faults;
 pub(crate) mod suites;
 pub(crate) mod tail;
@@ -59,6 +61,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Verify(arguments) => verify::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Init(arguments) => init::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),

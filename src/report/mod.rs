@@ -7,8 +7,10 @@ use clap::error::{ContextKind, ErrorKind};
 
 use crate::exit::Exit;
 
+pub(crate) mod body;
 pub(crate) mod compliance;
 pub(crate) mod corpora;
+pub(crate) mod diff;
 mod effect;
 pub(crate) mod explain;
 pub(crate) mod figures;
@@ -20,7 +22,9 @@ pub(crate) mod issues;
 pub(crate) mod live;
 pub(crate) mod migrate;
 mod model;
+pub(crate) mod page;
 pub(crate) mod replay;
+pub(crate) mod show;
 pub(crate) mod suite;
 mod terminal;
 pub(crate) mod verify;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tapewright_replay::Difference;
 use tapewright_replay::verify::{Check, Verdict};
 
+use super::diff::difference;
 use super::formats::{Told, json};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
@@ -115,21 +115,13 @@ fn name(check: &Check) -> String {
     }
 }
 
-/// One difference, in words.
-fn difference(one: &Difference) -> String {
-    let text = |value: Option<&String>| value.map_or("nothing", String::as_str).to_owned();
-    format!(
-        "{}: recorded {}, now {}",
-        one.path,
-        text(one.recorded.as_ref()),
-        text(one.live.as_ref())
-    )
-}
-
 /// Why a check failed, line by line; nothing for one that did not.
 fn failures(check: &Check) -> Vec<String> {
     match &check.verdict {
-        Verdict::Drift { differences } => differences.iter().map(difference).collect(),
+        Verdict::Drift { differences } => differences
+            .iter()
+            .map(|one| difference(one, "recorded", "now"))
+            .collect(),
         Verdict::NoAnswer { after_ms } => vec![format!("no answer within {after_ms} ms")],
         _ => Vec::new(),
     }

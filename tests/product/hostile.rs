@@ -135,7 +135,32 @@ fn nothing_that_a_peer_says_is_a_command() {
     check(&["inspect", tape]);
     check(&["inspect", "--json", tape]);
     check(&["inspect", "rec/s.json"]);
+    check(&["inspect", "rec"]);
+    for file in [tape, "rec/s.json", "rec"] {
+        for look in [&[][..], &["--full"], &["--json"], &["--json", "--full"]] {
+            let show = ["show", file, "--all", "--stderr", "--http"];
+            check(&[&show[..], look].concat());
+        }
+    }
+    check(&[
+        "show",
+        tape,
+        HOSTILE.split('\u{0}').next().unwrap_or_default(),
+    ]);
+    check(&["show", tape, "\u{1b}[31m##[x:y", "tol\u{9b}:x"]);
     check(&["export", tape, "--as", "suite"]);
+    fs::write(
+        folder.path().join("other.json"),
+        fs::read_to_string(folder.path().join("rec/s.json"))
+            .unwrap()
+            .replace("\"text\":\"", "\"text\":\"!"),
+    )
+    .unwrap();
+    for format in formats {
+        for pair in [["rec/s.json", "other.json"], ["other.json", tape]] {
+            check(&["diff", pair[0], pair[1], "--exact", "--format", format]);
+        }
+    }
     check(&[&["init", "-o", "-", "--all-tools"][..], &server].concat());
     check(&["scrub", "--check", tape, "rec/s.json"]);
     check(&["replay", "-v", "rec/s.json", "--report", "report.json"]);

@@ -12,9 +12,9 @@ use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header};
 
 use super::baseline::Expectations;
-use super::{folder, strict};
+use super::strict;
 use crate::exit::Exit;
-use crate::files::{Contents, Recording};
+use crate::files::{Contents, Recording, folder};
 use crate::report;
 
 /// What is asked.

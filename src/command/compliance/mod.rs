@@ -6,7 +6,6 @@ pub(crate) mod corpora;
 mod diff;
 mod doctor;
 mod evidence;
-pub(crate) mod folder;
 mod judge;
 mod official;
 mod strict;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::report::model::{Report, Row, Status};
-use crate::report::safe;
+use crate::report::{safe, safe_json};
 
 /// All groups as one plan.
 pub(crate) fn text(report: &Report) -> String {
@@ -45,7 +45,10 @@ fn point(number: usize, row: &Row, out: &mut String) {
 
 /// What is wrong, as a block of YAML. A string of JSON is one of YAML.
 fn block(row: &Row, out: &mut String) {
-    let quoted = |text: &str| tapewright_assertions::Json::from(text).to_string();
+    let quoted = |text: &str| {
+        let quoted = tapewright_assertions::Json::from(text).to_string();
+        safe_json(&quoted).into_owned()
+    };
     out.push_str("  ---\n");
     let _never_fails = writeln!(out, "  message: {}", quoted(&row.reason()));
     let _never_fails = writeln!(out, "  severity: {}", row.word);

@@ -23,7 +23,7 @@ use super::judged;
 use super::plan::{Case, Plan, What};
 use super::result::Results;
 use super::world::{Snapshots, TestWorld};
-use crate::command::compliance::folder::recordings;
+use crate::files::folder::recordings;
 use crate::files::{Contents, Recording};
 use crate::report;
 

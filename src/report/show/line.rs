@@ -1,0 +1,104 @@
+//! One exchange, as a line.
+
+use std::fmt::Write as _;
+
+use tapewright_schemas::conversation::{ExchangeRow, Outcome};
+
+use crate::report::figures::duration;
+use crate::report::{effect, safe};
+
+/// What stands in front of every line: when, in which session, which way.
+pub(super) fn front(at_ms: Option<f64>, session: Option<u32>, to_client: bool) -> String {
+    let at = at_ms.map_or_else(|| "-".to_owned(), moment);
+    let session = session.map_or_else(String::new, |session| {
+        format!("{:<4}", format!("s{session}"))
+    });
+    let arrow = if to_client { '←' } else { '→' };
+    format!("{at:>9}  {session}{arrow} ")
+}
+
+/// A text in a colour, where there are colours.
+pub(super) fn paint(text: &str, colour: &str, has_colours: bool) -> String {
+    if has_colours && !colour.is_empty() {
+        format!("\u{1b}[{colour}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+pub(super) const RED: &str = "31";
+pub(super) const YELLOW: &str = "33";
+pub(super) const DIM: &str = "2";
+
+/// An exchange.
+pub(super) fn exchange(row: &ExchangeRow, session: Option<u32>, has_colours: bool) -> String {
+    let front = front(row.at_ms, session, row.from == "server");
+    let id = short(&safe(&row.id), ID_CHARS);
+    let mut what = safe(&row.method);
+    let name = row.tool.as_ref().or(row.resource.as_ref());
+    if let Some(name) = name.or(row.prompt.as_ref()) {
+        // Writing to a string does not fail.
+        let _never_fails = write!(what, " {}", safe(name));
+    }
+    let what = short(&what, WHAT_CHARS);
+    let took = row.waited_ms.map_or_else(|| "-".to_owned(), duration);
+    let (ended, colour) = ended(row);
+    let ended = paint(&ended, colour, has_colours);
+    let what = format!("{id:<4} {what}");
+    let mut line = format!("{front}{what:<WIDTH$} {took:>9}  {ended}");
+    for code in &row.findings {
+        let _never_fails = write!(line, "  {}", paint(&safe(code), YELLOW, has_colours));
+    }
+    line
+}
+
+/// How an exchange ended, and in which colour that is told.
+fn ended(row: &ExchangeRow) -> (String, &'static str) {
+    let (word, colour) = match row.outcome {
+        Outcome::Answered if row.tool_error => ("tool error".to_owned(), RED),
+        Outcome::Answered => ("ok".to_owned(), ""),
+        Outcome::Cancelled => ("cancelled".to_owned(), YELLOW),
+        Outcome::ClientGone => ("client gone".to_owned(), YELLOW),
+        Outcome::Error => match row.error_code {
+            Some(code) => (format!("error {code}"), RED),
+            None => ("error".to_owned(), RED),
+        },
+        Outcome::Failed => ("HTTP failed".to_owned(), RED),
+        Outcome::HttpError => match row.http_status {
+            Some(status) => (format!("HTTP {status}"), RED),
+            None => ("HTTP error".to_owned(), RED),
+        },
+        Outcome::KeptByFault => ("kept by a fault".to_owned(), YELLOW),
+        Outcome::NoResponse => ("no HTTP response".to_owned(), RED),
+        Outcome::PeerGone => ("peer gone".to_owned(), RED),
+        Outcome::StillPending => ("pending".to_owned(), YELLOW),
+        Outcome::Unknown => ("unknown: something is missing".to_owned(), YELLOW),
+    };
+    match &row.fault {
+        Some(fault) => (format!("{word}, fault {}", effect::fault(fault)), colour),
+        None => (word, colour),
+    }
+}
+
+/// As much of a text as has room.
+pub(super) fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{cut}…")
+}
+
+/// A time since the tape began: to the millisecond, so that lines can be told apart.
+fn moment(ms: f64) -> String {
+    if ms < 1_000.0 {
+        duration(ms)
+    } else {
+        format!("{:.3} s", ms / 1_000.0)
+    }
+}
+
+/// How much room there is for an id and what is asked.
+const WIDTH: usize = 48;
+const ID_CHARS: usize = 40;
+const WHAT_CHARS: usize = 100;

@@ -1,0 +1,102 @@
+//! What stands beside the exchanges, as lines.
+
+use std::fmt::Write as _;
+
+use tapewright_schemas::event::{Direction, Head};
+use tapewright_schemas::filter::LineKind;
+use tapewright_schemas::listing::{Note, Told};
+
+use super::line::{DIM, RED, YELLOW, front, paint, short};
+use crate::report::figures::{plural, size};
+use crate::report::{effect, finding, safe};
+
+/// A line beside the exchanges; more than one where there are fields below it.
+pub(super) fn note(note: &Note, session: Option<u32>, has_colours: bool) -> String {
+    let front = front(note.at_ms, session, note.dir == Direction::ToClient);
+    let colour = match note.kind {
+        LineKind::Gap | LineKind::Finding | LineKind::Orphan | LineKind::Noise => RED,
+        LineKind::Late | LineKind::Fault | LineKind::Cancellation => YELLOW,
+        _ => DIM,
+    };
+    let word = paint(note.kind.name(), colour, has_colours);
+    format!("{front}{word} {}", said(note))
+}
+
+fn said(note: &Note) -> String {
+    match &note.told {
+        Told::Clipped(bytes) => {
+            format!("a message of {} was kept in part", size(*bytes))
+        }
+        Told::Fault(faulted) => effect::line(faulted),
+        Told::Finding(found) => finding::line(found).replace('\n', "\n    "),
+        Told::Gap(gap) => {
+            let (events, bytes) = (gap.events, size(gap.bytes));
+            format!(
+                "{events} {} and {bytes} are missing",
+                plural(events, "event")
+            )
+        }
+        Told::Head(head) => http(head),
+        Told::Message(body) => message(note, body.text().unwrap_or_default()),
+        Told::Stderr(line) => safe(&String::from_utf8_lossy(line)),
+    }
+}
+
+fn message(note: &Note, text: &[u8]) -> String {
+    match note.kind {
+        LineKind::Noise => {
+            let text = String::from_utf8_lossy(text.get(..NOISE_BYTES).unwrap_or(text));
+            format!("is no message: {}", short(&safe(&text), NOISE_CHARS))
+        }
+        LineKind::Late => format!("answer to {}, which is over", id(note)),
+        LineKind::Orphan => format!("answer to {}, which nobody asked", id(note)),
+        _ => {
+            let mut said = safe(note.method.as_deref().unwrap_or_default());
+            if let Some(about) = note.about {
+                // Writing to a string does not fail.
+                let _never_fails = write!(said, " about event {about}");
+            }
+            said
+        }
+    }
+}
+
+fn id(note: &Note) -> String {
+    safe(note.id.as_deref().unwrap_or("null"))
+}
+
+fn http(head: &Head) -> String {
+    let (first, fields) = match head {
+        Head::Request(head) => {
+            let (method, target) = (safe(&head.method), safe(&head.target));
+            (
+                format!("{method} {target} {}", safe(&head.version)),
+                &head.fields,
+            )
+        }
+        Head::Interim(head) | Head::Response(head) => {
+            let ours = head
+                .ours
+                .as_deref()
+                .map(|why| format!(" (by us: {})", safe(why)));
+            let status = head.status;
+            (
+                format!(
+                    "{} {status}{}",
+                    safe(&head.version),
+                    ours.unwrap_or_default()
+                ),
+                &head.fields,
+            )
+        }
+    };
+    let mut text = first;
+    for (name, value) in fields.iter() {
+        // Writing to a string does not fail.
+        let _never_fails = write!(text, "\n    {}: {}", safe(name), safe(value));
+    }
+    text
+}
+
+const NOISE_CHARS: usize = 100;
+const NOISE_BYTES: usize = 400;
