@@ -48,6 +48,8 @@ pub(crate) struct Post {
     pub(crate) era: Era,
     pub(crate) headers: HeaderMap,
     pub(crate) line: Bytes,
+    /// The exchanges of requests that it cancels: it must not reach the server before them.
+    pub(crate) cancels: Vec<ExchangeId>,
 }
 
 /// What is posted, as far as the order of messages depends on it.
@@ -61,9 +63,6 @@ pub(crate) enum PostKind {
     Request,
     /// Another notification: nothing may follow before it was taken.
     Notification,
-    /// A notification that cancels the request of this exchange: it must not reach the
-    /// server before the request, and nothing may follow before it was taken.
-    Cancellation(ExchangeId),
     /// A response to the server.
     Response,
     /// Something that is no message.
@@ -79,6 +78,9 @@ struct Waiting {
     lists_tools: bool,
     era: Era,
 }
+
+/// The notification that cancels a request.
+const CANCELLED: &str = "notifications/cancelled";
 
 /// The memory of a client.
 #[derive(Default)]
@@ -114,26 +116,30 @@ impl Client {
                     era,
                     headers,
                     line: line.clone(),
+                    cancels: Vec::new(),
                 })
             }
             Kind::Notification { method, params } => {
                 let era = self.era_of(method, *params);
+                let mut cancels = Vec::new();
                 let kind = match method.as_ref() {
                     "notifications/initialized" => PostKind::Initialized,
-                    "notifications/cancelled" => match self.cancelled(*params) {
-                        Some(request) if request.era == Era::Stateless => {
-                            return Step::Abort(request.exchange);
+                    CANCELLED => {
+                        if let Some(request) = self.cancelled(*params) {
+                            if request.era == Era::Stateless {
+                                return Step::Abort(request.exchange);
+                            }
+                            cancels.push(request.exchange);
                         }
-                        Some(request) => PostKind::Cancellation(request.exchange),
-                        None => PostKind::Notification,
-                    },
+                        PostKind::Notification
+                    }
                     _ => PostKind::Notification,
                 };
                 let mut headers = self.head(era, *params);
                 if era == Era::Stateless {
                     headers.extend(mirror::encode(method).map(|value| (mirror::METHOD, value)));
                 }
-                self.post(kind, era, headers, line)
+                self.post(kind, (era, headers), line, cancels)
             }
             Kind::Batch { .. } => self.batch(line),
             other => {
@@ -142,7 +148,7 @@ impl Client {
                     _ => PostKind::Malformed,
                 };
                 let headers = self.head(Era::Handshake, None);
-                self.post(kind, Era::Handshake, headers, line)
+                self.post(kind, (Era::Handshake, headers), line, Vec::new())
             }
         }
     }
@@ -279,12 +285,19 @@ impl Client {
         let headers = self.head(Era::Handshake, None);
         let exchange = self.next();
         let mut has_request = false;
-        for_each_message(line, |message| {
-            if let Kind::Request { id, method, .. } = Envelope::parse(message).kind {
+        let mut cancels = Vec::new();
+        for_each_message(line, |message| match Envelope::parse(message).kind {
+            Kind::Request { id, method, .. } => {
                 has_request = true;
                 self.wait(&id, &method, Era::Handshake, exchange);
             }
+            // Also of a request in this batch, which is owed no answer then.
+            Kind::Notification { method, params } if method == CANCELLED => {
+                cancels.extend(self.cancelled(params).map(|request| request.exchange));
+            }
+            _ => {}
         });
+        cancels.retain(|one| *one != exchange);
         let kind = if has_request {
             PostKind::Request
         } else {
@@ -296,16 +309,24 @@ impl Client {
             era: Era::Handshake,
             headers,
             line: line.clone(),
+            cancels,
         })
     }
 
-    fn post(&mut self, kind: PostKind, era: Era, headers: HeaderMap, line: &Bytes) -> Step {
+    fn post(
+        &mut self,
+        kind: PostKind,
+        (era, headers): (Era, HeaderMap),
+        line: &Bytes,
+        cancels: Vec<ExchangeId>,
+    ) -> Step {
         Step::Post(Post {
             exchange: self.next(),
             kind,
             era,
             headers,
             line: line.clone(),
+            cancels,
         })
     }
 

@@ -112,13 +112,10 @@ fn cancelling_breaks_a_stateless_exchange_off_and_is_sent_in_a_session() {
     let mut client = begun();
     let call = post(&mut client, r#"{"id":7,"method":"tools/call"}"#);
     let told = post(&mut client, std::str::from_utf8(&cancel(7)).unwrap());
-    assert_eq!(told.kind, PostKind::Cancellation(call.exchange));
+    assert_eq!(told.kind, PostKind::Notification);
+    assert_eq!(told.cancels, [call.exchange]);
     let again = post(&mut client, std::str::from_utf8(&cancel(7)).unwrap());
-    assert_eq!(
-        again.kind,
-        PostKind::Notification,
-        "there is nothing left to follow"
-    );
+    assert!(again.cancels.is_empty(), "there is nothing left to follow");
     assert!(
         client.ended(call.exchange).is_empty(),
         "nobody waits for it"
@@ -147,6 +144,38 @@ fn a_batch_is_one_exchange_that_owes_all_its_answers() {
     assert_eq!(client.ended(batch.exchange), [b"1".to_vec()]);
     let only = post(&mut client, r#"[{"method":"n"}]"#);
     assert_eq!(only.kind, PostKind::Notification);
+}
+
+#[test]
+fn a_cancellation_in_a_batch_is_one() {
+    let cancel = |id: u64| {
+        format!(r#"{{"method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+    };
+    let mut client = begun();
+    let one = post(&mut client, r#"{"id":1,"method":"a"}"#).exchange;
+    let two = post(
+        &mut client,
+        r#"[{"id":2,"method":"a"},{"id":3,"method":"b"}]"#,
+    )
+    .exchange;
+    let told = format!(r#"[{},{{"method":"n"}},{}]"#, cancel(1), cancel(2));
+    let told = post(&mut client, &told);
+    assert_eq!(told.kind, PostKind::Notification);
+    assert_eq!(told.cancels, [one, two]);
+    assert!(client.ended(one).is_empty(), "nobody waits for it");
+    assert_eq!(client.ended(two), [b"3".to_vec()]);
+    // Beside requests, and of one among them.
+    let four = post(&mut client, r#"{"id":4,"method":"a"}"#).exchange;
+    let mixed = format!(
+        r#"[{{"id":5,"method":"a"}},{{"id":6,"method":"b"}},{},{}]"#,
+        cancel(4),
+        cancel(5)
+    );
+    let mixed = post(&mut client, &mixed);
+    assert_eq!(mixed.kind, PostKind::Request);
+    assert_eq!(mixed.cancels, [four]);
+    assert!(client.ended(four).is_empty());
+    assert_eq!(client.ended(mixed.exchange), [b"6".to_vec()]);
 }
 
 #[test]

@@ -117,10 +117,10 @@ impl Driver {
 
     /// Sends a message, and waits as long as nothing may overtake it.
     async fn post(&mut self, mut post: Post) {
-        if let PostKind::Cancellation(request) = post.kind
-            && self.has_reached(request).await
-        {
-            post.kind = PostKind::Notification;
+        for request in std::mem::take(&mut post.cancels) {
+            if !self.has_reached(request).await {
+                post.cancels.push(request);
+            }
         }
         let kind = post.kind;
         if kind == PostKind::Initialize {
@@ -156,7 +156,7 @@ impl Driver {
                     self.start_listening().await;
                 }
             }
-            PostKind::Notification | PostKind::Cancellation(_) => {
+            PostKind::Notification => {
                 taken(is_written, is_accepted).await;
             }
             PostKind::Request | PostKind::Response | PostKind::Malformed => {

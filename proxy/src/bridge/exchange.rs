@@ -46,7 +46,7 @@ impl Shared {
             url: self.post_url(),
             head: post.headers.clone(),
             body: Some(post.line.clone()),
-            behind: matches!(post.kind, PostKind::Cancellation(_)),
+            behind: !post.cancels.is_empty(),
             written: gates.written.take(),
         });
         let answer = match asked.await {

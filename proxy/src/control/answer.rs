@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::view::{Events, View};
 use crate::http::body::Outbound;
-use crate::http::listen::{Client, Handler, is_same};
+use crate::http::listen::{Client, Handler, comes_from_elsewhere, is_same};
 
 /// Answers the clients of a control.
 #[derive(Clone)]
@@ -49,7 +49,8 @@ impl Handler for Control {
 impl Control {
     fn is_allowed(&self, request: &Request<Incoming>) -> bool {
         // No page of a browser has business here, whatever it knows.
-        if request.headers().contains_key(header::ORIGIN) {
+        let head = request.headers();
+        if head.contains_key(header::ORIGIN) || comes_from_elsewhere(head) {
             return false;
         }
         let Some(token) = &self.token else {

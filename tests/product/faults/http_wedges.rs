@@ -2,7 +2,7 @@
 
 use super::{PATIENCE, SESSION, begin_session, call, effects};
 use crate::support::eventually;
-use crate::support::http::{Gateway, Upstream, Wire, json, pair, post};
+use crate::support::http::{Gateway, Upstream, Wire, find, json, pair, post, request};
 
 /// A call in the session, and the server's answer to it.
 fn ask(upstream: &Upstream, gateway: &Gateway, id: u64, tool: &str) -> Wire {
@@ -43,4 +43,34 @@ fn what_waits_behind_a_timeout_is_cut_with_it() {
     assert!(told.contains("behind"), "{told}");
     let recorded = tape.messages(tapewright_schemas::event::Direction::ToClient);
     assert_eq!(recorded.len(), 1 + 3, "the true answers are on the tape");
+}
+
+#[test]
+fn a_timeout_cuts_the_streams_of_its_session_on_which_nothing_comes() {
+    let (upstream, gateway) = pair(&["--fault", "timeout tool=search timeout_ms=300"]);
+    begin_session(&upstream, &gateway);
+    let listen = |session: &str| {
+        let mut client = gateway.connect();
+        let fields = format!("Accept: text/event-stream\r\n{session}");
+        client.send(request("GET /mcp", gateway.address, &fields));
+        let mut server = upstream.accept();
+        server.head();
+        server.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        assert_eq!(client.head().status(), 200);
+        (client, server)
+    };
+    let (mut own, _own_server) = listen(SESSION);
+    let (mut other, mut other_server) = listen("");
+    let mut asked = ask(&upstream, &gateway, 1, "search");
+    for cut in [&mut asked, &mut own] {
+        let (came, _) = cut.rest();
+        assert!(find(&came, b"0\r\n\r\n").is_none(), "no proper end");
+    }
+    // What is of no session goes on.
+    other_server.send("data: {}\n\n");
+    assert_eq!(other.chunk(), b"data: {}\n\n");
+    // So does what comes on a stream that is opened afterwards.
+    let (mut again, mut again_server) = listen(SESSION);
+    again_server.send("data: {}\n\n");
+    assert_eq!(again.chunk(), b"data: {}\n\n");
 }

@@ -1,5 +1,8 @@
 //! Who may talk to us, and how much may be asked of us.
 
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+
 use serde_json::Value;
 
 use crate::support::http::{Gateway, PATIENCE, Strict, Upstream, Wire, find, json, pair, request};
@@ -123,6 +126,56 @@ fn pages_of_other_sites_get_nothing_from_any_listener() {
         }
     }
     assert!(!started.exists());
+}
+
+#[test]
+fn pages_of_other_sites_get_nothing_of_a_replay_a_proxy_the_figures_or_the_control() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = folder.path().join("made.tape.jsonl");
+    let bridge = ["--listen", "127.0.0.1:0", "--", "cat"];
+    let mut made = tapewright();
+    made.args(["record", "-o"]).arg(&tape).args(bridge);
+    Gateway::of(tempfile::tempdir().unwrap(), &mut made).stop_quietly();
+    let mut replay = tapewright();
+    replay
+        .arg("replay")
+        .arg(&tape)
+        .args(["--listen", "127.0.0.1:0"]);
+    let replay = Gateway::of(tempfile::tempdir().unwrap(), &mut replay);
+    let server = strict();
+    let socket = folder.path().join("control");
+    let control = format!("unix:{}", socket.display());
+    let options = ["--metrics", "127.0.0.1:0", "--control", &control];
+    let gateway = Gateway::to(server.address(), &options);
+    let forward = Gateway::forward(&[]);
+    let url = gateway.line["metrics"].as_str().expect("a URL");
+    let figures = url.split('/').nth(2).expect("an address");
+    for (address, line) in [
+        (replay.address, "GET /mcp"),
+        (forward.address, "GET /healthz"),
+        (figures.parse().expect("an address"), "GET /metrics"),
+    ] {
+        for site in ["cross-site", "same-site"] {
+            for mode in [
+                "no-cors\r\nSec-Fetch-Dest: image",
+                "navigate\r\nSec-Fetch-Dest: iframe",
+            ] {
+                let mut client = Wire::connect(address);
+                let fields = format!("Sec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n");
+                client.send(request(line, address, &fields));
+                assert_eq!(client.head().status(), 403, "{line} {site} {mode}");
+            }
+        }
+    }
+    for (fields, status) in [("", "200"), ("Sec-Fetch-Site: same-site\r\n", "401")] {
+        let mut client = UnixStream::connect(&socket).unwrap();
+        let asked = format!("GET /sessions HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n");
+        client.write_all(asked.as_bytes()).unwrap();
+        let mut line = [0; 12];
+        client.read_exact(&mut line).unwrap();
+        assert_eq!(&line, format!("HTTP/1.1 {status}").as_bytes());
+    }
+    assert!(server.seen().is_empty());
 }
 
 /// A token that no header of the tests holds by chance.

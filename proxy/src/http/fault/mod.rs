@@ -128,6 +128,11 @@ impl Scene {
         waits.then(|| wedges.held(&self.talk, self.book(), self.now()))?
     }
 
+    /// Whether the client is to hear nothing.
+    fn is_silent(&self) -> bool {
+        self.wedge().is_some()
+    }
+
     async fn inject(
         self,
         mut aimed: Aimed,

@@ -112,6 +112,13 @@ impl Stage {
         std::future::pending::<()>().await;
     }
 
+    /// Waits with its session, also where nothing comes.
+    pub(super) fn fall_silent(&mut self) {
+        let now = self.scene.now();
+        self.wait_for_session(now);
+        self.tell(false);
+    }
+
     /// What comes now waits for as long as a fault wants its session to be silent.
     fn wait_for_session(&mut self, now: Offset) {
         let scene = &self.scene;

@@ -95,7 +95,10 @@ struct Stream {
 impl Stream {
     /// Passes the stream on. None when nobody listens any more, or it was cut.
     async fn run(mut self, first: Bytes, mut body: Outbound) -> Option<()> {
+        let gateway = Arc::clone(&self.stage.scene.gateway);
+        let mut silenced = gateway.wedges.silenced();
         self.data(&first);
+        self.stage.fall_silent();
         let mut open = true;
         loop {
             self.stage.flush(&self.out).await?;
@@ -103,6 +106,10 @@ impl Stream {
                 return Some(());
             }
             tokio::select! {
+                () = &mut silenced => {
+                    silenced = gateway.wedges.silenced();
+                    self.stage.fall_silent();
+                }
                 () = self.stage.pause(), if !self.stage.holds_nothing() => {}
                 frame = body.frame(), if open && !self.stage.is_stalled() => match frame {
                     // Trailers of a stream in which faults act are lost; they are on the tape.

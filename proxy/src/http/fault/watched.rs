@@ -10,6 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::Scene;
 use super::channel::Channel;
 use super::cutter::Tail;
+use super::wedges::Silenced;
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::Exchange;
 
@@ -23,6 +24,7 @@ enum State {
         tail: Tail,
         scene: Box<Scene>,
         exchange: Arc<Exchange>,
+        silenced: Silenced,
     },
     Stirred(Channel),
     Over,
@@ -35,6 +37,8 @@ impl Watched {
             tail: Tail::default(),
             scene: Box::new(scene),
             exchange,
+            // Whether its session is silent already is looked at first.
+            silenced: Box::pin(std::future::ready(())),
         })
     }
 
@@ -46,12 +50,24 @@ impl Watched {
             tail,
             scene,
             exchange,
+            ..
         } = state
         {
             let amid = !tail.is_between();
             self.0 = State::Stirred(scene.stream(exchange, amid, first, body));
         }
     }
+}
+
+/// Whether the session has fallen silent.
+fn is_silenced(scene: &Scene, silenced: &mut Silenced, context: &mut Context<'_>) -> bool {
+    while silenced.as_mut().poll(context).is_ready() {
+        *silenced = scene.gateway.wedges.silenced();
+        if scene.is_silent() {
+            return true;
+        }
+    }
+    false
 }
 
 impl Body for Watched {
@@ -62,9 +78,16 @@ impl Body for Watched {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let is_silenced = match &mut self.0 {
+            State::Calm {
+                scene, silenced, ..
+            } => is_silenced(scene, silenced, context),
+            _ => false,
+        };
         let first = match &mut self.0 {
             State::Stirred(channel) => return Pin::new(channel).poll_frame(context),
             State::Over => return Poll::Ready(None),
+            State::Calm { .. } if is_silenced => Bytes::new(),
             State::Calm {
                 body, tail, scene, ..
             } => {

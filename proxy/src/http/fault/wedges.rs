@@ -1,11 +1,14 @@
 //! Which sessions answer nothing any more.
 
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tapewright_engine::fault::Book;
 use tapewright_engine::policy::{Hold, Ticket};
 use tapewright_schemas::event::{Offset, SessionKey};
+use tokio::sync::watch;
 
 use crate::http::sessions::LANE;
 
@@ -31,7 +34,14 @@ const MOST: usize = 4_096;
 /// The sessions that answer nothing any more, and until when: each has a share of a ticket,
 /// and so has whoever waits for it, so that all of them see how it ends.
 #[derive(Debug, Default)]
-pub(crate) struct Wedges(Mutex<HashMap<Wedged, Ticket>>);
+pub(crate) struct Wedges {
+    held: Mutex<HashMap<Wedged, Ticket>>,
+    // Changes with each session that falls silent.
+    silenced: watch::Sender<()>,
+}
+
+/// Done once a session has fallen silent.
+pub(super) type Silenced = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Wedges {
     /// Wedges a session; false when too many are wedged already.
@@ -44,7 +54,18 @@ impl Wedges {
         {
             book.give_back(old);
         }
+        self.silenced.send_replace(());
         fits
+    }
+
+    /// Waits for the next session that falls silent: also a stream on which nothing comes is
+    /// to be cut with it.
+    pub(super) fn silenced(&self) -> Silenced {
+        let mut silenced = self.silenced.subscribe();
+        Box::pin(async move {
+            // They are as old as the gateway.
+            silenced.changed().await.ok();
+        })
     }
 
     /// What a session waits for.
@@ -61,6 +82,6 @@ impl Wedges {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Wedged, Ticket>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -180,7 +180,7 @@ impl Guard {
 
 /// Whether a page of another site made its browser ask (Fetch Metadata §2.3). Other ports
 /// of this machine are the same site, and are others' all the same.
-fn comes_from_elsewhere(head: &HeaderMap) -> bool {
+pub(crate) fn comes_from_elsewhere(head: &HeaderMap) -> bool {
     let mut sites = head.get_all("sec-fetch-site").iter();
     sites.any(|site| !matches!(site.as_bytes(), b"none" | b"same-origin"))
 }

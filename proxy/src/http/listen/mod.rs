@@ -27,7 +27,7 @@ use self::seats::Seats;
 use super::body::Outbound;
 
 pub(crate) use self::connection::{Kept, Served};
-pub(crate) use self::guard::{Guard, Refused};
+pub(crate) use self::guard::{Guard, Refused, comes_from_elsewhere};
 pub use self::place::{Place, Reached};
 pub(crate) use self::seats::Seat;
 pub use self::tls::server_config;

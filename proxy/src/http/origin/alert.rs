@@ -71,26 +71,45 @@ pub(super) fn name(alert: AlertDescription) -> String {
 pub(super) struct Heard<S> {
     stream: S,
     refusal: Refusal,
+    // Why nothing can be written any more, while an alert may still have come before that.
+    failed: Option<io::Error>,
 }
 
 impl<S> Heard<S> {
     pub(super) fn new(stream: S, refusal: Refusal) -> Self {
-        Self { stream, refusal }
+        Self {
+            stream,
+            refusal,
+            failed: None,
+        }
     }
 }
 
 impl<S: AsyncRead + Unpin> Heard<S> {
     /// Looks for an alert that came before a write failed. What else came is nobody's any more.
-    fn look(&mut self, context: &mut Context<'_>) {
+    fn poll_look(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut scratch = [0; 1_024];
         for _ in 0..LOOKS {
             let mut buffer = ReadBuf::new(&mut scratch);
-            match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
-                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
-                Poll::Ready(Err(error)) => return self.refusal.learn(&error),
-                _ => return,
+            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => {}
+                Ok(()) => break,
+                Err(error) => {
+                    self.refusal.learn(&error);
+                    break;
+                }
             }
         }
+        Poll::Ready(())
+    }
+
+    /// Fails, where nothing can be written any more, once it is known whether an alert came.
+    fn poll_failed(&mut self, context: &mut Context<'_>) -> Option<Poll<io::Error>> {
+        self.failed.as_ref()?;
+        if self.poll_look(context).is_pending() {
+            return Some(Poll::Pending);
+        }
+        self.failed.take().map(Poll::Ready)
     }
 
     fn noted<T>(
@@ -98,13 +117,25 @@ impl<S: AsyncRead + Unpin> Heard<S> {
         context: &mut Context<'_>,
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        if let Poll::Ready(Err(error)) = &written {
-            self.refusal.learn(error);
-            if self.refusal.0.get().is_none() {
-                self.look(context);
-            }
+        let Poll::Ready(Err(error)) = written else {
+            return written;
+        };
+        self.refusal.learn(&error);
+        // Its other end is gone: then reading comes to an end, too, and soon.
+        let is_gone = matches!(
+            error.kind(),
+            io::ErrorKind::BrokenPipe
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::ConnectionReset
+        );
+        if !is_gone || self.refusal.0.get().is_some() {
+            return Poll::Ready(Err(error));
         }
-        written
+        self.failed = Some(error);
+        match self.poll_failed(context) {
+            Some(Poll::Ready(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Pending,
+        }
     }
 }
 
@@ -131,6 +162,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heard<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if let Some(failed) = self.poll_failed(context) {
+            return failed.map(Err);
+        }
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.noted(context, written)
     }
@@ -140,6 +174,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heard<S> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if let Some(failed) = self.poll_failed(context) {
+            return failed.map(Err);
+        }
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         self.noted(context, written)
     }
@@ -149,6 +186,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heard<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(failed) = self.poll_failed(context) {
+            return failed.map(Err);
+        }
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         self.noted(context, flushed)
     }

@@ -1,6 +1,7 @@
 //! Making a connection: TCP, TLS, and the version of HTTP that both speak.
 
 use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use http::{HeaderValue, Request, Response, Uri, Version, header};
 use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
@@ -122,9 +124,11 @@ impl Connector {
                 source,
             })?;
         let refusal = Refusal::default();
+        // Without one, what has come is seen when the connection is read.
+        let socket = tcp.as_fd().try_clone_to_owned().ok();
         if !self.secure {
             let http2 = self.settings.http2_prior_knowledge;
-            return self.speak(tcp, refusal, http2).await;
+            return self.speak(tcp, (socket, refusal), http2).await;
         }
         let name = ServerName::try_from(self.host.clone())
             .map_err(|error| self.no_tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
@@ -135,7 +139,7 @@ impl Connector {
         let (_, session) = stream.get_ref();
         let http2 = session.alpn_protocol() == Some(b"h2");
         let stream = Heard::new(stream, refusal.clone());
-        self.speak(stream, refusal, http2).await
+        self.speak(stream, (socket, refusal), http2).await
     }
 
     /// Whose doing it is that TLS was not agreed on.
@@ -167,7 +171,7 @@ impl Connector {
     async fn speak<S>(
         &self,
         stream: S,
-        refusal: Refusal,
+        (socket, refusal): (Option<OwnedFd>, Refusal),
         http2: bool,
     ) -> Result<Connection, ConnectError>
     where
@@ -202,6 +206,7 @@ impl Connector {
             sender,
             wire,
             refusal,
+            socket,
             task,
             worker: WorkerId::current(),
         })
@@ -225,6 +230,8 @@ pub(super) enum Connection {
         sender: http1::SendRequest<Trailing<Outbound>>,
         wire: Wire,
         refusal: Refusal,
+        /// Another handle on its socket, to look at.
+        socket: Option<OwnedFd>,
         task: AbortHandle,
         /// The thread that waits for its socket.
         worker: WorkerId,
@@ -269,6 +276,21 @@ impl Connection {
             Self::Own { sender, .. } => !sender.is_closed(),
             Self::Shared(sender, _) => !sender.is_closed(),
         }
+    }
+
+    /// Whether nothing has come on it that its task has not read yet. On a connection that
+    /// idles that would be its end, or nothing good.
+    pub(super) fn is_quiet(&self) -> bool {
+        let Self::Own {
+            socket: Some(socket),
+            ..
+        } = self
+        else {
+            return true;
+        };
+        let now = Some(&Timespec::default());
+        let came = poll(&mut [PollFd::new(socket, PollFlags::IN)], now);
+        !came.is_ok_and(|count| count > 0)
     }
 
     /// Puts the target into the form that this version of HTTP wants.

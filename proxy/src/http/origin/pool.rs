@@ -22,6 +22,7 @@ pub(super) struct Pool {
 #[derive(Debug)]
 struct Idle {
     connection: Connection,
+    since: Instant,
     // HTTP/2 says itself when it is over.
     until: Option<Instant>,
 }
@@ -32,7 +33,19 @@ impl Idle {
         let late = self.until.is_some_and(|until| runtime_now() > until);
         !late && self.connection.is_open()
     }
+
+    /// The same, where it is not known well: the thread that waits for its socket may have
+    /// something else to do, and not know yet that the server has closed it. A look at the
+    /// socket costs a system call, which one that was used just now is spared.
+    fn is_still_good(&self, thread: WorkerId) -> bool {
+        let is_fresh = self.connection.serves(thread) && self.since.elapsed() < FRESH;
+        self.is_good() && (is_fresh || self.connection.is_quiet())
+    }
 }
+
+/// How long after an exchange the next one begins without a look. Servers that close what
+/// idles wait for longer.
+const FRESH: Duration = Duration::from_millis(20);
 
 /// How many connections are kept.
 const MOST_IDLE: usize = 64;
@@ -54,15 +67,15 @@ impl Pool {
             let own = idle.iter().rposition(|idle| idle.connection.serves(me));
             let at = own.or_else(|| idle.len().checked_sub(1).filter(|_| any))?;
             let found = idle.remove(at);
-            if !found.is_good() {
+            if !found.is_still_good(me) {
                 found.connection.abandon();
                 continue;
             }
-            let Idle { connection, until } = found;
-            if connection.is_shared() {
-                let connection = connection.clone_shared();
-                idle.push(Idle { connection, until });
+            if !found.connection.is_shared() {
+                return Some(found.connection);
             }
+            let connection = found.connection.clone_shared();
+            idle.push(found);
             return Some(connection);
         }
     }
@@ -97,12 +110,65 @@ impl Pool {
         let is_shared = |idle: &Idle| idle.connection.is_shared();
         let known = connection.is_shared() && idle.iter().any(is_shared);
         if !known && idle.len() < MOST_IDLE {
-            let until = (!connection.is_shared()).then(|| runtime_now() + time);
-            idle.push(Idle { connection, until });
+            let since = runtime_now();
+            let until = (!connection.is_shared()).then(|| since + time);
+            idle.push(Idle {
+                connection,
+                since,
+                until,
+            });
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::super::connect::Connector;
+    use super::super::{OriginSettings, OriginUrl, TlsSettings, client_config};
+    use super::*;
+
+    /// Whether a connection is used that nobody runs any more.
+    fn is_used(meanwhile: impl FnOnce(std::net::TcpStream) -> Option<std::net::TcpStream>) -> bool {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let tls = TlsSettings {
+            skip_verify: true,
+            ..TlsSettings::default()
+        };
+        let settings = OriginSettings {
+            tls: client_config(&tls).unwrap(),
+            connect_timeout: Duration::from_secs(60),
+            http2_prior_knowledge: false,
+            destinations: None,
+        };
+        let connector = Connector::new(&OriginUrl::parse(&url).unwrap(), settings);
+        let connection = runtime.block_on(connector.connect()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let pool = Pool::default();
+        pool.put(connection, LONGEST_IDLE);
+        for idle in pool.lock().iter_mut() {
+            idle.since = idle.since.checked_sub(FRESH).unwrap();
+        }
+        let _server = meanwhile(server);
+        pool.take().is_some()
+    }
+
+    #[test]
+    fn a_connection_that_was_closed_unseen_is_not_used() {
+        assert!(is_used(Some));
+        assert!(!is_used(|server| {
+            drop(server);
+            None
+        }));
     }
 }
