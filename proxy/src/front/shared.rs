@@ -63,9 +63,11 @@ struct Taken<'t>(&'t Mutex<Table<Arc<Child>>>);
 
 impl<'t> Taken<'t> {
     fn new(table: &'t Mutex<Table<Arc<Child>>>) -> Result<Self, Refusal> {
-        let free = lock(table).take();
-        let too_many = || unavailable("too many sessions are open");
-        free.then_some(Self(table)).ok_or_else(too_many)
+        if lock(table).take() {
+            // Made only now: dropped, it gives a place back.
+            return Ok(Self(table));
+        }
+        Err(unavailable("too many sessions are open"))
     }
 }
 

@@ -1,11 +1,12 @@
 //! What is not taken, and how that is said.
 
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use tapewright_proxy::front::FrontSettings;
 
 use crate::client::INITIALIZE;
-use crate::fake::plain;
+use crate::fake::{LIMIT, plain};
 use crate::house::House;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -141,6 +142,53 @@ fn sessions_are_bounded() {
     assert_eq!(head.get("retry-after"), Some("5"));
     assert_eq!(house.http().ask("DELETE /mcp", &first, "").0.status, 204);
     house.http().open();
+}
+
+#[test]
+fn a_burst_starts_no_more_servers_than_there_are_places() {
+    const CLIENTS: usize = 300;
+    const PLACES: usize = 256;
+    // No server answers before all that find no place were told so.
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let opened = Arc::clone(&gate);
+    let fake = plain("2025-11-25", move |_, line| {
+        if line.contains("initialize") {
+            let is_open = opened.0.lock().unwrap();
+            let waited = opened
+                .1
+                .wait_timeout_while(is_open, LIMIT, |is_open| !*is_open);
+            drop(waited.unwrap());
+        }
+        false
+    });
+    // Whoever waits for an answer gets no head meanwhile.
+    let settings = FrontSettings {
+        patience: LIMIT,
+        ..FrontSettings::default()
+    };
+    let house = House::with(fake.clone(), settings);
+    let (told, statuses) = std::sync::mpsc::sync_channel(CLIENTS);
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| {
+            let (mut http, told) = (house.http(), told.clone());
+            std::thread::spawn(move || {
+                http.begin_post("", INITIALIZE);
+                told.send(http.head().status).unwrap();
+                // Its place is not given back by its leaving.
+                http
+            })
+        })
+        .collect();
+    let refused: Vec<u16> = statuses.iter().take(CLIENTS - PLACES).collect();
+    assert_eq!(refused, [503; CLIENTS - PLACES]);
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
+    let served: Vec<u16> = statuses.iter().take(PLACES).collect();
+    assert_eq!(served, [200; PLACES]);
+    assert_eq!(fake.started() as usize, PLACES);
+    for client in clients {
+        client.join().unwrap();
+    }
 }
 
 #[test]
