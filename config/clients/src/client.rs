@@ -1,0 +1,121 @@
+//! What is known of a client.
+
+use crate::shape::Shape;
+
+/// A program that starts MCP servers.
+#[derive(Debug)]
+pub struct Client {
+    /// Its name on the command line, such as `claude-code`.
+    pub id: &'static str,
+    /// Its own name.
+    pub name: &'static str,
+    /// Where it keeps its servers, in the order in which the files are looked at.
+    pub places: &'static [Place],
+    /// How an entry looks.
+    pub shape: Shape,
+    /// Whether it is started from a desktop, whose `PATH` is not a shell's.
+    pub is_gui: bool,
+    /// What its user has to know after a change.
+    pub notes: &'static [Note],
+}
+
+impl Client {
+    /// Whether it has a place of this scope on any system.
+    #[must_use]
+    pub fn has(&self, scope: Scope) -> bool {
+        self.places.iter().any(|place| place.scope == scope)
+    }
+}
+
+/// For whom an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// For all that the user does.
+    User,
+    /// For all who work in a project; often under version control.
+    Project,
+    /// For this user in one project.
+    Local,
+}
+
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// An operating system, as far as paths go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux, and all that lays out its folders like it.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// Every system.
+    pub const ALL: &'static [Self] = &[Self::Linux, Self::MacOs, Self::Windows];
+}
+
+/// A file of a client, and where in it the servers stand.
+#[derive(Debug)]
+pub struct Place {
+    /// For whom the entries are.
+    pub scope: Scope,
+    /// On which systems.
+    pub systems: &'static [System],
+    /// The folder that `path` begins in.
+    pub base: Base,
+    /// The file, with `/` between its folders. `*` stands for any name.
+    pub path: &'static str,
+    /// Where the servers stand in it: the first of these that is there. `{project}` is the path
+    /// of the project.
+    pub servers: &'static [&'static [&'static str]],
+}
+
+/// A folder that a path begins in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The home folder of the user.
+    Home,
+    /// `$XDG_CONFIG_HOME` or `~/.config`, on every system.
+    DotConfig,
+    /// Where programs keep their data: `$XDG_CONFIG_HOME` or `~/.config` on Linux,
+    /// `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
+    Data,
+    /// `%LOCALAPPDATA%`.
+    LocalData,
+    /// The folder that this environment variable names; nothing where it is not set.
+    Variable(&'static str),
+    /// The same folder, or this one in the home folder where it is not set.
+    VariableOr(&'static str, &'static str),
+    /// The folder of the project.
+    Project,
+}
+
+/// What the user has to know after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// It reads the file when it starts.
+    Restart,
+    /// It must be quit, not only closed.
+    Quit,
+    /// It writes the file while it runs, and may undo a change made meanwhile.
+    RewritesWhileRunning,
+    /// It asks whether a changed server may run.
+    AsksAgain,
+    /// It reads a project's file once the project is trusted.
+    TrustedProject,
+}

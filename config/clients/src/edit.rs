@@ -1,0 +1,58 @@
+//! Edits of byte ranges, and strings as all three formats write them.
+
+use std::ops::Range;
+
+/// A byte range of a file, and what it becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced, in bytes from the beginning of the file.
+    pub range: Range<usize>,
+    /// What stands there afterwards.
+    pub new: String,
+}
+
+/// A text with edits carried out; they are in order and do not overlap.
+#[must_use]
+pub fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut applied = String::with_capacity(text.len() + 256);
+    let mut at = 0;
+    for edit in edits {
+        applied.push_str(text.get(at..edit.range.start).unwrap_or_default());
+        applied.push_str(&edit.new);
+        at = edit.range.end;
+    }
+    applied.push_str(text.get(at..).unwrap_or_default());
+    applied
+}
+
+/// Brings edits into the order of the file; nothing when two of them overlap.
+pub(crate) fn in_order(mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
+    edits.sort_by_key(|edit| edit.range.start);
+    let mut pairs = edits.iter().zip(edits.iter().skip(1));
+    let apart = pairs.all(|(first, second)| first.range.end <= second.range.start);
+    apart.then_some(edits)
+}
+
+/// A string in double quotes, the same in JSON, TOML and YAML.
+pub(crate) fn quoted(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    // TOML and YAML want these escaped, too; JSON allows it.
+    let mut safe = String::with_capacity(quoted.len());
+    for char in quoted.chars() {
+        match char {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
+                safe.push_str("\\u");
+                let digits = format!("{:04x}", u32::from(char));
+                safe.push_str(&digits);
+            }
+            _ => safe.push(char),
+        }
+    }
+    safe
+}
+
+/// A list of strings on one line.
+pub(crate) fn list(texts: &[String]) -> String {
+    let quoted: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", quoted.join(", "))
+}

@@ -1,0 +1,65 @@
+//! How a further member is written behind a value.
+
+use std::ops::Range;
+
+use crate::document::Document;
+use crate::edit::quoted;
+use crate::node::{Layout, Map};
+use crate::refusal::Why;
+
+impl Document<'_> {
+    /// What stands between a value and the next member's own, whose name is `key`. `before` is
+    /// where the name of the first of the two stands.
+    pub(crate) fn behind(
+        &self,
+        map: &Map,
+        before: &Range<usize>,
+        key: &str,
+    ) -> Result<String, Why> {
+        let end = self.line_end();
+        Ok(match map.layout {
+            Layout::Json => format!(",{}{}: ", self.lead(before), quoted(key)),
+            Layout::YamlLines => {
+                let column = self.line_start(before).chars().count();
+                format!("{end}{}{key}: ", " ".repeat(column))
+            }
+            Layout::YamlFlow => format!(", {key}: "),
+            Layout::TomlInline => format!(", {key} = "),
+            Layout::TomlLines => {
+                let line = self.line_start(before);
+                let indent: String = line
+                    .chars()
+                    .take_while(|char| " \t".contains(*char))
+                    .collect();
+                format!("{end}{indent}{key} = ")
+            }
+            Layout::TomlDotted => return Err(Why::Dotted),
+        })
+    }
+
+    /// The name of a member with what separates it from its value.
+    pub(crate) fn named(map: &Map, key: &str) -> Result<String, Why> {
+        Ok(match map.layout {
+            Layout::Json => format!("{}: ", quoted(key)),
+            Layout::YamlLines | Layout::YamlFlow => format!("{key}: "),
+            Layout::TomlInline | Layout::TomlLines => format!("{key} = "),
+            Layout::TomlDotted => return Err(Why::Dotted),
+        })
+    }
+
+    /// The line up to a place.
+    fn line_start(&self, place: &Range<usize>) -> &str {
+        let front = self.body.get(..place.start).unwrap_or_default();
+        front.rsplit('\n').next().unwrap_or_default()
+    }
+
+    /// The white space in front of a name of JSON, from the end of the line before.
+    fn lead(&self, place: &Range<usize>) -> String {
+        let line = self.line_start(place);
+        if line.trim().is_empty() && place.start > line.len() {
+            format!("{}{line}", self.line_end())
+        } else {
+            " ".to_owned()
+        }
+    }
+}

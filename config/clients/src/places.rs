@@ -1,0 +1,170 @@
+//! Which files a client may have on this machine.
+
+use crate::client::{Base, Client, Place, Scope, System};
+
+/// What paths depend on.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// The operating system.
+    pub system: System,
+    /// The home folder.
+    pub home: &'a str,
+    /// The folder of the project.
+    pub project: &'a str,
+    /// The environment; nothing for a variable that is not set or empty.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// A file that a client may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its path; a part of it may be `*` or hold one, which stands for any name.
+    pub path: String,
+    /// For whom its entries are.
+    pub scope: Scope,
+    /// Where the servers may stand in it: the first of these that is there.
+    pub servers: Vec<Vec<String>>,
+}
+
+/// The files of a client on this machine, whether they are there or not.
+#[must_use]
+pub fn candidates(client: &Client, world: &World<'_>) -> Vec<Candidate> {
+    let here = |place: &&Place| place.systems.contains(&world.system);
+    let places = client.places.iter().filter(here);
+    places.filter_map(|place| world.candidate(place)).collect()
+}
+
+impl World<'_> {
+    fn candidate(&self, place: &Place) -> Option<Candidate> {
+        let base = self.base(place.base)?;
+        let filled = |step: &&str| step.replace("{project}", self.project);
+        let servers = place.servers.iter();
+        Some(Candidate {
+            path: self.join(&base, place.path),
+            scope: place.scope,
+            servers: servers
+                .map(|path| path.iter().map(filled).collect())
+                .collect(),
+        })
+    }
+
+    fn base(&self, base: Base) -> Option<String> {
+        let variable = |name: &str| (self.variable)(name).filter(|value| !value.is_empty());
+        let dot_config =
+            || variable("XDG_CONFIG_HOME").unwrap_or_else(|| self.join(self.home, ".config"));
+        Some(match base {
+            Base::Home => self.home.to_owned(),
+            Base::Project => self.project.to_owned(),
+            Base::DotConfig => dot_config(),
+            Base::Data => match self.system {
+                System::Linux => dot_config(),
+                System::MacOs => self.join(self.home, "Library/Application Support"),
+                System::Windows => {
+                    variable("APPDATA").unwrap_or_else(|| self.join(self.home, "AppData/Roaming"))
+                }
+            },
+            Base::LocalData => {
+                variable("LOCALAPPDATA").unwrap_or_else(|| self.join(self.home, "AppData/Local"))
+            }
+            Base::Variable(name) => variable(name)?,
+            Base::VariableOr(name, path) => {
+                variable(name).unwrap_or_else(|| self.join(self.home, path))
+            }
+        })
+    }
+
+    /// A path below a folder, with the system's separator.
+    fn join(&self, base: &str, path: &str) -> String {
+        let separator = match self.system {
+            System::Windows => '\\',
+            _ => '/',
+        };
+        let mut joined = base.trim_end_matches(['/', separator]).to_owned();
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            joined.push(separator);
+            joined.push_str(part);
+        }
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::CLIENTS;
+
+    fn paths(id: &str, system: System, variables: &[(&str, &str)]) -> Vec<String> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let home = if system == System::Windows {
+            "C:\\Users\\ada"
+        } else {
+            "/home/ada"
+        };
+        let world = World {
+            system,
+            home,
+            project: "/work/p",
+            variable: &variable,
+        };
+        let client = CLIENTS.iter().find(|client| client.id == id).expect(id);
+        let found = candidates(client, &world);
+        found.into_iter().map(|found| found.path).collect()
+    }
+
+    #[test]
+    fn a_path_follows_the_system() {
+        let desktop = |system| paths("claude-desktop", system, &[("APPDATA", "C:\\AD")]);
+        assert_eq!(
+            desktop(System::Linux),
+            ["/home/ada/.config/Claude/claude_desktop_config.json"]
+        );
+        assert_eq!(
+            desktop(System::MacOs),
+            ["/home/ada/Library/Application Support/Claude/claude_desktop_config.json"]
+        );
+        assert_eq!(
+            desktop(System::Windows),
+            [
+                "C:\\AD\\Claude\\claude_desktop_config.json",
+                "C:\\Users\\ada\\AppData\\Local\\Packages\\Claude_*\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_environment_moves_files() {
+        let code = paths(
+            "claude-code",
+            System::Linux,
+            &[("CLAUDE_CONFIG_DIR", "/c/")],
+        );
+        assert_eq!(
+            code,
+            ["/c/.claude.json", "/work/p/.mcp.json", "/c/.claude.json"]
+        );
+        let codex = paths("codex", System::Linux, &[("CODEX_HOME", "/x")]);
+        assert_eq!(codex, ["/x/config.toml", "/work/p/.codex/config.toml"]);
+        let codex = paths("codex", System::Linux, &[("CODEX_HOME", "")]);
+        assert!(codex.contains(&"/home/ada/.codex/config.toml".to_owned()));
+        let variables = [("CLINE_MCP_SETTINGS_PATH", "/s.json"), ("CLINE_DIR", "/d")];
+        let cline = paths("cline", System::Linux, &variables);
+        assert_eq!(cline.first().map(String::as_str), Some("/s.json"));
+        assert!(cline.contains(&"/d/data/settings/cline_mcp_settings.json".to_owned()));
+        let zed = paths("zed", System::Linux, &[("XDG_CONFIG_HOME", "/xdg")]);
+        assert!(zed.contains(&"/xdg/zed/settings.json".to_owned()));
+    }
+
+    #[test]
+    fn every_client_has_a_file_of_the_user_on_every_system() {
+        assert_eq!(CLIENTS.len(), 14);
+        for client in CLIENTS {
+            for system in System::ALL {
+                assert!(!paths(client.id, *system, &[]).is_empty(), "{}", client.id);
+            }
+            assert!(client.has(Scope::User), "{}", client.id);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Putting back what stood there before.
+
+use std::ops::Range;
+
+use crate::document::Document;
+use crate::edit::{Edit, in_order};
+use crate::format::Format;
+use crate::node::{Map, Member, Node};
+use crate::refusal::Why;
+use crate::wrap::{Kept, Part, Slice};
+
+/// What unwrapping does.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Where the file changes.
+    pub edits: Vec<Edit>,
+}
+
+impl Document<'_> {
+    /// What puts the original slices of a server back.
+    ///
+    /// # Errors
+    ///
+    /// [`Why::Edited`] when what wrapping wrote was changed since; what stands elsewhere in the
+    /// file may have changed. A client may also have laid out JSON anew.
+    pub fn unwrap(&self, kept: &Kept) -> Result<Restored, Why> {
+        let entry = self.entry(&kept.name)?;
+        let mut edits = Vec::new();
+        for slice in &kept.slices {
+            let range = self.locate(entry.node, slice)?;
+            edits.push(self.edit(&range, slice.original.clone()));
+        }
+        let edits = in_order(edits).ok_or(Why::Unsure)?;
+        Ok(Restored { edits })
+    }
+
+    /// Where our slice stands now.
+    fn locate(&self, node: &Node, slice: &Slice) -> Result<Range<usize>, Why> {
+        let edited = || {
+            let first = slice.members.first().map(|(name, _)| name.clone());
+            Why::Edited(first.unwrap_or_default())
+        };
+        let mut node = node;
+        for step in &slice.path {
+            let member = node.map().map(|map| map.get(step)).transpose()?.flatten();
+            node = &member.ok_or_else(edited)?.value;
+        }
+        let map = node.map().ok_or_else(edited)?;
+        let members = Self::unchanged(map, slice)?;
+        let (Some(first), Some(last)) = (members.first(), members.last()) else {
+            return Err(edited());
+        };
+        let start = match slice.from {
+            Part::Key => first.key_span.start,
+            Part::KeyEnd => first.key_span.end,
+            Part::Value => first.value.span.start,
+        };
+        let range = start..last.value.span.end;
+        if self.slice(&range) == slice.ours || self.is_laid_out_anew(&members, &range) {
+            Ok(range)
+        } else {
+            Err(edited())
+        }
+    }
+
+    /// The members of our slice, which mean what we wrote.
+    fn unchanged<'d>(map: &'d Map, slice: &Slice) -> Result<Vec<&'d Member>, Why> {
+        let each = slice.members.iter().map(|(name, meaning)| {
+            let member = map.get(name)?;
+            let member = member.filter(|member| meaning.is_of(&member.value));
+            member.ok_or_else(|| Why::Edited(name.clone()))
+        });
+        each.collect()
+    }
+
+    /// Whether a range holds nothing but these members, with white space of somebody else's.
+    fn is_laid_out_anew(&self, members: &[&Member], range: &Range<usize>) -> bool {
+        if self.format != Format::Json {
+            return false;
+        }
+        let comments = &self.tree.comments;
+        let has_comment = comments
+            .iter()
+            .any(|comment| comment.start < range.end && range.start < comment.end);
+        let is_gap = |(first, second): (&&Member, &&Member)| {
+            let gap = first.value.span.end..second.key_span.start;
+            first.value.span.end <= second.key_span.start
+                && self.slice(&gap).trim_matches([' ', '\t', '\r', '\n']) == ","
+        };
+        let pairs = members.iter().zip(members.iter().skip(1));
+        !has_comment && pairs.into_iter().all(is_gap)
+    }
+}

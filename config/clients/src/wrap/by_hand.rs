@@ -1,0 +1,49 @@
+//! The change to make by hand, where we make none.
+
+use crate::document::Document;
+use crate::edit::quoted;
+use crate::refusal::{Refusal, Why};
+use crate::shape::Command;
+
+use super::How;
+
+impl Document<'_> {
+    /// A refusal with what to change by hand. It repeats nothing that stands in the file.
+    pub(super) fn refusal(&self, why: Why, how: &How) -> Refusal {
+        let is_of_text = matches!(
+            why,
+            Why::Twice(_) | Why::BadType(_) | Why::Held(_) | Why::Dotted | Why::Unsure
+        );
+        let by_hand = if is_of_text {
+            self.by_hand(how)
+        } else {
+            Vec::new()
+        };
+        Refusal { why, by_hand }
+    }
+
+    fn by_hand(&self, how: &How) -> Vec<String> {
+        let options: Vec<String> = how.options.iter().map(|option| quoted(option)).collect();
+        let words = [
+            vec![quoted("record")],
+            options,
+            vec![quoted("--"), "…".to_owned()],
+        ];
+        let words = words.concat().join(", ");
+        let program = quoted(&how.program);
+        match self.client.shape.command {
+            Command::Pair {
+                program: member,
+                arguments,
+            } => vec![
+                format!("set `{member}` to {program}"),
+                format!("set `{arguments}` to [{words}]"),
+                format!("where `…` is what `{member}` and `{arguments}` say now"),
+            ],
+            Command::List(member) => vec![
+                format!("set `{member}` to [{program}, {words}]"),
+                format!("where `…` is what `{member}` says now"),
+            ],
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Putting the recorder in front of a server.
+
+mod by_hand;
+mod change;
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Document, Entry, Process, Server, Transport};
+use crate::edit::{Edit, apply, in_order, list, quoted};
+use crate::node::Node;
+use crate::refusal::{Refusal, Why};
+
+use self::change::Change;
+
+/// How servers are recorded.
+#[derive(Clone, Debug)]
+pub struct How {
+    /// The recorder.
+    pub program: String,
+    /// The options of `record`.
+    pub options: Vec<String>,
+    /// The URL of a gateway, which takes the place of the server's own.
+    pub gateway: Option<String>,
+}
+
+/// What wrapping does.
+pub enum Wrapped {
+    /// The recorder stands there already.
+    Already,
+    /// The file changes here, and this is kept for unwrapping.
+    Changed(Vec<Edit>, Kept),
+}
+
+/// What unwrapping needs. It holds what stood in the file, which may be a secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The server.
+    pub name: String,
+    /// What was replaced, in the order of the file.
+    pub slices: Vec<Slice>,
+}
+
+/// A replaced part of an entry.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slice {
+    /// The members of the entry in which the part is.
+    pub path: Vec<String>,
+    /// Where in its first member it begins.
+    pub from: Part,
+    /// The members that the part consists of now, and what they mean.
+    pub members: Vec<(String, Meaning)>,
+    /// What stood there.
+    pub original: String,
+    /// What stands there.
+    pub ours: String,
+}
+
+/// Where in a member a part begins. It ends with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// With the name.
+    Key,
+    /// Behind the name.
+    KeyEnd,
+    /// With the value.
+    Value,
+}
+
+/// What a value means.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Meaning {
+    /// A text.
+    Text(String),
+    /// A list of texts.
+    List(Vec<String>),
+}
+
+impl Meaning {
+    pub(crate) fn is_of(&self, node: &Node) -> bool {
+        match self {
+            Self::Text(text) => node.text() == Some(text),
+            Self::List(texts) => node.texts().as_ref() == Some(texts),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Self::Text(text) => quoted(text),
+            Self::List(texts) => list(texts),
+        }
+    }
+}
+
+impl Document<'_> {
+    /// What puts the recorder in front of a server.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with the change to make by hand, when the file cannot be changed without
+    /// touching anything else, or something that may be a secret had to be copied.
+    pub fn wrap(&self, name: &str, how: &How) -> Result<Wrapped, Refusal> {
+        let refuse = |why: Why| self.refusal(why, how);
+        let entry = self.entry(name).map_err(refuse)?;
+        if let Ok(Some(process)) = self.process(entry.node)
+            && process.is_recorder()
+        {
+            return Ok(Wrapped::Already);
+        }
+        let changes = self.changes(&entry, how).map_err(refuse)?;
+        let kept = Kept {
+            name: name.to_owned(),
+            slices: changes.iter().map(|change| self.kept(change)).collect(),
+        };
+        let edits = changes
+            .into_iter()
+            .map(|change| self.edit(&change.range, change.new));
+        let edits = in_order(edits.collect()).ok_or_else(|| refuse(Why::Unsure))?;
+        if !self.holds(&edits, &kept, how) {
+            return Err(refuse(Why::Unsure));
+        }
+        Ok(Wrapped::Changed(edits, kept))
+    }
+
+    fn changes(&self, entry: &Entry<'_>, how: &How) -> Result<Vec<Change>, Why> {
+        if let Some(held) = entry.held {
+            return Err(Why::Held(held));
+        }
+        let process = self.process(entry.node)?;
+        let remote = self.remote(entry.node)?;
+        match (process, remote) {
+            (Some(_), Some(url)) => Err(Why::Both(
+                self.client.shape.command.member().to_owned(),
+                url.key.clone(),
+            )),
+            (Some(_), None) if how.gateway.is_some() => Err(Why::NotRemote),
+            (Some(process), None) => self.process_changes(&process, how),
+            (None, Some(url)) => self.remote_changes(entry.node, url, how),
+            (None, None) => Err(Why::NoProcess),
+        }
+    }
+
+    fn kept(&self, change: &Change) -> Slice {
+        Slice {
+            path: change.path.clone(),
+            from: change.from,
+            members: change.members.clone(),
+            original: self.slice(&change.range).to_owned(),
+            ours: change.new.clone(),
+        }
+    }
+
+    /// Whether the changed file means the wrapped command, and can be put back.
+    fn holds(&self, edits: &[Edit], kept: &Kept, how: &How) -> bool {
+        let marked = "\u{feff}".repeat(usize::from(self.mark > 0)) + self.body;
+        let changed = apply(&marked, edits);
+        let read = Self::read_like(self, &changed);
+        let Ok(after) = read else { return false };
+        let servers = after.servers();
+        let mut same = servers.iter().filter(|server| server.name == kept.name);
+        let means = match (same.next().map(|server| &server.transport), &how.gateway) {
+            (Some(Transport::Remote { url }), Some(gateway)) => url == gateway,
+            (Some(Transport::Process { program, arguments }), None) => {
+                *program == how.program && arguments.first().is_some_and(|word| word == "record")
+            }
+            _ => false,
+        };
+        let names = |servers: &[Server]| -> Vec<String> {
+            servers.iter().map(|server| server.name.clone()).collect()
+        };
+        means
+            && names(&servers) == names(&self.servers())
+            && after
+                .unwrap(kept)
+                .is_ok_and(|restored| apply(&changed, &restored.edits) == marked)
+    }
+
+    fn read_like<'n>(like: &Self, text: &'n str) -> Result<Document<'n>, Why> {
+        Document::read(like.client, like.format, &like.servers, text)
+    }
+}
+
+impl Process<'_> {
+    /// Whether it is the recorder itself.
+    fn is_recorder(&self) -> bool {
+        let Some((program, arguments)) = self.words.split_first() else {
+            return false;
+        };
+        let process = Transport::Process {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+        };
+        process.is_recorder()
+    }
+}
