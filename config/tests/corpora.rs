@@ -4,12 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use tapewright_config::corpus::{CATEGORIES, PLACEHOLDERS, is_rule_id, read_corpus, read_registry};
-use tapewright_config::{Issue, to_json};
+use tapewright_config::{EnvFiles, Environment, Files, Issue, Loaded, load, to_json};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../compliance")
@@ -256,5 +257,62 @@ fn every_placeholder_is_documented() {
     for placeholder in PLACEHOLDERS {
         let row = format!("| `{}` | {} |", placeholder.text, placeholder.meaning);
         assert!(page.contains(&row), "{row}");
+    }
+}
+
+/// A suite and nothing beside it.
+struct Suite(String);
+
+impl Files for Suite {
+    fn read(&self, path: &Path, _limit_bytes: u64) -> io::Result<Vec<u8>> {
+        if path == Path::new("suite.yaml") {
+            return Ok(self.0.clone().into_bytes());
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
+}
+
+fn pinned(compliance: &str) -> Loaded {
+    let text = format!("servers: {{s: {{command: [a]}}}}\ncompliance: {compliance}\n");
+    load(
+        Path::new("suite.yaml"),
+        &Suite(text),
+        &Environment::default(),
+        &EnvFiles::None,
+    )
+}
+
+#[test]
+fn a_suite_is_pinned_to_a_version_that_there_is_and_to_no_other() {
+    for version in [
+        "v2024-11-05",
+        "v2025-03-26",
+        "v2025-06-18",
+        "v2025-11-25",
+        "v2026-07-28",
+        "draft",
+    ] {
+        let suite = pinned(&format!(
+            "{{spec_version: {version}, spec_version_check: {{}}, tests: []}}"
+        ))
+        .suite
+        .unwrap();
+        assert_eq!(suite.compliance.spec_version, Some(version));
+        assert_eq!(suite.compliance.spec_version_check.unwrap().against, None);
+    }
+    for wrong in ["v2025-6-18", "2025-06-18", "v1999-01-01", "''", "7"] {
+        let pin = pinned(&format!("{{spec_version: {wrong}, tests: []}}"));
+        assert!(!pin.is_valid(), "{wrong}");
+        assert!(
+            !pinned(&format!(
+                "{{spec_version_check: {{against: {wrong}}}, tests: []}}"
+            ))
+            .is_valid(),
+            "{wrong}"
+        );
     }
 }
