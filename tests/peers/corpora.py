@@ -34,6 +34,12 @@ CELLS = [
     ("rmcp", "http", "2025-11-25"),
 ]
 DEADLINE = 300  # seconds for one run
+FEWEST = 20  # rules that every cell tests; a recording that nobody looks at would agree with everything
+
+# (cell, rule): why a live run and its recording differ, and both are right.
+ALLOWED = {
+    ("rmcp http", "EDGE-009"): "the front takes the notification with 202; the tape has what the server says behind it",
+}
 
 
 def run(arguments):
@@ -89,10 +95,11 @@ def cell(name, transport, version, folder, running, outcome):
     differ = [
         f"{rule}: live {ours[rule]['passed']} ({ours[rule]['message']}), recorded {theirs[rule]['passed']} ({theirs[rule]['message']})"
         for rule in both
-        if ours[rule]["passed"] != theirs[rule]["passed"]
+        if ours[rule]["passed"] != theirs[rule]["passed"] and (f"{name} {transport}", rule) not in ALLOWED
     ]
     outcome.check(f"{title}: {len(both)} rules, the same live and over the recording", differ and "; ".join(differ))
-    outcome.check(f"{title}: most are tested over the recording, too", len(both) * 2 < len(ours) and f"{len(both)} of {len(ours)}")
+    too_few = len(both) < FEWEST or len(both) * 2 < len(ours)
+    outcome.check(f"{title}: most are tested over the recording, too", too_few and f"{len(both)} of {len(ours)}")
     failed = [rule for rule in sorted(ours) if not ours[rule]["passed"]]
     print(f"   {title}: {live['grade']}, complete {live['completeness']}, failed {failed}, live alone {sorted(set(ours) - set(theirs))}")
 
