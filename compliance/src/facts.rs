@@ -44,11 +44,21 @@ pub enum Transport {
 pub enum Keeps {
     /// Everything that crossed the wire.
     Everything,
+    /// All that was said, and not how a process ended: a cassette of ours.
+    Conversation,
     /// What the client sent and how it was answered: a capture of ours.
     Exchanges,
     /// What its author chose: the file of another tool, or one written by hand. It is
     /// judged by the letter of the documented invariants.
     Selection,
+}
+
+impl Keeps {
+    /// Whether it keeps all that both sides said.
+    #[must_use]
+    pub fn all_that_was_said(self) -> bool {
+        matches!(self, Self::Everything | Self::Conversation)
+    }
 }
 
 /// How long a peer may take to read what was sent to it.
@@ -84,7 +94,8 @@ impl Facts {
             keeps: match kind {
                 _ if !ours => Keeps::Selection,
                 FileKind::Capture => Keeps::Exchanges,
-                FileKind::Cassette | FileKind::Tape => Keeps::Everything,
+                FileKind::Cassette => Keeps::Conversation,
+                FileKind::Tape => Keeps::Everything,
             },
             continues: !header.continues.is_empty(),
             numbered: kind == FileKind::Tape,

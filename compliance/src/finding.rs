@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tapewright_schemas::event::{Offset, SessionKey};
-pub use tapewright_schemas::event::{Severity, Side};
+pub use tapewright_schemas::event::{Place, Severity, Side};
 
 use crate::code::Code;
 
@@ -46,15 +46,6 @@ pub enum Doubt {
     Unseen = 256,
     /// It would take too long to find out.
     TooCostly = 512,
-}
-
-/// Where a finding is proven.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The event's place on the tape.
-    pub seq: u64,
-    /// JSON pointer within the message; empty for the whole.
-    pub pointer: String,
 }
 
 /// One violation, with its proof.

@@ -13,7 +13,7 @@
 //! wait 1500                               milliseconds
 //! noend <                                 the message before lacked its line end
 //! close >                                 the client closed its end
-//! exit 0                                  the server ended; `exit signal 15`
+//! exit 0                                  the server ended; `exit signal 15`, `exit 0 ours 500` (ms)
 //! signal SIGTERM                          a signal was passed on to the server
 //! gap 3                                   events are missing
 //! session 2                               what follows is of this session
@@ -30,9 +30,9 @@ mod short;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Fields, Gap, GapReason,
-    Head, LineEnd, Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead, SessionEnd,
-    SessionKey, SessionMark, SessionStart, SseNote,
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Exited, Faulted, Fields, Gap,
+    GapReason, Head, LineEnd, Offset, Origin, Origins, Payload, Peer, RequestHead, ResponseHead,
+    SessionEnd, SessionKey, SessionMark, SessionStart, SseNote,
 };
 
 use crate::facts::{Facts, Transport};
@@ -158,13 +158,7 @@ impl Draft {
                 let reason = CloseReason::from_name(reason)?;
                 (direction(way)?, EventBody::Closed(reason))
             }
-            "exit" => {
-                let exit = match rest.split_once(' ') {
-                    Some(("signal", number)) => Exit::Signal(number.parse().ok()?),
-                    _ => Exit::Code(rest.parse().ok()?),
-                };
-                (Direction::ToClient, EventBody::Exited(exit))
-            }
+            "exit" => (Direction::ToClient, EventBody::Exited(exited(rest)?)),
             "signal" => (Direction::ToServer, EventBody::Signal(rest.to_owned())),
             "gap" => {
                 let gap = Gap {
@@ -300,6 +294,16 @@ impl Draft {
         self.origins.complete(&mut event);
         self.events.push(event);
     }
+}
+
+fn exited(rest: &str) -> Option<Exited> {
+    let (how, ours) = rest.split_once(" ours ").unwrap_or((rest, "0"));
+    let how = match how.split_once(' ') {
+        Some(("signal", number)) => Exit::Signal(number.parse().ok()?),
+        _ => Exit::Code(how.parse().ok()?),
+    };
+    let ours = Offset(ours.parse::<u64>().ok()? * 1_000);
+    Some(Exited { how, ours })
 }
 
 fn direction(way: &str) -> Option<Direction> {

@@ -80,6 +80,14 @@ fn a_server_has_two_seconds_to_end_by_itself() {
         ("close >\nwait 2000\nexit 0", Status::Pass),
         ("close >\nwait 2000\nexit signal 15", Status::Fail),
         ("close >\nwait 2100\nexit 0\n", Status::Fail),
+        // What its ending lay in our hands is no time of its own, and all else is.
+        ("close >\nwait 5000\nexit 0 ours 3500", Status::Pass),
+        ("close >\nwait 5000\nexit 0 ours 2500", Status::Fail),
+        ("close >\nwait 5000\nexit signal 15 ours 3000", Status::Fail),
+        (
+            "close >\nwait 5000\nexit signal 15 ours 4000",
+            Status::Inconclusive,
+        ),
         // Whoever ended it did not wait, as this recorder in times gone by.
         ("close >\nwait 1000\nexit signal 15", Status::Inconclusive),
     ] {

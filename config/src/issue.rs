@@ -131,7 +131,7 @@ impl Issues {
 
     /// Adds an error at a place.
     pub(crate) fn error(&self, code: Code, place: Place, message: String, help: Option<String>) {
-        self.add(Severity::Error, code, place, (message, help));
+        self.add(Severity::Error, code, place, message, help);
     }
 
     /// Adds an issue at a place: a message, and what helps.
@@ -140,7 +140,8 @@ impl Issues {
         severity: Severity,
         code: Code,
         place: Place,
-        (message, help): (String, Option<String>),
+        message: String,
+        help: Option<String>,
     ) {
         self.push(Issue {
             code,

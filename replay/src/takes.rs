@@ -17,6 +17,19 @@ pub(crate) struct Takes {
     others: Vec<Take>,
 }
 
+/// What a take is made of that is a request and its answer.
+#[derive(Clone)]
+pub(crate) struct Numbers {
+    pub(crate) request: Span,
+    pub(crate) id: Option<Span>,
+    pub(crate) params: Option<Span>,
+    pub(crate) response: Response,
+    pub(crate) method: MethodId,
+    pub(crate) session: u32,
+    pub(crate) sent_us: Option<u64>,
+    pub(crate) took_us: Option<u64>,
+}
+
 /// A take in numbers; offsets count from the start of the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed {
@@ -44,18 +57,19 @@ const HERE: u32 = u32::MAX;
 
 impl Packed {
     /// The numbers of a request and its answer; `None` when they do not fit.
-    pub(crate) fn new(
-        (request, id, params): (Span, Option<Span>, Option<Span>),
-        response: Option<Response>,
-        (method, session): (MethodId, u32),
-        (sent_us, took_us): (Option<u64>, Option<u64>),
-    ) -> Option<Self> {
-        let response = response?;
+    pub(crate) fn new(of: &Numbers) -> Option<Self> {
+        let Numbers {
+            request,
+            id,
+            params,
+            response,
+            ..
+        } = of.clone();
         let start = request.start;
         Some(Self {
             start: start as u64,
-            asked_us: sent_us.unwrap_or(NONE),
-            took_us: took_us.unwrap_or(NONE),
+            asked_us: of.sent_us.unwrap_or(NONE),
+            took_us: of.took_us.unwrap_or(NONE),
             request: u32::try_from(request.end - start).ok()?,
             params: params.map_or(Some((u32::MAX, 0)), |span| wide(start, span))?,
             response: wide(start, response.span)?,
@@ -63,8 +77,8 @@ impl Packed {
             response_id: response.id.map_or(Some((u16::MAX, 0)), |span| {
                 narrow(response.span.start, span)
             })?,
-            method,
-            session,
+            method: of.method,
+            session: of.session,
             element: 0,
             place: 0,
             other: HERE,

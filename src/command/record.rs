@@ -176,7 +176,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;
-    let (end, recorder) = way.run(&arguments.http, limit_bytes, (clock, &book), start)?;
+    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, &book, start)?;
     let finished = recorder.finish();
     log::recorded(ear, &finished);
     if arguments.verbose {

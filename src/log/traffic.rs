@@ -75,7 +75,7 @@ impl Traffic {
         let (session, seq) = (event.session.0, self.seq(event.seq));
         match &event.body {
             EventBody::Opened(peer) => opened(peer, session, seq),
-            EventBody::Exited(exit) => exited(*exit, session, seq),
+            EventBody::Exited(one) => exited(one.how, session, seq),
             EventBody::Session(SessionMark::Began(how)) => {
                 info!(name: "session_began", target: "tapewright::session", session, seq, how = how.name());
             }

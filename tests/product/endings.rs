@@ -77,7 +77,7 @@ fn the_status_of_the_server_is_ours() {
                 .tape()
                 .events
                 .iter()
-                .any(|e| e.body == EventBody::Exited(Exit::Code(code)))
+                .any(|event| event.exit() == Some(Exit::Code(code)))
         );
     }
 }
@@ -88,8 +88,14 @@ fn a_server_that_a_signal_ended_is_told_as_such() {
         let scene = Scene::new("signalled");
         let session = scene.start(&["sh", "-c", &format!("kill -{name} $$")]);
         assert_eq!(session.finish(LIMIT).signal(), Some(number), "{name}");
-        let ended = EventBody::Exited(Exit::Signal(number));
-        assert!(scene.tape().events.iter().any(|event| event.body == ended));
+        let ended = Some(Exit::Signal(number));
+        assert!(
+            scene
+                .tape()
+                .events
+                .iter()
+                .any(|event| event.exit() == ended)
+        );
         assert!(scene.tape().is_complete());
     }
 }

@@ -1,5 +1,6 @@
 //! What every whole-product test needs: the binary, a peer, a folder, and patience.
 
+mod eventually;
 pub(crate) mod http;
 pub(crate) mod stream;
 
@@ -8,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
 use tapewright_schemas::event::{Direction, Event, EventBody};
 use tapewright_schemas::tape::{Ending, Reader};
+
+pub(crate) use self::eventually::eventually;
 
 static HEARD: Once = Once::new();
 
@@ -134,21 +137,6 @@ pub(crate) fn wait(child: &mut Child, within: Duration) -> ExitStatus {
         panic!("the process was still there after {within:?}");
     }
     status.expect("it ended")
-}
-
-/// Asks again and again until it is so; false when it is not within the time.
-#[must_use]
-pub(crate) fn eventually(within: Duration, mut is_so: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + within;
-    loop {
-        if is_so() {
-            return true;
-        }
-        if Instant::now() > end {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// Processes that carry this mark in their environment. Guards count too.

@@ -150,9 +150,11 @@ impl Checker {
                 }
                 self.exchange_closed(event, reason);
             }
-            EventBody::Exited(exit) => {
-                let exit = *exit;
-                self.session(event).exited = Some((moment, exit));
+            EventBody::Exited(exited) => {
+                // When it would have been over, had it not been in our hands.
+                let at = moment.at.since(exited.ours);
+                let (moment, how) = (Moment { at, ..moment }, exited.how);
+                self.session(event).exited = Some((moment, how));
             }
             EventBody::Signal(name)
                 if self.facts.transport == Transport::Stdio

@@ -4,7 +4,6 @@ use tapewright_schemas::event::SessionKey;
 
 use super::selection::Selection;
 use crate::code::Code;
-use crate::facts::Keeps;
 use crate::finding::{Doubt, Doubts, Finding, Side, Status};
 use crate::invariant::Kept;
 use crate::session::Session;
@@ -70,7 +69,7 @@ impl Results {
 
     /// Doubts what a session's file cannot show: wholly, or as far as nothing was seen.
     pub(super) fn lack(&mut self, selection: &Selection, session: &Session) {
-        if session.facts.keeps == Keeps::Everything {
+        if session.facts.keeps.all_that_was_said() {
             return;
         }
         let revisions = session.closing_revisions();

@@ -15,8 +15,7 @@ use std::collections::VecDeque;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Direction, Event, EventBody, Finding as Told, FindingStatus, Judge, Offset, Payload,
-    Place as ToldPlace, Seen,
+    Direction, Event, EventBody, Finding as Told, FindingStatus, Judge, Offset, Payload, Seen,
 };
 
 use self::hangs::Hangs;
@@ -124,17 +123,13 @@ impl Judge for Live {
 
 /// What the tape tells of a finding.
 fn event(finding: &Finding) -> Event {
-    let place = |one: &crate::finding::Place| ToldPlace {
-        seq: one.seq,
-        pointer: one.pointer.clone(),
-    };
     let status = match finding.status {
         Status::Race => FindingStatus::Race,
         _ => FindingStatus::Fail,
     };
     let told = Told {
         severity: Some(finding.severity),
-        evidence: finding.evidence.iter().map(place).collect(),
+        evidence: finding.evidence.clone(),
         ..Told::new(
             finding.code.to_string(),
             status,

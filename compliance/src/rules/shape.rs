@@ -72,7 +72,7 @@ fn check(case: &Case<'_>, members: &'static [Member]) -> Result<(), Wrong> {
     match case.message.params() {
         Some(params) => {
             let fields = case.message.fields(params);
-            shapes::check_fields((params, fields), members, revisions)
+            shapes::check_fields(params, fields, members, revisions)
         }
         None => shapes::check(NOTHING, members, revisions),
     }

@@ -53,7 +53,8 @@ pub(crate) struct More {
 impl Asked {
     /// A request of which nothing but its method is known.
     pub(crate) fn new(
-        (moment, conduit): (Moment, ConduitId),
+        moment: Moment,
+        conduit: ConduitId,
         method: Method,
         revisions: Revisions,
     ) -> Self {

@@ -11,7 +11,6 @@ use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
 use super::{LATEST, Session, pick_mut};
-use crate::facts::Keeps;
 use crate::id::{Key, hash};
 use crate::message::Message;
 use crate::method::Method;
@@ -89,8 +88,8 @@ impl Session {
 
     /// What is remembered of a request.
     fn asked(&mut self, message: &Message<'_>) -> Asked {
-        let place = (message.moment(), message.conduit);
-        let mut asked = Asked::new(place, message.method, message.revisions);
+        let (moment, conduit) = (message.moment(), message.conduit);
+        let mut asked = Asked::new(moment, conduit, message.method, message.revisions);
         let Some(params) = message.params() else {
             if message.method == Method::ToolsList {
                 self.tools.begin(true);
@@ -236,7 +235,7 @@ impl Session {
             }
             (Method::TasksStatus, _) => {
                 if let Some(params) = message.params() {
-                    self.task(params, (message.seq, false));
+                    self.task(params, message.seq, false);
                 }
             }
             _ => {}
@@ -334,13 +333,13 @@ impl Session {
             Method::SubscriptionsListen => {
                 self.modern.listens.remove(&key);
             }
-            Method::TasksGet | Method::TasksCancel => self.task(result, (message.seq, false)),
+            Method::TasksGet | Method::TasksCancel => self.task(result, message.seq, false),
             _ => {}
         }
         if asked.task
             && let Some(task) = result.get("task")
         {
-            self.task(task, (message.seq, true));
+            self.task(task, message.seq, true);
         }
         if message.revisions == R5
             && self.follows.inputs
@@ -356,7 +355,7 @@ impl Session {
     /// the server says on its own, so there it counts that it says it never does.
     fn tells_of_changes(&self, revisions: Revisions) -> bool {
         let never = |one: &Capabilities| !one.has(Capability::TOOLS_CHANGED);
-        self.facts.keeps == Keeps::Everything || self.advertised(revisions).is_some_and(never)
+        self.facts.keeps.all_that_was_said() || self.advertised(revisions).is_some_and(never)
     }
 
     fn issue(&mut self, message: &Message<'_>, method: Method, result: Value<'_>) {
@@ -386,7 +385,7 @@ impl Session {
         }
     }
 
-    fn task(&mut self, task: Value<'_>, heard: (u64, bool)) {
+    fn task(&mut self, task: Value<'_>, seq: u64, created: bool) {
         if !self.follows.tasks {
             return;
         }
@@ -394,7 +393,7 @@ impl Session {
         let state = task.get("status").and_then(Value::string);
         let state = state.and_then(|name| State::named(&name));
         if let (Some(id), Some(state)) = (id, state) {
-            self.tasks.set(hash(id.as_bytes()), state, heard);
+            self.tasks.set(hash(id.as_bytes()), state, seq, created);
             if state.is_final() {
                 let [to_server, to_client] = &mut self.tokens;
                 to_server.forget_tasks();

@@ -84,7 +84,7 @@ mod tests {
 
     fn asked(seq: u64) -> Asked {
         let moment = Moment { seq, at: Offset(0) };
-        Asked::new((moment, ConduitId(0)), Method::Ping, Revisions::ALL)
+        Asked::new(moment, ConduitId(0), Method::Ping, Revisions::ALL)
     }
 
     #[test]

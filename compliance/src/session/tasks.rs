@@ -63,7 +63,7 @@ impl Tasks {
         self.all.get(&id).copied()
     }
 
-    pub(crate) fn set(&mut self, id: u64, state: State, (seq, created): (u64, bool)) {
+    pub(crate) fn set(&mut self, id: u64, state: State, seq: u64, created: bool) {
         if self.all.len() >= TASKS && !self.all.contains_key(&id) {
             self.forgotten = true;
             return;

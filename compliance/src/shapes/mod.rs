@@ -116,12 +116,13 @@ pub(crate) fn check(
     if !object.is_object() {
         return Err(Wrong::here(format!("is {} and no object", object.kind())));
     }
-    check_fields((object, &Fields::of(object)), members, possible)
+    check_fields(object, &Fields::of(object), members, possible)
 }
 
 /// As [`check`], of an object whose members are known.
 pub(crate) fn check_fields(
-    (object, fields): (Value<'_>, &Fields),
+    object: Value<'_>,
+    fields: &Fields,
     members: &'static [Member],
     possible: Revisions,
 ) -> Result<(), Wrong> {

@@ -1,14 +1,17 @@
-//! Captures: what they do not show is neither passed nor called untested.
+//! Captures and cassettes: what they do not show is neither passed nor called untested.
 
 use std::io::Cursor;
 
 use tapewright_compliance::finding::{Doubt, Status};
 use tapewright_compliance::{Checker, Facts, Outcome, Selection, capture};
 use tapewright_schemas::capture::Projector;
+use tapewright_schemas::cassette;
+use tapewright_schemas::event::Sink as _;
 use tapewright_schemas::recording::Document;
 use tapewright_schemas::tape::Reader;
 
 use super::draft::Draft;
+use super::gaps::SESSIONS;
 use super::judged::outcomes;
 
 /// The verdicts on the capture of a recorded session.
@@ -52,6 +55,45 @@ fn what_the_tape_puts_to_the_test_is_not_called_untested_in_its_capture() {
             assert_ne!(status, Some(Status::Vacuous), "{name}: {code}");
         }
     }
+}
+
+/// The verdicts on the cassette of a recorded session.
+fn in_cassette(name: &str) -> Vec<Outcome> {
+    let tape = Draft::recorded(name).tape();
+    let mut reader = Reader::open(tape.as_slice()).expect("a tape");
+    let spool = || Cursor::new(Vec::new());
+    let mut projector = cassette::Projector::new(reader.header(), spool(), spool());
+    while let Some(event) = reader.next_event().expect("an event") {
+        projector.observe(&event).expect("memory");
+    }
+    let mut text = Vec::new();
+    let ending = reader.ending().expect("an end").clone();
+    projector.finish(&ending, &mut text).expect("memory");
+    let document = Document::read(text).expect("a cassette");
+    let recording = document.recording();
+    let facts = Facts::of(document.kind(), &recording.header, recording.timed);
+    let mut checker = Checker::new(facts, Selection::all());
+    for event in &recording.events {
+        checker.record(event);
+    }
+    let judged = checker.finish(Some(&recording.ending));
+    judged.into_iter().flat_map(|one| one.outcomes).collect()
+}
+
+#[test]
+fn what_the_tape_puts_to_the_test_is_not_called_untested_in_its_cassette() {
+    let mut untested = Vec::new();
+    for name in SESSIONS {
+        let in_cassette = in_cassette(name);
+        for tested in outcomes(&Draft::recorded(name).tape()) {
+            let code = tested.code.to_string();
+            let status = status_of(&in_cassette, &code);
+            if tested.exercised > 0 && status == Some(Status::Vacuous) {
+                untested.push(format!("{name}: {code}"));
+            }
+        }
+    }
+    assert!(untested.is_empty(), "{untested:#?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tapewright_compliance::finding::{Doubt, Status};
 use super::draft::Draft;
 use super::judged::{added, found, outcomes};
 
-const SESSIONS: [&str; 5] = [
+pub(crate) const SESSIONS: [&str; 5] = [
     "handshake-http",
     "handshake-sse",
     "handshake-stdio",

@@ -152,7 +152,7 @@ pub(crate) fn sessions() -> impl Strategy<Value = Vec<Event>> {
             let closed = || EventBody::Closed(CloseReason::EndOfInput);
             events.push(Event::new(Offset(at + 10), Direction::ToServer, closed()));
             events.push(Event::new(Offset(at + 20), Direction::ToClient, closed()));
-            let exited = EventBody::Exited(exit);
+            let exited = EventBody::Exited(exit.into());
             events.push(Event::new(Offset(at + 30), Direction::ToClient, exited));
         }
         events

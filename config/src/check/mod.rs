@@ -46,7 +46,7 @@ impl Check<'_> {
     fn warn(&self, at: &Place, relative: &str, code: Code, message: String, help: String) {
         let place = self.suite.place(at, relative);
         self.issues
-            .add(Severity::Warning, code, place, (message, Some(help)));
+            .add(Severity::Warning, code, place, message, Some(help));
     }
 
     /// Notes when a name is not one of these.

@@ -100,7 +100,7 @@ pub fn load(
     environment: &Environment,
     env_files: &EnvFiles,
 ) -> Loaded {
-    run(path, files, (environment, env_files), Needs::Servers)
+    run(path, files, environment, env_files, Needs::Servers)
 }
 
 /// As [`load`], for the `faults` of a suite: a file that has no `servers` will do.
@@ -111,7 +111,7 @@ pub fn load_faults(
     environment: &Environment,
     env_files: &EnvFiles,
 ) -> Loaded {
-    run(path, files, (environment, env_files), Needs::Nothing)
+    run(path, files, environment, env_files, Needs::Nothing)
 }
 
 /// What a file must have.
@@ -124,7 +124,8 @@ enum Needs {
 fn run(
     path: &Path,
     files: &dyn Files,
-    (environment, env_files): (&Environment, &EnvFiles),
+    environment: &Environment,
+    env_files: &EnvFiles,
     needs: Needs,
 ) -> Loaded {
     let issues = Issues::default();
@@ -168,7 +169,7 @@ impl Loader<'_> {
 
         let written = Issues::default();
         let mut draft = Suite::default();
-        read(&documents, (&written, self.needs), Phase::Written).for_each(|part| draft.merge(part));
+        read(&documents, &written, self.needs, Phase::Written).for_each(|part| draft.merge(part));
         let mut suite = Suite::default();
         let scope = Scope::new(&environment, &draft.variables);
         self.fill(&mut documents, &scope, &mut suite);
@@ -178,8 +179,7 @@ impl Loader<'_> {
             written.move_to(self.issues);
             return None;
         }
-        read(&documents, (self.issues, self.needs), Phase::Filled)
-            .for_each(|part| suite.merge(part));
+        read(&documents, self.issues, self.needs, Phase::Filled).for_each(|part| suite.merge(part));
         let root = documents.iter().find(|document| document.is_root)?;
         let bare = self.needs == Needs::Nothing && suite.servers.is_empty();
         if suite.servers.is_empty() && !bare {
@@ -244,7 +244,8 @@ struct Document {
 
 fn read<'a>(
     documents: &'a [Document],
-    (issues, needs): (&'a Issues, Needs),
+    issues: &'a Issues,
+    needs: Needs,
     phase: Phase,
 ) -> impl Iterator<Item = Suite> + 'a {
     documents.iter().map(move |document| {

@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
-        self.at_key(Severity::Error, code, (message.into(), help.into()));
+        self.at_key(Severity::Error, code, message.into(), help.into());
     }
 
     /// Notes a warning about the key.
@@ -196,12 +196,13 @@ impl<'a> Cursor<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
-        self.at_key(Severity::Warning, code, (message.into(), help.into()));
+        self.at_key(Severity::Warning, code, message.into(), help.into());
     }
 
-    fn at_key(&self, severity: Severity, code: Code, words: (String, Option<String>)) {
+    fn at_key(&self, severity: Severity, code: Code, message: String, help: Option<String>) {
         let place = self.place_of(self.key_span);
-        self.context.issues.add(severity, code, place, words);
+        let issues = self.context.issues;
+        issues.add(severity, code, place, message, help);
     }
 
     /// Notes that the value has another type, and what to write instead.

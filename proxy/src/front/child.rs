@@ -26,7 +26,8 @@ use crate::bridge::lines::LineSource;
 use crate::clock::Clock;
 use crate::record::Recorder;
 use crate::stdio::ending::Happening;
-use crate::stdio::session::{Ends, Notice, Place};
+use crate::stdio::notes::{Keys, Notes};
+use crate::stdio::session::{Ends, Mailbox, Notice};
 use crate::upstream::{Link, OpenError, Upstream};
 
 /// What children are started with.
@@ -43,39 +44,40 @@ pub(crate) struct Starter {
 
 /// One server behind the front.
 pub(crate) struct Child {
-    pub(crate) place: Place,
+    pub(crate) notes: Notes,
     board: Mutex<Switchboard>,
     // A reader has taken something, or left.
     taken: Condvar,
     input: Hose,
     // Why it was ended, when we ended it.
     ended: Mutex<Option<SessionEnd>>,
-    recorder: Arc<Recorder>,
-    clock: Clock,
     // What the session's thread is told.
     notify: SyncSender<Notice>,
 }
 
 impl Starter {
     /// Starts a server. Blocks for as long as that takes.
-    pub(crate) fn start(&self, manner: Manner, place: Place) -> Result<Arc<Child>, StartError> {
+    pub(crate) fn start(&self, manner: Manner, keys: Keys) -> Result<Arc<Child>, StartError> {
         let link = self.upstream.open()?;
         let (notify, notices) = sync_channel(64);
         let child = Arc::new(Child {
-            place,
+            notes: Notes {
+                recorder: Arc::clone(&self.recorder),
+                clock: self.clock,
+                keys,
+            },
             board: Mutex::new(Switchboard::new(manner)),
             taken: Condvar::new(),
             input: Hose::default(),
             ended: Mutex::default(),
-            recorder: Arc::clone(&self.recorder),
-            clock: self.clock,
             notify: notify.clone(),
         });
         let ends = self.ends(&child)?;
         child.mark(SessionMark::Began(began(manner)));
         let (carried, carry, alive) = (Arc::clone(&child), self.carry.clone(), self.alive.token());
         let run = move |link: Link| {
-            let outcome = carry(link, ends, (notify, &notices));
+            let notices = &notices;
+            let outcome = carry(link, ends, Mailbox { notify, notices });
             carried.over(outcome.is_ok());
             drop(alive);
         };
@@ -95,7 +97,7 @@ impl Starter {
             is_gone: Box::new(|| false),
             owed: Box::new(move || owing.owed()),
             give: Some(Arc::new(move |line, given| giving.give(line, given))),
-            place: child.place,
+            notes: child.notes.clone(),
         })
     }
 }
@@ -240,8 +242,7 @@ impl Child {
 
     /// Notes something about the conversation.
     pub(crate) fn note(&self, dir: Direction, body: EventBody) {
-        let mut event = Some(self.place.event(self.clock.now(), dir, body));
-        self.recorder.record(|| event.take());
+        self.notes.note(dir, body);
     }
 
     fn mark(&self, mark: SessionMark) {

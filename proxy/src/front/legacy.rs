@@ -25,7 +25,7 @@ impl Front {
     ) -> Result<Response<Outbound>, Refusal> {
         check::takes_events(&asked.head.headers)?;
         let (name, child) = self.begin(Manner::Legacy).await?;
-        asked.exchange.belongs_to(child.place.session);
+        asked.exchange.belongs_to(child.notes.keys.session);
         let ends = Ends {
             front: Arc::clone(self),
             name: name.clone(),
@@ -67,7 +67,7 @@ impl Front {
             let why = "there is no such session: open /sse";
             plain(Refusal::new(StatusCode::NOT_FOUND, -32_001, why))
         })?;
-        exchange.belongs_to(child.place.session);
+        exchange.belongs_to(child.notes.keys.session);
         check::brings_json(&head.headers).map_err(plain)?;
         let held = self.read(body).await.map_err(|refusal| {
             exchange.read(CloseReason::Aborted);

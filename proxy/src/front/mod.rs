@@ -42,4 +42,4 @@ pub(crate) use self::token::mint as token;
 
 pub use self::serve::{run, serve};
 pub use self::settings::FrontSettings;
-pub use self::shared::Front;
+pub use self::shared::{Behind, Front};

@@ -11,23 +11,20 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::settings::FrontSettings;
-use super::shared::Front;
-use crate::clock::Clock;
+use super::shared::{Behind, Front};
 use crate::http::body::Outbound;
 use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, raise_file_limit, tick};
 use crate::http::listen::{Client, Handler, Limits, Listener, Phase, Place, Reached};
-use crate::record::Recorder;
-use crate::upstream::Upstream;
 
-/// Serves `upstream` at `place` until a signal ends it. `listening` is told how
+/// Serves what is `behind` at `place` until a signal ends it. `listening` is told how
 /// once clients can connect.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run<P: Policy + Clone + Sync + 'static>(
     settings: FrontSettings,
-    (place, tls): (Place, Option<Arc<rustls::ServerConfig>>),
-    (upstream, policy): (Arc<dyn Upstream>, P),
-    (recorder, clock): (&Arc<Recorder>, Clock),
+    place: Place,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    behind: Behind<P>,
     listening: impl FnOnce(&Reached),
 ) -> Result<Outcome, ServeError> {
     let mut signals = ending_signals()?;
@@ -42,13 +39,8 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
         let (phase, phases) = watch::channel(Phase::Serving);
         let drain = settings.drain;
         let address = listener.address()?;
-        let front = Front::new(
-            settings,
-            address,
-            (upstream, policy),
-            (recorder, clock),
-            phases.clone(),
-        );
+        let (recorder, clock) = (Arc::clone(&behind.recorder), behind.clock);
+        let front = Front::new(settings, address, behind, phases.clone());
         listening(&listener.reached()?);
         let ended_by = OnceCell::new();
         let shutdown = async {
@@ -64,7 +56,7 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
             phase.send_replace(Phase::Stopping);
         };
         let mut shutdown = std::pin::pin!(shutdown);
-        let ticks = tick(Arc::clone(recorder), clock, phases.clone());
+        let ticks = tick(recorder, clock, phases.clone());
         let served = async { tokio::join!(serve(listener, &front, phases), ticks) };
         let mut served = std::pin::pin!(served);
         tokio::select! {

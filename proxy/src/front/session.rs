@@ -38,7 +38,7 @@ impl Front {
         let child = self
             .of_session(head)
             .map_err(|refusal| message.refuse(refusal))?;
-        exchange.belongs_to(child.place.session);
+        exchange.belongs_to(child.notes.keys.session);
         if !has_request(message.line) {
             child.board().observe(message.line);
             let sent = child.send(message.line).await;
@@ -55,7 +55,7 @@ impl Front {
     ) -> Result<Response<Outbound>, Refused> {
         let begun = self.begin(Manner::Session).await;
         let (name, child) = begun.map_err(|refusal| message.refuse(refusal))?;
-        exchange.belongs_to(child.place.session);
+        exchange.belongs_to(child.notes.keys.session);
         // A client that leaves before it knows the name of its session can never use it.
         let mut unnamed = Unnamed {
             front: self,
@@ -111,7 +111,7 @@ impl Front {
         check::takes_events(head)?;
         let child = self.of_session(head)?;
         let exchange = &asked.exchange;
-        exchange.belongs_to(child.place.session);
+        exchange.belongs_to(child.notes.keys.session);
         self.is_serving()?;
         let last = single(head, &LAST_EVENT)?;
         let (opened, after) = match last {
@@ -156,7 +156,7 @@ impl Front {
         let head = &asked.head.headers;
         not_stateless(head)?;
         let child = self.of_session(head)?;
-        asked.exchange.belongs_to(child.place.session);
+        asked.exchange.belongs_to(child.notes.keys.session);
         if let Some(name) = single(head, &SESSION)? {
             self.end(name, SessionEnd::Deleted);
         }

@@ -27,7 +27,7 @@ use crate::clock::Clock;
 use crate::http::listen::{Client, Guard, Phase};
 use crate::http::tap::{Budget, Log};
 use crate::record::Recorder;
-use crate::stdio::session::Place;
+use crate::stdio::notes::Keys;
 use crate::upstream::Upstream;
 
 /// A front at work.
@@ -77,49 +77,45 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// What a front is made of.
-pub(crate) struct Parted<P> {
-    pub(crate) upstream: Arc<dyn Upstream>,
-    pub(crate) policy: P,
-    pub(crate) recorder: Arc<Recorder>,
-    pub(crate) clock: Clock,
+/// What clients of a front speak with, and how that is recorded.
+pub struct Behind<P> {
+    /// What serves each link.
+    pub upstream: Arc<dyn Upstream>,
+    /// Every link is carried under a clone of it.
+    pub policy: P,
+    /// What records them.
+    pub recorder: Arc<Recorder>,
+    /// Their time.
+    pub clock: Clock,
 }
 
 impl Front {
-    /// A front of `upstream` that clients reach at `listen`. Every link is carried under a
-    /// clone of `policy`.
+    /// A front of what is `behind`, which clients reach at `listen`.
     #[must_use]
     pub fn new<P: Policy + Clone + Sync + 'static>(
         settings: FrontSettings,
         listen: SocketAddr,
-        (upstream, policy): (Arc<dyn Upstream>, P),
-        (recorder, clock): (&Arc<Recorder>, Clock),
+        behind: Behind<P>,
         phase: watch::Receiver<Phase>,
     ) -> Arc<Self> {
-        let parted = Parted {
-            upstream,
-            policy,
-            recorder: Arc::clone(recorder),
-            clock,
-        };
-        Arc::new(Self::of(settings, listen, parted, phase))
+        Arc::new(Self::of(settings, listen, behind, phase))
     }
 
     fn of<P: Policy + Clone + Sync + 'static>(
         settings: FrontSettings,
         listen: SocketAddr,
-        parted: Parted<P>,
+        behind: Behind<P>,
         phase: watch::Receiver<Phase>,
     ) -> Self {
-        let Parted {
+        let Behind {
             upstream,
             policy,
             recorder,
             clock,
-        } = parted;
+        } = behind;
         let starter = Starter {
             upstream,
-            carry: carry::with(policy, Arc::clone(&recorder), clock),
+            carry: carry::with(policy),
             recorder,
             clock,
             limit_bytes: settings.limit_bytes,
@@ -179,12 +175,12 @@ impl Front {
         manner: Manner,
         session: SessionKey,
     ) -> Result<Arc<Child>, Refusal> {
-        let place = Place {
+        let keys = Keys {
             conduit: self.next_conduit(),
             session,
         };
         let starter = Arc::clone(&self.starter);
-        let starting = tokio::task::spawn_blocking(move || starter.start(manner, place));
+        let starting = tokio::task::spawn_blocking(move || starter.start(manner, keys));
         match starting.await {
             Ok(Ok(child)) => Ok(child),
             Ok(Err(error)) => {

@@ -90,7 +90,7 @@ impl Upstream for Tapped {
             log: link.log,
             ended: Box::new(move || {
                 let exit = ended()?;
-                end_notes.note(Direction::ToClient, EventBody::Exited(exit));
+                end_notes.note(Direction::ToClient, EventBody::Exited(exit.into()));
                 Ok(exit)
             }),
             life: link.life,

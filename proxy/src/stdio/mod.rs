@@ -6,6 +6,7 @@
 
 mod child;
 pub(crate) mod ending;
+pub(crate) mod notes;
 mod pipe;
 mod pump;
 pub(crate) mod session;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tapewright_engine::Lane;
 use tapewright_engine::policy::{Aside, Policy};
-use tapewright_schemas::event::CloseReason;
+use tapewright_schemas::event::{CloseReason, Offset};
 
 use crate::clock::Clock;
 use crate::record::Recorder;
@@ -23,6 +23,14 @@ pub(crate) struct Pump<P: Policy> {
     pub(crate) gauge: Arc<Gauge>,
     /// Does what is to be done beside this direction.
     pub(crate) beside: Box<dyn FnMut(Aside) + Send>,
+}
+
+/// How one direction ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) reason: CloseReason,
+    /// When its end was seen; it was passed on when the pump returned.
+    pub(crate) seen: Offset,
 }
 
 /// How soon a sender that is not read from is looked after again.
@@ -75,21 +83,22 @@ impl<P: Policy> Drop for Pump<P> {
 
 impl<P: Policy> Pump<P> {
     /// Runs until one side is done. Both ends are closed when it returns.
-    pub(crate) fn run(mut self) -> CloseReason {
+    pub(crate) fn run(mut self) -> End {
         loop {
-            self.step();
+            let seen = self.step();
             if self.record_and_pass_on().is_err() {
                 self.lane
                     .handle_close(self.clock.now(), CloseReason::ReceiverGone);
                 self.record();
             }
             if let Some(reason) = self.lane.closed() {
-                return reason;
+                return End { reason, seen };
             }
         }
     }
 
-    fn step(&mut self) {
+    /// Takes what comes next; when that was.
+    fn step(&mut self) -> Offset {
         let timeout = self
             .lane
             .poll_timeout()
@@ -104,38 +113,43 @@ impl<P: Policy> Pump<P> {
         let read = self.source.read(space, timeout);
         self.gauge.set_busy(true);
         self.gauge.moved();
+        let now = self.clock.now();
         match read {
             Ok(ReadResult::Bytes(_)) => {
                 self.lane.made_by(self.source.maker());
-                self.lane.handle_input(self.clock.now());
+                self.lane.handle_input(now);
             }
-            Ok(ReadResult::TimedOut) => self.lane.handle_timeout(self.clock.now()),
-            Ok(ReadResult::End) => self.lane.handle_eof(self.clock.now()),
-            Err(_) => self
-                .lane
-                .handle_close(self.clock.now(), CloseReason::Failed),
+            Ok(ReadResult::TimedOut) => self.lane.handle_timeout(now),
+            Ok(ReadResult::End) => self.lane.handle_eof(now),
+            Err(_) => self.lane.handle_close(now, CloseReason::Failed),
         }
+        now
     }
 
     /// Lets a time pass in which nothing is read, so that the sender's pipe fills up.
-    fn stall(&mut self, time: Duration) {
+    fn stall(&mut self, time: Duration) -> Offset {
         if self.gauge.is_over() {
-            return self
-                .lane
-                .handle_close(self.clock.now(), CloseReason::Failed);
+            let now = self.clock.now();
+            self.lane.handle_close(now, CloseReason::Failed);
+            return now;
         }
         self.gauge.set_busy(false);
         std::thread::sleep(time);
         self.gauge.set_busy(true);
-        self.lane.handle_timeout(self.clock.now());
+        let now = self.clock.now();
+        self.lane.handle_timeout(now);
+        now
     }
 
     /// Events first: an answer must not be on the tape before its request. Waiting for a
-    /// full queue comes last, so that it delays the next read and not these bytes.
+    /// full queue comes last, so that it delays the next read and not these bytes. Where there
+    /// is none any more, it would delay the end.
     fn record_and_pass_on(&mut self) -> io::Result<()> {
         self.record();
         self.pass_on()?;
-        self.recorder.keep_pace();
+        if self.lane.closed().is_none() {
+            self.recorder.keep_pace();
+        }
         Ok(())
     }
 

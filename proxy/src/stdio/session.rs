@@ -2,18 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use bytes::Bytes;
 use rustix::process::Signal;
 use tapewright_engine::policy::{Aside, Given, Policy};
 use tapewright_engine::{Conduit, Lane, Settings};
-use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Offset, SessionKey,
-};
+use tapewright_schemas::event::{CloseReason, Direction, EventBody, Exit, Exited, Offset};
 
 use super::ending::{Action, Ending, Happening, Situation};
+use super::notes::{Keys, Notes};
 use super::pipe::Pipe;
 use super::pump::{Gauge, Pump};
 use super::shared_sink::SharedSink;
@@ -65,28 +66,17 @@ pub(crate) struct Ends {
     pub(crate) owed: Box<dyn Fn() -> usize + Send>,
     /// Gives the client an answer in a way that no line can tell; `None` where it reads lines.
     pub(crate) give: Option<Give>,
-    /// Where the events belong.
-    pub(crate) place: Place,
+    /// Notes what happens.
+    pub(crate) notes: Notes,
 }
 
 /// Gives an answer, here without the end of its line, in another way than as a line.
 pub(crate) type Give = Arc<dyn Fn(&Bytes, &Given) + Send + Sync>;
 
-/// Where events belong.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
-    pub(crate) conduit: ConduitId,
-    pub(crate) session: SessionKey,
-}
-
-impl Place {
-    /// An event of this place.
-    pub(crate) fn event(self, at: Offset, dir: Direction, body: EventBody) -> Event {
-        let mut event = Event::new(at, dir, body);
-        event.conduit = self.conduit;
-        event.session = self.session;
-        event
-    }
+/// What a session is told by its threads, and how they tell it.
+pub(crate) struct Mailbox<'a> {
+    pub(crate) notify: SyncSender<Notice>,
+    pub(crate) notices: &'a Receiver<Notice>,
 }
 
 /// Carries one conversation between our standard streams and `upstream`, until its end.
@@ -111,11 +101,16 @@ pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
         is_gone: Box::new(move || client.is_broken()),
         owed: Box::new(move || owed.owed()),
         give: None,
-        place: Place::default(),
+        notes: Notes {
+            recorder: Arc::clone(recorder),
+            clock,
+            keys: Keys::default(),
+        },
     };
     let link = upstream.open()?;
     let _ticks = Ticks::start(recorder, clock);
-    carry(link, ends, policy, recorder, clock, (notify, &notices))
+    let notices = &notices;
+    carry(link, ends, policy, Mailbox { notify, notices })
 }
 
 /// Carries one conversation between a client and an open link, until its end. Blocks.
@@ -123,78 +118,56 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
     link: Link,
     ends: Ends,
     policy: &P,
-    recorder: &Arc<Recorder>,
-    clock: Clock,
-    (notify, notices): (SyncSender<Notice>, &Receiver<Notice>),
+    mailbox: Mailbox<'_>,
 ) -> Result<Outcome, SessionError> {
-    let session = Session {
-        notify,
-        recorder: Arc::clone(recorder),
-        clock,
-        place: ends.place,
-    };
-    session.note(Direction::ToServer, EventBody::Opened(link.peer));
-
+    let notes = ends.notes;
+    notes.note(Direction::ToServer, EventBody::Opened(link.peer));
     let settings = Settings {
-        conduit: ends.place.conduit,
-        session: ends.place.session,
-        forward: recorder.forward(),
-        limit_bytes: recorder.limit_bytes(),
+        conduit: notes.keys.conduit,
+        session: notes.keys.session,
+        forward: notes.recorder.forward(),
+        limit_bytes: notes.recorder.limit_bytes(),
     };
-    let (lane_to_server, lane_to_client) = Conduit::new(settings, policy).split();
-    let gauge = Arc::new(Gauge::default());
-    let unwatched = Arc::new(Gauge::default());
-    let log_sink = SharedSink::new(ends.log);
-    session.pump(
-        lane_to_server,
-        ends.input,
-        link.to_server,
-        (Arc::clone(&unwatched), (log_sink.clone(), None)),
-        |reason| match reason {
-            CloseReason::ReceiverGone => None,
-            _ => Some(Happening::ClientDone),
-        },
-    )?;
-    session.pump(
-        lane_to_client,
-        link.to_client,
-        ends.output,
-        (Arc::clone(&gauge), (log_sink.clone(), ends.give)),
-        |reason| {
-            Some(if reason == CloseReason::ReceiverGone {
-                Happening::ClientGone
-            } else {
-                Happening::ServerDone
-            })
-        },
-    )?;
-    let has_log = link.log.is_some();
-    let log_gauge = Arc::new(Gauge::default());
-    if let Some(log) = link.log {
-        session.log(log, Box::new(log_sink), Arc::clone(&log_gauge))?;
+    let (to_server, to_client) = Conduit::new(settings, policy).split();
+    let session = Session {
+        notify: mailbox.notify,
+        notes,
+        gauges: Gauges::default(),
+        held: Arc::default(),
+    };
+    let log = SharedSink::new(ends.log);
+    session.to_server(Way {
+        lane: to_server,
+        source: ends.input,
+        sink: link.to_server,
+        beside: beside(&session.notify, &log, None),
+    })?;
+    session.to_client(Way {
+        lane: to_client,
+        source: link.to_client,
+        sink: ends.output,
+        beside: beside(&session.notify, &log, ends.give),
+    })?;
+    let ending = Ending::new(link.log.is_some());
+    if let Some(source) = link.log {
+        session.log(source, Box::new(log))?;
     }
     let ended = link.ended;
-    session.spawn("wait", |_, _| {
+    session.spawn("wait", move || {
         Some(Happening::Exited(ended().unwrap_or(Exit::Code(1))))
     })?;
-
     let client = Client {
         is_gone: ends.is_gone,
         owed: ends.owed,
     };
-    let exit = session.watch(
-        notices,
-        Ending::new(has_log),
-        &*link.life,
-        &client,
-        [&gauge, &log_gauge],
-    );
-    unwatched.end();
-    gauge.end();
-    if let Some(exit) = exit {
-        session.note(Direction::ToClient, EventBody::Exited(exit));
+    let exit = session.watch(mailbox.notices, ending, &*link.life, &client);
+    session.gauges.end();
+    if let Some(exited) = exit {
+        let body = EventBody::Exited(exited);
+        session.notes.note(Direction::ToClient, body);
     }
     link.life.finish();
+    let exit = exit.map(|exited| exited.how);
     Ok(Outcome { exit })
 }
 
@@ -204,11 +177,12 @@ struct Client {
     owed: Box<dyn Fn() -> usize + Send>,
 }
 
+/// Does what is to be done beside a direction.
+type Beside = Box<dyn FnMut(Aside) + Send>;
+
 /// What a pump does beside its direction.
-fn beside(
-    notify: SyncSender<Notice>,
-    (mut log, give): (SharedSink, Option<Give>),
-) -> Box<dyn FnMut(Aside) + Send> {
+fn beside(notify: &SyncSender<Notice>, log: &SharedSink, give: Option<Give>) -> Beside {
+    let (notify, mut log) = (notify.clone(), log.clone());
     Box::new(move |aside| match aside {
         // Made only where somebody gives it.
         Aside::Answer { line, given } => {
@@ -223,49 +197,82 @@ fn beside(
     })
 }
 
+/// One direction of a session.
+struct Way<P: Policy> {
+    lane: Lane<P>,
+    source: Box<dyn ChunkSource>,
+    sink: Box<dyn ChunkSink>,
+    beside: Beside,
+}
+
+/// What can be seen of the threads of a session.
+#[derive(Default)]
+struct Gauges {
+    to_server: Arc<Gauge>,
+    to_client: Arc<Gauge>,
+    log: Arc<Gauge>,
+}
+
+impl Gauges {
+    /// Grows with all that moves of what the server says.
+    fn moves(&self) -> u64 {
+        self.to_client.moves() + self.log.moves()
+    }
+
+    /// The session is over.
+    fn end(&self) {
+        self.to_server.end();
+        self.to_client.end();
+    }
+}
+
 struct Session {
     notify: SyncSender<Notice>,
-    recorder: Arc<Recorder>,
-    clock: Clock,
-    place: Place,
+    notes: Notes,
+    gauges: Gauges,
+    // For how long the end of the server's input was in our hands, in microseconds.
+    held: Arc<AtomicU64>,
 }
 
 impl Session {
-    /// Starts one direction on a thread of its own; `tell` says what its end means.
-    fn pump<P: Policy + 'static>(
-        &self,
-        lane: Lane<P>,
-        source: Box<dyn ChunkSource>,
-        sink: Box<dyn ChunkSink>,
-        (gauge, others): (Arc<Gauge>, (SharedSink, Option<Give>)),
-        tell: fn(CloseReason) -> Option<Happening>,
-    ) -> io::Result<()> {
-        let notify = self.notify.clone();
-        self.spawn("pump", move |recorder, clock| {
-            tell(
-                Pump {
-                    beside: beside(notify, others),
-                    lane,
-                    source,
-                    sink,
-                    recorder,
-                    clock,
-                    gauge,
-                }
-                .run(),
-            )
+    /// Starts what goes to the server, on a thread of its own.
+    fn to_server<P: Policy + 'static>(&self, way: Way<P>) -> io::Result<()> {
+        let (held, clock) = (Arc::clone(&self.held), self.notes.clock);
+        let pump = self.pump(way, &self.gauges.to_server);
+        self.spawn("pump", move || {
+            let end = pump.run();
+            held.store(clock.now().since(end.seen).0, Ordering::Release);
+            (end.reason != CloseReason::ReceiverGone).then_some(Happening::ClientDone)
         })
     }
 
-    fn log(
-        &self,
-        log: Box<dyn ChunkSource>,
-        sink: Box<dyn ChunkSink>,
-        gauge: Arc<Gauge>,
-    ) -> io::Result<()> {
-        let place = self.place;
-        self.spawn("stderr", move |recorder, clock| {
-            stderr::run(log, sink, (&recorder, clock, place), &gauge);
+    /// Starts what goes to the client, on a thread of its own.
+    fn to_client<P: Policy + 'static>(&self, way: Way<P>) -> io::Result<()> {
+        let pump = self.pump(way, &self.gauges.to_client);
+        self.spawn("pump", move || {
+            Some(match pump.run().reason {
+                CloseReason::ReceiverGone => Happening::ClientGone,
+                _ => Happening::ServerDone,
+            })
+        })
+    }
+
+    fn pump<P: Policy>(&self, way: Way<P>, gauge: &Arc<Gauge>) -> Pump<P> {
+        Pump {
+            lane: way.lane,
+            source: way.source,
+            sink: way.sink,
+            recorder: Arc::clone(&self.notes.recorder),
+            clock: self.notes.clock,
+            gauge: Arc::clone(gauge),
+            beside: way.beside,
+        }
+    }
+
+    fn log(&self, log: Box<dyn ChunkSource>, sink: Box<dyn ChunkSink>) -> io::Result<()> {
+        let (notes, gauge) = (self.notes.clone(), Arc::clone(&self.gauges.log));
+        self.spawn("stderr", move || {
+            stderr::run(log, sink, &notes, &gauge);
             Some(Happening::LogDone)
         })
     }
@@ -273,14 +280,13 @@ impl Session {
     fn spawn(
         &self,
         name: &str,
-        work: impl FnOnce(Arc<Recorder>, Clock) -> Option<Happening> + Send + 'static,
+        work: impl FnOnce() -> Option<Happening> + Send + 'static,
     ) -> io::Result<()> {
-        let (notify, recorder, clock) =
-            (self.notify.clone(), Arc::clone(&self.recorder), self.clock);
+        let notify = self.notify.clone();
         thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                if let Some(happening) = work(recorder, clock) {
+                if let Some(happening) = work() {
                     // Nobody listens any more once the session has ended.
                     drop(notify.send(Notice::Happened(happening)));
                 }
@@ -295,13 +301,19 @@ impl Session {
         mut ending: Ending,
         life: &dyn Life,
         client: &Client,
-        [gauge, log_gauge]: [&Gauge; 2],
-    ) -> Option<Exit> {
+    ) -> Option<Exited> {
+        let clock = self.notes.clock;
         let mut moves = 0;
         let mut ended_as = None;
+        let mut exited_at = Offset::default();
         loop {
             let action = match self.next(notices, ending.deadline()) {
-                Some(Notice::Happened(happening)) => ending.handle(self.clock.elapsed(), happening),
+                Some(Notice::Happened(happening)) => {
+                    if let Happening::Exited(_) = happening {
+                        exited_at = clock.now();
+                    }
+                    ending.handle(clock.elapsed(), happening)
+                }
                 Some(Notice::End(status)) => {
                     ended_as = Some(Exit::Code(status.into()));
                     Some(Action::Kill)
@@ -309,22 +321,16 @@ impl Session {
                 Some(Notice::Signal(signal)) => {
                     self.pass_on(signal, life);
                     let ends = signals::is_ending(signal);
-                    ends.then(|| ending.handle(self.clock.elapsed(), Happening::EndingSignal))
+                    ends.then(|| ending.handle(clock.elapsed(), Happening::EndingSignal))
                         .flatten()
                 }
-                None => {
-                    let before = std::mem::replace(&mut moves, gauge.moves() + log_gauge.moves());
-                    let situation = Situation {
-                        owed: (client.owed)() + life.owed(),
-                        busy: gauge.is_busy(),
-                        client_gone: (client.is_gone)(),
-                        moved: moves != before,
-                    };
-                    ending.handle_timeout(self.clock.elapsed(), situation)
-                }
+                None => ending.handle_timeout(clock.elapsed(), self.look(client, life, &mut moves)),
             };
             match action {
-                Some(Action::Finish) => return ending.exit().map(|exit| ended_as.unwrap_or(exit)),
+                Some(Action::Finish) => {
+                    let exit = ending.exit();
+                    return exit.map(|how| self.exited(ended_as.unwrap_or(how), exited_at));
+                }
                 Some(Action::Terminate) => life.signal(Signal::TERM),
                 Some(Action::Kill) => life.signal(Signal::KILL),
                 None => {}
@@ -332,29 +338,39 @@ impl Session {
         }
     }
 
-    fn next(
-        &self,
-        notices: &Receiver<Notice>,
-        deadline: Option<std::time::Duration>,
-    ) -> Option<Notice> {
+    /// How the process ended, which it did `at` this time.
+    fn exited(&self, how: Exit, at: Offset) -> Exited {
+        let held = Offset(self.held.load(Ordering::Acquire));
+        let ours = self.notes.clock.now().since(at).plus(held);
+        Exited { how, ours }
+    }
+
+    /// What is known now; `moves` is what had moved when it was asked last.
+    fn look(&self, client: &Client, life: &dyn Life, moves: &mut u64) -> Situation {
+        let before = std::mem::replace(moves, self.gauges.moves());
+        Situation {
+            owed: (client.owed)() + life.owed(),
+            busy: self.gauges.to_client.is_busy(),
+            client_gone: (client.is_gone)(),
+            moved: *moves != before,
+        }
+    }
+
+    fn next(&self, notices: &Receiver<Notice>, deadline: Option<Duration>) -> Option<Notice> {
         let Some(deadline) = deadline else {
             return notices.recv().ok();
         };
         notices
-            .recv_timeout(deadline.saturating_sub(self.clock.elapsed()))
+            .recv_timeout(deadline.saturating_sub(self.notes.clock.elapsed()))
             .ok()
     }
 
     fn pass_on(&self, signal: i32, life: &dyn Life) {
         let name = signals::name(signal);
-        self.note(Direction::ToServer, EventBody::Signal(name));
+        self.notes
+            .note(Direction::ToServer, EventBody::Signal(name));
         if let Some(signal) = Signal::from_named_raw(signal) {
             life.signal(signal);
         }
-    }
-
-    fn note(&self, dir: Direction, body: EventBody) {
-        let mut event = Some(self.place.event(self.clock.now(), dir, body));
-        self.recorder.record(|| event.take());
     }
 }

@@ -13,10 +13,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::event::{Direction, Effect, EventBody, LineEnd, What};
 
+use super::notes::Notes;
 use super::pump::Gauge;
-use super::session::Place;
-use crate::clock::Clock;
-use crate::record::Recorder;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 /// How much may wait to be passed on, in bytes.
@@ -64,7 +62,7 @@ impl Shared {
 pub(crate) fn run(
     mut source: Box<dyn ChunkSource>,
     sink: Box<dyn ChunkSink>,
-    (recorder, clock, place): (&Arc<Recorder>, Clock, Place),
+    notes: &Notes,
     gauge: &Arc<Gauge>,
 ) {
     let shared = Arc::new(Shared::default());
@@ -76,9 +74,7 @@ pub(crate) fn run(
             .spawn(move || drain(&shared, sink, &gauge))
     };
     let mut lines = Lines {
-        recorder,
-        clock,
-        place,
+        notes,
         partial: Vec::new(),
     };
     let mut absent = false;
@@ -92,7 +88,7 @@ pub(crate) fn run(
         }
         gauge.moved();
         lines.observe(&chunk);
-        recorder.keep_pace();
+        notes.recorder.keep_pace();
         unsent += pass_on(&shared, chunk, &mut absent);
     }
     lines.finish();
@@ -162,9 +158,7 @@ fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>, gauge: &Gauge) {
 /// Cuts what the server says into lines for the tape: a secret must not escape redaction
 /// because it was written in two pieces.
 struct Lines<'a> {
-    recorder: &'a Recorder,
-    clock: Clock,
-    place: Place,
+    notes: &'a Notes,
     partial: Vec<u8>,
 }
 
@@ -190,10 +184,8 @@ impl Lines<'_> {
                 end = LineEnd::CrLf;
             }
         }
-        self.record(EventBody::Stderr {
-            line: Bytes::from(line),
-            end,
-        });
+        let line = Bytes::from(line);
+        self.record(EventBody::Stderr { line, end });
     }
 
     fn finish(&mut self) {
@@ -210,10 +202,6 @@ impl Lines<'_> {
     }
 
     fn record(&self, body: EventBody) {
-        let mut event = Some(
-            self.place
-                .event(self.clock.now(), Direction::ToClient, body),
-        );
-        self.recorder.record(|| event.take());
+        self.notes.note(Direction::ToClient, body);
     }
 }

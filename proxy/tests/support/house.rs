@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tapewright_engine::policy::Transparent;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::front::{Front, FrontSettings, serve};
+use tapewright_proxy::front::{Behind, Front, FrontSettings, serve};
 use tapewright_proxy::http::listen::{Limits, Listener, Phase};
 use tapewright_proxy::record::{Durability, Recorder, Settings, Target, WhenFull};
 use tapewright_proxy::upstream::Upstream;
@@ -50,13 +50,13 @@ impl House {
             let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
             let listener = Listener::bind(any, None, Limits::default()).await.unwrap();
             let address = listener.address().unwrap();
-            let front = Front::new(
-                settings,
-                address,
-                (Arc::new(upstream), Transparent),
-                (&recorder, clock),
-                phases.clone(),
-            );
+            let behind = Behind {
+                upstream: Arc::new(upstream),
+                policy: Transparent,
+                recorder: Arc::clone(&recorder),
+                clock,
+            };
+            let front = Front::new(settings, address, behind, phases.clone());
             let serving = async move { serve(listener, &front, phases).await };
             (serving, address)
         });

@@ -14,6 +14,8 @@ use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::Exit;
 
+use super::Hoses;
+
 /// A live server that was asked something.
 pub(super) struct Live {
     to_server: Box<dyn ChunkSink>,
@@ -48,10 +50,8 @@ impl Live {
 
     /// Listens to a link: lines go to `output`, the log to `log`. Its life is for the
     /// caller to hold.
-    pub(super) fn of(
-        link: Link,
-        (input, output, log): (Hose, Hose, Hose),
-    ) -> io::Result<(Self, Box<dyn Life>)> {
+    pub(super) fn of(link: Link, hoses: Hoses) -> io::Result<(Self, Box<dyn Life>)> {
+        let Hoses { input, output, log } = hoses;
         let owed = Arc::new(Owed {
             input,
             state: Mutex::default(),

@@ -54,6 +54,14 @@ impl Episodes {
     }
 }
 
+/// The lines of one session: what its client sends, what it gets, and what servers say beside.
+#[derive(Clone)]
+struct Hoses {
+    input: Hose,
+    output: Hose,
+    log: Hose,
+}
+
 impl Upstream for Episodes {
     fn open(&self) -> Result<Link, OpenError> {
         let (input, output, log) = (Hose::default(), Hose::default(), Hose::default());
@@ -63,10 +71,15 @@ impl Upstream for Episodes {
             input: input.clone(),
             live: Arc::default(),
         };
+        let hoses = Hoses {
+            input: input.clone(),
+            output: output.clone(),
+            log: log.clone(),
+        };
         let worker = Worker::new(
             session,
             Arc::clone(&self.live),
-            (input.clone(), output.clone(), log.clone()),
+            hoses,
             Arc::clone(&life.live),
             Arc::clone(&self.asked),
         );

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
-use tapewright_proxy::bridge::hose::{Hose, Line, Taken};
+use tapewright_proxy::bridge::hose::{Line, Taken};
 use tapewright_proxy::bridge::ours;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
@@ -13,16 +13,14 @@ use tapewright_schemas::event::Exit;
 use tapewright_schemas::json;
 
 use super::live::{ENDED, Live};
-use super::{Held, LiveHold};
+use super::{Held, Hoses, LiveHold};
 use crate::upstream::{Received, Session};
 
 /// One session: who answers what.
 pub(super) struct Worker {
     session: Session,
     upstream: Arc<dyn Upstream>,
-    input: Hose,
-    output: Hose,
-    log: Hose,
+    hoses: Hoses,
     hold: LiveHold,
     asked: Arc<AtomicU64>,
     live: Option<Live>,
@@ -34,16 +32,14 @@ impl Worker {
     pub(super) fn new(
         session: Session,
         upstream: Arc<dyn Upstream>,
-        (input, output, log): (Hose, Hose, Hose),
+        hoses: Hoses,
         hold: LiveHold,
         asked: Arc<AtomicU64>,
     ) -> Self {
         Self {
             session,
             upstream,
-            input,
-            output,
-            log,
+            hoses,
             hold,
             asked,
             live: None,
@@ -54,7 +50,7 @@ impl Worker {
     /// Runs until the client and both servers have ended; how the live one ended, if
     /// there was one.
     pub(super) fn run(mut self) -> Exit {
-        let (session, output) = (self.session.clone(), self.output.clone());
+        let (session, output) = (self.session.clone(), self.hoses.output.clone());
         let played = thread::Builder::new()
             .name("played".to_owned())
             .spawn(move || {
@@ -64,11 +60,11 @@ impl Worker {
                     }
                 }
             });
-        while let (Ok(_), Taken::Line(line)) = (&played, self.input.take_blocking(None)) {
+        while let (Ok(_), Taken::Line(line)) = (&played, self.hoses.input.take_blocking(None)) {
             let line = line.bytes;
             for_each_message(&line, |message| self.message(&line.slice_ref(message)));
         }
-        self.input.close();
+        self.hoses.input.close();
         self.session.end_input();
         let exit = match self.live.take() {
             Some(live) => live.end(),
@@ -78,8 +74,8 @@ impl Worker {
             // A player that panicked has nothing more to say.
             played.join().ok();
         }
-        self.output.finish();
-        self.log.finish();
+        self.hoses.output.finish();
+        self.hoses.log.finish();
         exit
     }
 
@@ -134,14 +130,14 @@ impl Worker {
         if let Err(why) = asked {
             // A client that has left needs no answer.
             let line = Line::ours(ours::error(id, &why, None));
-            self.output.push_now(line).ok();
+            self.hoses.output.push_now(line).ok();
         }
     }
 
     fn open(&mut self) -> Result<&mut Live, String> {
         if self.live.is_none() {
             let link = self.upstream.open().map_err(|error| error.to_string())?;
-            let hoses = (self.input.clone(), self.output.clone(), self.log.clone());
+            let hoses = self.hoses.clone();
             let (mut server, hold) = Live::of(link, hoses).map_err(|error| error.to_string())?;
             let owed = server.owed();
             *self.hold.lock().unwrap_or_else(PoisonError::into_inner) =

@@ -328,7 +328,7 @@ impl Index {
             if self.options.mode != MatchMode::Strict
                 && let Some(places) = patterns(params)
             {
-                self.add_pattern((&mut loose, &mut keys), ordinal, &take, params, places);
+                self.add_pattern(&mut loose, &mut keys, ordinal, &take, params, places);
             }
             if let Cow::Owned(text) = redacted {
                 loose.redacted.insert(ordinal, text.into());
@@ -340,7 +340,8 @@ impl Index {
 
     fn add_pattern(
         &self,
-        (loose, keys): (&mut Loose, &mut Vec<(u64, u32)>),
+        loose: &mut Loose,
+        keys: &mut Vec<(u64, u32)>,
         ordinal: u32,
         take: &Take,
         params: Option<&[u8]>,

@@ -13,7 +13,7 @@ use crate::script::{
     Aside, Cue, MethodId, Methods, Moment, Response, Script, Take, TakePlace, Words,
 };
 use crate::source::Source;
-use crate::takes::{NONE, Packed, Takes};
+use crate::takes::{NONE, Numbers, Packed, Takes};
 
 /// The lists, as they stand in the file.
 #[derive(Default)]
@@ -110,12 +110,16 @@ impl Draft {
         if self.head.is_some() || !self.stream.is_empty() || self.http_error {
             return None;
         }
-        Packed::new(
-            (self.request, self.id, self.params),
-            self.response,
-            (self.method, self.session),
-            (self.sent_us, self.took_us),
-        )
+        Packed::new(&Numbers {
+            request: self.request,
+            id: self.id,
+            params: self.params,
+            response: self.response?,
+            method: self.method,
+            session: self.session,
+            sent_us: self.sent_us,
+            took_us: self.took_us,
+        })
     }
 
     /// Moves it, when it was read from a part of its file: what was at `from` is at `to`.

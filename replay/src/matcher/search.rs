@@ -90,7 +90,7 @@ impl Matcher {
                     Some(masks),
                     &mut form,
                 );
-                let found = self.pattern(number, masks, method, &form, (params, live.params), seen);
+                let found = self.pattern(number, masks, method, &form, [params, live.params], seen);
                 if found.is_some() {
                     return found;
                 }
@@ -161,21 +161,22 @@ impl Matcher {
         })
     }
 
-    /// Takes whose placeholders at these places stand for any text that fits them. `live` is
-    /// the request's parameters: redacted, and as they came.
+    /// Takes whose placeholders at these places stand for any text that fits them. `params` are
+    /// the request's: redacted, and as they came.
     fn pattern(
         &mut self,
         number: usize,
         masks: &[u64],
         method: MethodId,
         form: &[u8],
-        (redacted, raw): (Option<&[u8]>, Option<&[u8]>),
+        params: [Option<&[u8]>; 2],
         seen: &mut Seen,
     ) -> Option<Found> {
         let index = Arc::clone(&self.index);
         // A value has one mark wherever it stands: that of its placeholder, if it has one.
         let pairs = |ordinal: u32| {
-            captured(&index, ordinal, redacted).or_else(|| captured(&index, ordinal, raw))
+            let mut each = params.into_iter();
+            each.find_map(|params| captured(&index, ordinal, params))
         };
         self.sessions().find_map(|session| {
             let list = List {

@@ -158,7 +158,7 @@ impl Player {
         let take = awaited.scene.map(|(_, take)| take);
         let mut recorded = take.and_then(|take| self.recorded_reply(take, awaited.recorded));
         if let Some((scene, _)) = awaited.scene {
-            self.replied(now, scene, awaited.recorded, (recorded.as_deref(), message));
+            self.replied(now, scene, awaited.recorded, recorded.as_deref(), message);
         }
         let said = self.find_said(
             0,

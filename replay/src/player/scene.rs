@@ -305,7 +305,8 @@ impl Player {
         now: Duration,
         number: u64,
         key: IdKey,
-        (recorded, live): (Option<&[u8]>, &[u8]),
+        recorded: Option<&[u8]>,
+        live: &[u8],
     ) {
         let Some(scene) = self.scenes.get_mut(&number) else {
             return;

@@ -41,7 +41,7 @@ impl Ends {
             return CANCELLED;
         }
         if let Some((reason, status)) = open.over
-            && let Some(why) = over(open.era, open.scope, (reason, status))
+            && let Some(why) = over(open.era, open.scope, reason, status)
         {
             return why;
         }
@@ -70,7 +70,8 @@ pub(crate) const NO_RESPONSE: &str = "no response";
 pub(crate) fn over(
     era: Option<Era>,
     scope: Scope,
-    (reason, status): (CloseReason, u16),
+    reason: CloseReason,
+    status: u16,
 ) -> Option<&'static str> {
     Some(match reason {
         // Closing the stream is how the stateless era cancels (2026-07-28,

@@ -73,6 +73,30 @@ impl Draft {
     fn len(&self) -> usize {
         self.head.len() + self.tail.len() + self.stream.len() + self.extra.len()
     }
+
+    /// What stands behind the head of an exchange that ends so.
+    fn behind_head<'a>(&'a self, rest: &Rest<'a>) -> [&'a [u8]; 10] {
+        let [first, second, third] = rest.tail;
+        let (before, after) = if self.stream.is_empty() {
+            (&b""[..], &b""[..])
+        } else {
+            (STREAM_OPEN, STREAM_CLOSE)
+        };
+        // The first entry begins with a comma that an array does not want.
+        let entries = self.stream.get(1..).unwrap_or_default();
+        [
+            &self.tail,
+            first,
+            second,
+            third,
+            before,
+            entries,
+            after,
+            &self.extra,
+            rest.end,
+            CLOSE,
+        ]
+    }
 }
 
 /// A request that was sent away and still awaits its response.
@@ -234,17 +258,12 @@ impl<S: Write + Seek> Ledger<S> {
 
     /// Settles an exchange.
     pub(crate) fn close(&mut self, ordinal: u64, rest: Rest<'_>) -> io::Result<()> {
-        if let Some(Away {
-            session,
-            place,
-            chain,
-        }) = self.away.remove(&ordinal)
-        {
-            let chain = self.chain_rest(chain, rest)?;
+        if let Some(away) = self.away.remove(&ordinal) {
+            let chain = self.chain_rest(away.chain, rest)?;
             self.late.push(Late {
-                session,
+                session: away.session,
                 ordinal,
-                place,
+                place: away.place,
                 chain,
             });
             return Ok(());
@@ -253,47 +272,20 @@ impl<S: Write + Seek> Ledger<S> {
             return Ok(());
         };
         let session = found.session;
-        let Body::Open(draft) = std::mem::replace(&mut found.body, Body::Chained(NO_CHAIN)) else {
+        let open = std::mem::replace(&mut found.body, Body::Chained(NO_CHAIN));
+        let Body::Open(mut draft) = open else {
             return Ok(());
         };
         self.held -= draft.len();
-        let [first, second, third] = rest.tail;
-        let (before, after) = if draft.stream.is_empty() {
-            (&b""[..], &b""[..])
-        } else {
-            (STREAM_OPEN, STREAM_CLOSE)
-        };
-        // The first entry begins with a comma that an array does not want.
-        let entries = draft.stream.get(1..).unwrap_or_default();
-        let tail = [
-            &draft.tail,
-            first,
-            second,
-            third,
-            before,
-            entries,
-            after,
-            &draft.extra,
-            rest.end,
-            CLOSE,
-        ];
         if draft.chain != NO_CHAIN {
             let chain = self.chain_draft(&draft)?;
             let chain = self.chain_rest(chain, rest)?;
             self.settle(ordinal, Body::Chained(chain));
         } else if ordinal == self.first {
-            self.shelf.pop_front();
-            self.first += 1;
-            self.begin_run(session)?;
-            self.main.put(&draft.head)?;
-            for part in &tail {
-                self.main.put(part)?;
-            }
-            self.end_run();
-            self.recycle(draft.head);
+            self.write_first(session, draft, rest)?;
         } else {
-            let mut text = draft.head;
-            for part in tail {
+            let mut text = std::mem::take(&mut draft.head);
+            for part in draft.behind_head(&rest) {
                 text.extend_from_slice(part);
             }
             self.held += text.len();
@@ -301,6 +293,20 @@ impl<S: Write + Seek> Ledger<S> {
         }
         self.advance()?;
         self.lighten()
+    }
+
+    /// Writes the exchange at the front of the shelf, which is settled now.
+    fn write_first(&mut self, session: u32, draft: Draft, rest: Rest<'_>) -> io::Result<()> {
+        self.shelf.pop_front();
+        self.first += 1;
+        self.begin_run(session)?;
+        self.main.put(&draft.head)?;
+        for part in draft.behind_head(&rest) {
+            self.main.put(part)?;
+        }
+        self.end_run();
+        self.recycle(draft.head);
+        Ok(())
     }
 
     /// Takes an open exchange out of the order: its response will not come. It must be the

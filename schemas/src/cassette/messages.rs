@@ -60,7 +60,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.ask(event, id, params.and_then(progress_token), open)
             }
             (Kind::Response { id, error, .. }, ToClient) => {
-                self.answer(event, (id, *error), text, batch)
+                self.answer(event, id, *error, text, batch)
             }
             (Kind::Request { id, .. }, ToClient) => {
                 let home = self.current(event);
@@ -173,7 +173,8 @@ impl<S: Read + Write + Seek> Projector<S> {
     fn answer(
         &mut self,
         event: &Event,
-        (id, error): (&RequestId<'_>, Option<&[u8]>),
+        id: &RequestId<'_>,
+        error: Option<&[u8]>,
         text: &[u8],
         batch: bool,
     ) -> io::Result<()> {

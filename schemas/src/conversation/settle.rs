@@ -89,7 +89,7 @@ impl<T: Default> Conversation<T> {
             return;
         }
         for handle in self.fresh.remove(&stream).unwrap_or_default().about {
-            self.keep(handle, event, faulted, (message, due));
+            self.keep(handle, event, faulted, message, due);
         }
     }
 
@@ -99,7 +99,8 @@ impl<T: Default> Conversation<T> {
         handle: Handle,
         event: &Event,
         faulted: &Faulted,
-        (message, due): (Option<MessageNumber>, Option<Offset>),
+        message: Option<MessageNumber>,
+        due: Option<Offset>,
     ) {
         let Some(exchange) = self.exchanges.get_mut(handle) else {
             return;
@@ -168,7 +169,7 @@ impl<T: Default> Conversation<T> {
             if exchange.state != State::Open {
                 continue;
             }
-            if let Some(word) = over(exchange.era, exchange.scope, (reason, carrier.status)) {
+            if let Some(word) = over(exchange.era, exchange.scope, reason, carrier.status) {
                 self.end(handle, Outcome::of_word(word), self.now);
             }
         }

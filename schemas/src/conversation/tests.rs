@@ -1,9 +1,11 @@
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::envelope::RequestId;
 use crate::event::Direction::{self, ToClient, ToServer};
-use crate::event::{ConduitId, Scope, SessionKey};
+use crate::event::{ConduitId, Event, EventBody, LineEnd, Offset, Payload, Scope, SessionKey};
 
 fn session(number: u32) -> Scope {
     Scope {
@@ -297,4 +299,48 @@ proptest! {
         sorted.sort_by_key(|(_, scope, _)| *scope);
         prop_assert_eq!(play(&steps), play(&sorted));
     }
+
+    #[test]
+    fn nor_does_it_to_a_conversation(steps in steps()) {
+        let mut sorted = steps.clone();
+        sorted.sort_by_key(|(_, scope, _)| *scope);
+        prop_assert_eq!(told(&steps), told(&sorted));
+    }
+}
+
+/// What a conversation tells of each scope: what its messages do, and how its exchanges end.
+fn told(steps: &[(Step, u32, i64)]) -> BTreeMap<u32, Vec<String>> {
+    let mut conversation = Conversation::<()>::default();
+    let mut told: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let over = |conversation: &mut Conversation<()>, told: &mut BTreeMap<u32, Vec<String>>| {
+        while let Some(over) = conversation.poll() {
+            let words = format!("{} is over: {:?}", over.exchange.seq, over.outcome);
+            told.entry(over.exchange.session.0).or_default().push(words);
+        }
+    };
+    for (step, scope, id) in steps {
+        let (dir, text) = match step {
+            Step::Ask => (ToServer, format!(r#"{{"id":{id},"method":"m"}}"#)),
+            Step::Answer => (ToClient, format!(r#"{{"id":{id},"result":{{}}}}"#)),
+            Step::Cancel => (
+                ToServer,
+                format!(r#"{{"method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#),
+            ),
+            Step::Remove => (ToClient, format!(r#"{{"id":"{id}","result":{{}}}}"#)),
+        };
+        let payload = Payload::Whole(text.into());
+        let body = EventBody::message(payload, LineEnd::Lf);
+        let mut event = Event::new(Offset::default(), dir, body);
+        (event.session, event.conduit) = (SessionKey(*scope), ConduitId(*scope));
+        let of_scope = told.entry(*scope).or_default();
+        event.seq = of_scope.len() as u64;
+        conversation.observe(&event, None, |step| {
+            let exchange = step.exchange.map(|exchange| exchange.seq);
+            of_scope.push(format!("{:?} {exchange:?}", step.what));
+        });
+        over(&mut conversation, &mut told);
+    }
+    conversation.finish();
+    over(&mut conversation, &mut told);
+    told
 }

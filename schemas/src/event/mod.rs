@@ -170,6 +170,15 @@ impl Event {
         }
     }
 
+    /// How the server's process ended, where it tells that.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        match &self.body {
+            EventBody::Exited(exited) => Some(exited.how),
+            _ => None,
+        }
+    }
+
     /// Whether it is a message that the recorder made, in a peer's place.
     #[must_use]
     pub fn is_made_by_us(&self) -> bool {
@@ -193,7 +202,7 @@ pub enum EventBody {
     /// Something was changed on its way.
     Edited(Box<Edit>),
     /// The server's process ended.
-    Exited(Exit),
+    Exited(Exited),
     /// Something other than passing it on was done to a message. It stands behind the
     /// message that it names.
     Faulted(Box<Faulted>),
@@ -371,6 +380,23 @@ pub enum Exit {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+/// The end of a server's process, as the tape tells it: behind all that the process wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exited {
+    /// How it ended.
+    pub how: Exit,
+    /// For how long its ending was in our hands: the end of its input before it was passed
+    /// on, and its own end before it was told. No process answers for that time.
+    pub ours: Offset,
+}
+
+impl From<Exit> for Exited {
+    fn from(how: Exit) -> Self {
+        let ours = Offset::default();
+        Self { how, ours }
+    }
 }
 
 /// What is missing on a tape.

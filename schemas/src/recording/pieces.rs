@@ -19,7 +19,7 @@ pub struct Pieces<R> {
     // Nothing is left to be read.
     ended: bool,
     lists: &'static [&'static str],
-    place: Place,
+    place: Within,
     next: Next,
 }
 
@@ -61,7 +61,7 @@ pub enum NoPieces {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Within {
     Start,
     Document,
     List { name: &'static str, count: usize },
@@ -80,7 +80,7 @@ enum Next {
 struct Step {
     length: usize,
     part: Part,
-    place: Place,
+    place: Within,
     next: Next,
 }
 
@@ -106,7 +106,7 @@ impl<R: Read> Pieces<R> {
             at: 0,
             ended: false,
             lists,
-            place: Place::Start,
+            place: Within::Start,
             next: Next::ItemOrEnd,
         }
     }
@@ -117,7 +117,7 @@ impl<R: Read> Pieces<R> {
         let step = loop {
             self.fill(wanted)?;
             let rest = self.buffer.part(self.at..);
-            if self.ended && rest.is_empty() && self.place == Place::End {
+            if self.ended && rest.is_empty() && self.place == Within::End {
                 return Ok(None);
             }
             match self.step(rest) {
@@ -163,23 +163,23 @@ impl<R: Read> Pieces<R> {
         let start = space(text, 0);
         let byte = text.get(start).copied();
         match self.place {
-            Place::End if byte.is_none() => return glue(start, Place::End, self.next),
-            Place::End => return Err(Stop::NoObject),
+            Within::End if byte.is_none() => return glue(start, Within::End, self.next),
+            Within::End => return Err(Stop::NoObject),
             _ => {}
         }
         match (byte.ok_or(Stop::Short)?, self.place, self.next) {
-            (b'{', Place::Start, _) => glue(start + 1, Place::Document, Next::ItemOrEnd),
-            (b'}', Place::Document, Next::ItemOrEnd | Next::CommaOrEnd) => {
-                glue(start + 1, Place::End, self.next)
+            (b'{', Within::Start, _) => glue(start + 1, Within::Document, Next::ItemOrEnd),
+            (b'}', Within::Document, Next::ItemOrEnd | Next::CommaOrEnd) => {
+                glue(start + 1, Within::End, self.next)
             }
-            (b']', Place::List { .. }, Next::ItemOrEnd | Next::CommaOrEnd) => {
-                glue(start + 1, Place::Document, Next::CommaOrEnd)
+            (b']', Within::List { .. }, Next::ItemOrEnd | Next::CommaOrEnd) => {
+                glue(start + 1, Within::Document, Next::CommaOrEnd)
             }
             (b',', place, Next::CommaOrEnd) => glue(start + 1, place, Next::Item),
-            (_, Place::Start, _) | (_, _, Next::CommaOrEnd) => Err(Stop::NoObject),
+            (_, Within::Start, _) | (_, _, Next::CommaOrEnd) => Err(Stop::NoObject),
             (_, place, _) if start > 0 => glue(start, place, Next::Item),
-            (_, Place::List { name, count }, _) => self.elements(text, name, count),
-            (_, Place::Document | Place::End, _) => self.members(text),
+            (_, Within::List { name, count }, _) => self.elements(text, name, count),
+            (_, Within::Document | Within::End, _) => self.members(text),
         }
     }
 
@@ -194,7 +194,7 @@ impl<R: Read> Pieces<R> {
         Ok(Step {
             length,
             part: Part::Elements { list, first },
-            place: Place::List { name: list, count },
+            place: Within::List { name: list, count },
             next: Next::CommaOrEnd,
         })
     }
@@ -205,7 +205,7 @@ impl<R: Read> Pieces<R> {
             return Ok(Step {
                 length,
                 part: Part::Glue,
-                place: Place::List { name, count: 0 },
+                place: Within::List { name, count: 0 },
                 next: Next::ItemOrEnd,
             });
         }
@@ -216,7 +216,7 @@ impl<R: Read> Pieces<R> {
         Ok(Step {
             length,
             part: Part::Members,
-            place: Place::Document,
+            place: Within::Document,
             next: Next::CommaOrEnd,
         })
     }

@@ -8,11 +8,11 @@ use super::names::{Name, classify};
 /// memory is bounded and a stranger's names cost time only.
 #[derive(Debug)]
 pub(super) struct NameCache {
-    places: Box<[Place]>,
+    places: Box<[Slot]>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Slot {
     print: Print,
     name: Name,
 }
@@ -27,7 +27,7 @@ struct Print {
 impl Default for NameCache {
     fn default() -> Self {
         // No name has this print: names of no bytes are not kept.
-        let empty = Place {
+        let empty = Slot {
             print: Print {
                 words: [0; 3],
                 len: 0,
@@ -50,7 +50,7 @@ impl NameCache {
             return classify(name, custom);
         };
         if !place.print.is(&print) {
-            *place = Place {
+            *place = Slot {
                 print,
                 name: classify(name, custom),
             };

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::placeholders;
 use crate::json::raw_offset;
+use crate::slices::Part as _;
 
 /// One replacement, in the coordinates of the text at hand.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +50,7 @@ impl Edits {
 
     /// What was noted after the first `from`.
     pub(super) fn since(&self, from: usize) -> &[Edit] {
-        self.list.get(from..).unwrap_or_default()
+        self.list.part(from..)
     }
 
     pub(super) fn truncate(&mut self, len: usize) {
@@ -175,7 +176,7 @@ impl Edits {
                 continue;
             };
             if edit.mark == 0 {
-                let mark = self.mark_of(&text.get(edit.start..edit.end).unwrap_or_default());
+                let mark = self.mark_of(&text.part(edit.start..edit.end));
                 if let Some(edit) = self.list.get_mut(at) {
                     edit.mark = mark;
                 }
@@ -195,7 +196,7 @@ impl Edits {
             };
             let first = known.partition_point(|known| known.end <= edit.start);
             let mut covered = 0;
-            for known in known.get(first..).unwrap_or_default() {
+            for known in known.part(first..) {
                 if known.start >= edit.end {
                     break;
                 }
@@ -266,10 +267,7 @@ impl Edits {
                 for (bound, forward) in [(&mut edit.start, false), (&mut edit.end, true)] {
                     let at = char_boundary(meaning, *bound, forward);
                     // Each step starts where the last one ended, so that the whole is linear.
-                    raw += raw_offset(
-                        content.get(raw..).unwrap_or_default(),
-                        at.saturating_sub(decoded),
-                    );
+                    raw += raw_offset(content.part(raw..), at.saturating_sub(decoded));
                     decoded = decoded.max(at);
                     *bound = raw;
                 }

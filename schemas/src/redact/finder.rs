@@ -3,7 +3,7 @@
 use super::body::Frame;
 use super::cache::NameCache;
 use super::edits::Edits;
-use super::forms::Place;
+use super::forms::Within;
 use super::learned::Learned;
 use super::outline::Outline;
 
@@ -20,7 +20,7 @@ pub(super) struct Finder {
     /// Of the last text that was walked.
     pub(super) outline: Outline,
     /// What the text at hand is to the secret values of the environment.
-    pub(super) place: Place,
+    pub(super) place: Within,
     /// The secrets that are known by their value since they were told by their name.
     pub(super) learned: Learned,
     /// Decoded strings, one per level of JSON in JSON.

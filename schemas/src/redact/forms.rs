@@ -9,7 +9,7 @@ use crate::slices::Part as _;
 
 /// What a text is in which values are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Within {
     /// A value: of a member, a header, an option; a line.
     #[default]
     Value,
@@ -32,9 +32,14 @@ pub(super) enum Form {
 
 impl Form {
     /// What is to be replaced for a hit of this form, if it counts in such a text.
-    pub(super) fn span(self, text: &[u8], hit: Range<usize>, place: Place) -> Option<Range<usize>> {
+    pub(super) fn span(
+        self,
+        text: &[u8],
+        hit: Range<usize>,
+        place: Within,
+    ) -> Option<Range<usize>> {
         match self {
-            Self::Words if place == Place::Word || !has_edges(text, hit.clone()) => None,
+            Self::Words if place == Within::Word || !has_edges(text, hit.clone()) => None,
             Self::Base64 { before, after } => Some(with_shared(text, hit, before, after)),
             Self::Words | Self::Anywhere => Some(hit),
         }
@@ -122,7 +127,7 @@ fn with_shared(text: &[u8], hit: Range<usize>, before: bool, after: bool) -> Ran
     };
     let start = hit.start - usize::from(before && letter(hit.start.checked_sub(1)));
     let end = hit.end + usize::from(after && letter(Some(hit.end)));
-    let rest = text.get(end..).unwrap_or_default();
+    let rest = text.part(end..);
     let padding = rest.iter().take(2).take_while(|byte| **byte == b'=');
     start..end + if after { padding.count() } else { 0 }
 }

@@ -5,6 +5,7 @@ use memchr::memchr3_iter;
 use super::named;
 use super::value::{Around, Separator, is_plausible, unquoted};
 use super::work;
+use crate::slices::Part as _;
 
 /// The end of a header value that reaches over white space: cookies, or a scheme word and
 /// what belongs to it.
@@ -38,12 +39,12 @@ fn end(text: &[u8], name: usize, value: usize) -> usize {
     let quote = around
         .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))
         .unwrap_or(b'\n');
-    let rest = text.get(value..).unwrap_or_default();
+    let rest = text.part(value..);
     for at in memchr3_iter(quote, b'\n', b'\\', rest) {
         if rest.get(at) != Some(&b'\\')
             || matches!(rest.get(at + 1), Some(b'n' | b'r' | b'"' | b'\''))
         {
-            let line = rest.get(..at).unwrap_or_default();
+            let line = rest.part(..at);
             work::read(line.len());
             return value + line.trim_ascii_end().len();
         }

@@ -9,12 +9,13 @@ use base64::engine::general_purpose::STANDARD;
 use super::edits::Rank;
 use super::finder::Finder;
 use super::names::{Class, classify};
-use super::query::{self, Place, Search};
+use super::query::{self, Search, UrlKind};
 use super::rules::Rules;
 use super::value::{is_opaque, quoted};
 use super::{Reading, Redactor, forms, placeholders};
 use crate::event::Fields;
 use crate::json::Invalid;
+use crate::slices::Part as _;
 
 impl Redactor {
     /// Redacts header or trailer fields. The values of fields that carry credentials are
@@ -59,13 +60,13 @@ impl Redactor {
 
     /// Redacts a URL, a request's target, or a short text that may hold URLs.
     pub fn url(&mut self, text: &str) -> String {
-        self.located(text.as_bytes(), Place::Url)
+        self.located(text.as_bytes(), UrlKind::Url)
     }
 
     /// Redacts the URL that an `endpoint` event announces: what names the session in it is
     /// a credential (2024-11-05, basic/transports).
     pub fn endpoint(&mut self, text: &[u8]) -> String {
-        self.located(text, Place::Endpoint)
+        self.located(text, UrlKind::Endpoint)
     }
 
     /// Redacts a body of `application/x-www-form-urlencoded`.
@@ -160,7 +161,7 @@ impl Redactor {
         Ok(())
     }
 
-    fn located(&mut self, text: &[u8], place: Place) -> String {
+    fn located(&mut self, text: &[u8], place: UrlKind) -> String {
         let Self {
             finder,
             table,
@@ -231,9 +232,9 @@ impl Redactor {
         {
             return Cow::Borrowed(word);
         }
-        self.finder.place = forms::Place::Word;
+        self.finder.place = forms::Within::Word;
         let redacted = self.text(word.as_bytes());
-        self.finder.place = forms::Place::Value;
+        self.finder.place = forms::Within::Value;
         match redacted {
             Cow::Borrowed(_) => Cow::Borrowed(word),
             owned @ Cow::Owned(_) => Cow::Owned(lossy(owned)),
@@ -259,7 +260,7 @@ impl Finder {
             let from = start;
             start += part.len() + 1;
             let equals = memchr::memchr(b'=', part);
-            let name = part.get(..equals.unwrap_or(part.len())).unwrap_or_default();
+            let name = part.part(..equals.unwrap_or(part.len()));
             let name = name.trim_ascii();
             let among = |list: &[&str]| {
                 list.iter()
@@ -270,7 +271,7 @@ impl Finder {
                 continue;
             }
             let value = equals.map_or(0, |equals| equals + 1);
-            let secret = part.get(value..).unwrap_or_default();
+            let secret = part.part(value..);
             let lead = secret.len() - secret.trim_ascii_start().len();
             let secret = secret.trim_ascii();
             if !secret.is_empty() && !placeholders::is_whole(secret) {
@@ -285,11 +286,9 @@ impl Finder {
     /// `name="code" value="…"` in the tags of a page: a form that a browser sends on.
     fn attributes(&mut self, rules: &Rules, text: &[u8]) {
         for start in memchr::memmem::find_iter(text, INPUT) {
-            let rest = text.get(start..).unwrap_or_default();
+            let rest = text.part(start..);
             let rest = rest.get(..LONGEST_TAG).unwrap_or(rest);
-            let tag = rest
-                .get(..memchr::memchr(b'>', rest).unwrap_or(rest.len()))
-                .unwrap_or_default();
+            let tag = rest.part(..memchr::memchr(b'>', rest).unwrap_or(rest.len()));
             let Some(name) = attribute(tag, b"name").and_then(|span| tag.get(span)) else {
                 continue;
             };
@@ -314,7 +313,7 @@ impl Finder {
         }
         let from = self.edits.len();
         for (at, kind) in query::oauth_names(text) {
-            let rest = text.get(at..).unwrap_or_default().trim_ascii_start();
+            let rest = text.part(at..).trim_ascii_start();
             let rest = rest.strip_prefix(b":").unwrap_or_default();
             let Some(content) = rest.trim_ascii_start().strip_prefix(b"\"") else {
                 continue;

@@ -5,6 +5,7 @@
 //! the walk in [`super::body`] keeps its own stack.
 
 use crate::json::{Invalid, Span, Text};
+use crate::slices::Part as _;
 
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
@@ -96,7 +97,7 @@ impl Lexer<'_> {
     }
 
     fn skip_plain_blocks(&mut self) {
-        let mut rest = self.text.get(self.at..).unwrap_or_default();
+        let mut rest = self.text.part(self.at..);
         while let Some((block, tail)) = rest.split_first_chunk::<64>() {
             if block.iter().fold(false, |hit, byte| {
                 let special = is_special(*byte);
@@ -202,7 +203,7 @@ impl Lexer<'_> {
             _ => b"null",
         };
         let start = self.at;
-        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = self.text.part(start..);
         if rest.starts_with(word) {
             self.at += word.len();
             return Ok(Span {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::common::{Reach, reach};
-use super::forms::{Form, Place, anywhere};
+use super::forms::{Form, Within, anywhere};
 
 /// Literal values to search for.
 pub(super) struct Literals {
@@ -64,8 +64,8 @@ impl Literals {
     }
 
     /// Calls `found` for every value in `text`.
-    pub(super) fn find(&self, text: &[u8], place: Place, mut found: impl FnMut(Range<usize>)) {
-        if place == Place::Value && !self.wholes.is_empty() {
+    pub(super) fn find(&self, text: &[u8], place: Within, mut found: impl FnMut(Range<usize>)) {
+        if place == Within::Value && !self.wholes.is_empty() {
             let value = text.trim_ascii();
             if self
                 .wholes
@@ -105,7 +105,7 @@ mod tests {
     use super::super::forms::{hex, percent};
     use super::*;
 
-    fn hits(values: &[&str], text: &str, place: Place) -> Vec<String> {
+    fn hits(values: &[&str], text: &str, place: Within) -> Vec<String> {
         let mut hits = Vec::new();
         if let Some(literals) = Literals::new(values.iter().copied()).unwrap() {
             literals.find(text.as_bytes(), place, |span| {
@@ -127,18 +127,18 @@ mod tests {
         ];
         let text = "true 12345 blue qwkzjxhv xqwkzjxhv xhunter2hunter2x";
         assert_eq!(
-            hits(&values, text, Place::Value),
+            hits(&values, text, Within::Value),
             ["qwkzjxhv", "hunter2hunter2"]
         );
-        assert_eq!(hits(&values, text, Place::Word), ["hunter2hunter2"]);
-        assert_eq!(hits(&values, " blue\n", Place::Value), ["blue"]);
-        assert!(hits(&values, "blue", Place::Word).is_empty());
+        assert_eq!(hits(&values, text, Within::Word), ["hunter2hunter2"]);
+        assert_eq!(hits(&values, " blue\n", Within::Value), ["blue"]);
+        assert!(hits(&values, "blue", Within::Word).is_empty());
         assert_eq!(
-            hits(&values, r#"a\"b\nc-long"#, Place::Value),
+            hits(&values, r#"a\"b\nc-long"#, Within::Value),
             [r#"a\"b\nc-long"#]
         );
         assert_eq!(
-            hits(&values, "a\"b\nc-long", Place::Value),
+            hits(&values, "a\"b\nc-long", Within::Value),
             ["a\"b\nc-long"]
         );
     }
@@ -158,7 +158,7 @@ mod tests {
                 hex(&around(&value)),
                 format!("?q={}&r", String::from_utf8(percent(&value, "+", false)).unwrap()),
             ] {
-                let found = hits(&[&value], &text, Place::Word);
+                let found = hits(&[&value], &text, Within::Word);
                 prop_assert!(!found.is_empty(), "{value} in {text}");
             }
         }
@@ -168,7 +168,7 @@ mod tests {
             // What is left around the hit says the same whatever the value is.
             let left = |value: &str| {
                 let text = STANDARD.encode([before.as_slice(), value.as_bytes(), &after].concat());
-                let found = hits(&[value], &text, Place::Value);
+                let found = hits(&[value], &text, Within::Value);
                 text.replacen(found.first().map_or("", String::as_str), "|", 1)
             };
             prop_assert_eq!(left("aaaaaaaa0aaaaaaaa\u{1}"), left("zzzzzzzz9zzzzzzzz\u{7f}"));

@@ -13,10 +13,11 @@ use super::names::{Class, classify};
 use super::placeholders::{self, Table};
 use super::rules::Rules;
 use super::value::is_opaque;
+use crate::slices::Part as _;
 
 /// What a text with pairs is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum UrlKind {
     /// The URL of the `endpoint` event (2024-11-05, basic/transports): who knows it may
     /// speak in the session.
     Endpoint,
@@ -30,7 +31,7 @@ pub(super) struct Search<'a> {
     pub(super) rules: &'a Rules,
     pub(super) table: &'a Table,
     pub(super) text: &'a [u8],
-    pub(super) place: Place,
+    pub(super) place: UrlKind,
     /// How many URLs stand around this one.
     pub(super) depth: usize,
     /// The text ends somewhere: what a query lacks there counts as a sign of OAuth.
@@ -43,7 +44,7 @@ impl<'a> Search<'a> {
             rules,
             table,
             text,
-            place: Place::Url,
+            place: UrlKind::Url,
             depth: 0,
             cut: false,
         }
@@ -142,7 +143,7 @@ impl Finder {
         self.free_text(search.rules, value, search.depth);
         self.urls(Search {
             text: value,
-            place: Place::Url,
+            place: UrlKind::Url,
             depth: search.depth + 1,
             cut: false,
             ..search
@@ -159,7 +160,7 @@ impl Finder {
         for segment in path.split(|byte| *byte == b'/' || ends_query(*byte)) {
             let span = start..start + segment.len();
             start = span.end + 1;
-            let session = search.place == Place::Endpoint && names_session(segment);
+            let session = search.place == UrlKind::Endpoint && names_session(segment);
             let kind = self.known(search.table, segment);
             if let Some(kind) = kind.or(session.then_some(SESSION)) {
                 let mark = self.edits.mark(segment);
@@ -168,7 +169,7 @@ impl Finder {
             }
             // `https://TOKEN@host`: what has a colon is found as free text.
             let user = segment.iter().position(|byte| *byte == b'@');
-            let user = segment.get(..user.unwrap_or(0)).unwrap_or_default();
+            let user = segment.part(..user.unwrap_or(0));
             if user.len() >= 16 && !user.contains(&b':') && is_opaque(user) {
                 let mark = self.edits.mark(user);
                 let span = span.start..span.start + user.len();
@@ -192,7 +193,7 @@ fn kind_of(search: Search<'_>, name: &[u8], value: &[u8], oauth: bool) -> Option
             return Some(kind);
         }
     }
-    if search.place == Place::Endpoint
+    if search.place == UrlKind::Endpoint
         && (value.len() >= 8 && is_opaque(value) || value.len() >= 20)
     {
         return Some(SESSION);

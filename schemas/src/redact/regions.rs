@@ -1,5 +1,7 @@
 //! Which parts of a long text are worth a search.
 
+use crate::slices::Part as _;
+
 use std::ops::Range;
 
 /// The parts of a text that can hold a secret: all but long runs of base64.
@@ -22,7 +24,7 @@ impl<'t> Regions<'t> {
     /// The end of the run of solid blocks at `at`.
     fn solid(&self, at: usize) -> usize {
         let mut end = at;
-        let mut rest = self.text.get(at..).unwrap_or_default();
+        let mut rest = self.text.part(at..);
         while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
             if !is_solid(block) {
                 break;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::forms::Place;
+use super::forms::Within;
 use super::literals::Literals;
 use super::names::custom_words;
 use super::shapes::ShapeFinder;
@@ -130,7 +130,7 @@ impl Rules {
     }
 
     /// Calls `found` for every secret value of the environment in `text`.
-    pub(super) fn find_values(&self, text: &[u8], place: Place, found: impl FnMut(Range<usize>)) {
+    pub(super) fn find_values(&self, text: &[u8], place: Within, found: impl FnMut(Range<usize>)) {
         if let Some(values) = &self.values {
             values.find(text, place, found);
         }

@@ -9,7 +9,7 @@ use memchr::{memchr2, memchr3_iter};
 
 use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
-use super::forms::Place;
+use super::forms::Within;
 use super::header;
 use super::names::{Class, Name};
 use super::regions::Regions;
@@ -20,6 +20,7 @@ use super::value::{
 };
 use super::vocabulary::SCHEMA_WORDS;
 use super::work;
+use crate::slices::Part as _;
 
 /// A name in free text.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ impl Finder {
             } else if let Some(start) = memchr2(b'{', b'[', text) {
                 // JSON up to some mistake: what it tells counts beside what is found below.
                 let from = self.edits.len();
-                self.walk_front(rules, text.get(start..).unwrap_or_default(), depth);
+                self.walk_front(rules, text.part(start..), depth);
                 self.edits.shift(from, start);
             }
         }
@@ -74,7 +75,7 @@ impl Finder {
     pub(super) fn tokens(&mut self, rules: &Rules, text: &[u8]) {
         let from = self.edits.len();
         self.shapes(rules, text, 0..text.len());
-        self.values(rules, text, Place::Word);
+        self.values(rules, text, Within::Word);
         self.edits.settle(text, from);
     }
 
@@ -85,7 +86,7 @@ impl Finder {
         });
     }
 
-    fn values(&mut self, rules: &Rules, text: &[u8], place: Place) {
+    fn values(&mut self, rules: &Rules, text: &[u8], place: Within) {
         rules.find_values(text, place, |span| {
             self.edits.text(span, "env", Rank::Value);
         });
@@ -304,7 +305,7 @@ impl Finder {
         }
         let mut value = span.end;
         let quotes = |at: usize| {
-            let slashes = value::backslashes(text.get(at..).unwrap_or_default());
+            let slashes = value::backslashes(text.part(at..));
             if matches!(text.get(at + slashes), Some(b'"' | b'\'')) {
                 slashes + 1
             } else {
@@ -424,7 +425,7 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 fn blanks(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.part(at..);
     rest.iter()
         .take(64)
         .take_while(|byte| matches!(byte, b' ' | b'\t'))

@@ -6,6 +6,7 @@ use super::names::{Class, classify};
 use super::placeholders;
 use super::vocabulary::NOT_VALUES;
 use super::work;
+use crate::slices::Part as _;
 
 /// The content of a quoted value that opens at `at`, and whether its closing quote is
 /// there. The quote may itself be escaped, as in JSON inside a JSON string.
@@ -75,7 +76,7 @@ pub(super) fn unquoted(text: &[u8], start: usize, query: bool) -> usize {
         }
         at += 1;
     }
-    let value = text.get(start..at).unwrap_or_default();
+    let value = text.part(start..at);
     work::read(value.len());
     // A sentence may end here.
     let stops = value
@@ -99,7 +100,7 @@ fn is_closing(byte: u8) -> bool {
 
 /// Whether `name=` or `name:` stands at `at`.
 fn starts_pair(text: &[u8], at: usize) -> bool {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.part(at..);
     let rest = rest.get(..48).unwrap_or(rest);
     let rest = rest.strip_prefix(b"amp;").unwrap_or(rest);
     let name = rest.iter().take_while(|byte| {

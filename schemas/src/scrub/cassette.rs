@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::document::Place;
+use super::document::FoundSecret;
 use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
 use crate::event::{Edit, EditTarget, Fields};
@@ -18,7 +18,7 @@ use crate::tape::redacted_edit;
 pub(super) fn beside_messages<'t>(
     redactor: &mut Redactor,
     text: &'t [u8],
-    places: &mut Vec<Place>,
+    places: &mut Vec<FoundSecret>,
 ) -> Cow<'t, [u8]> {
     let mut scrubber = Scrubber {
         text,
@@ -49,7 +49,7 @@ struct Scrubber<'a, 't> {
     edits: Edits,
     // How often each kind had been replaced when last looked at.
     counted: BTreeMap<String, u64>,
-    places: &'a mut Vec<Place>,
+    places: &'a mut Vec<FoundSecret>,
 }
 
 impl<'t> Scrubber<'_, 't> {
@@ -199,7 +199,7 @@ impl<'t> Scrubber<'_, 't> {
         let risen = counts
             .iter()
             .filter(|(kind, count)| self.counted.get(*kind) != Some(count));
-        self.places.extend(risen.map(|(kind, _)| Place {
+        self.places.extend(risen.map(|(kind, _)| FoundSecret {
             pointer: value.pointer.clone(),
             kind: kind.clone(),
         }));

@@ -8,7 +8,7 @@ use crate::redact::Redactor;
 
 /// Where a secret stands, and what it is; never the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FoundSecret {
     /// JSON pointer to the value.
     pub pointer: String,
     /// Kind of the secret.
@@ -19,7 +19,7 @@ pub struct Place {
 pub fn document<'t>(
     redactor: &mut Redactor,
     text: &'t [u8],
-) -> Result<(Cow<'t, [u8]>, Vec<Place>), Invalid> {
+) -> Result<(Cow<'t, [u8]>, Vec<FoundSecret>), Invalid> {
     let mut places = Vec::new();
     let beside = cassette::beside_messages(redactor, text, &mut places);
     places.extend(found(redactor, &beside));
@@ -29,7 +29,7 @@ pub fn document<'t>(
     };
     if scrubbed != text && places.is_empty() {
         let kinds = redactor.counts().iter().filter(|(_, count)| **count > 0);
-        places.extend(kinds.map(|(kind, _)| Place {
+        places.extend(kinds.map(|(kind, _)| FoundSecret {
             pointer: String::new(),
             kind: kind.clone(),
         }));
@@ -38,20 +38,20 @@ pub fn document<'t>(
 }
 
 /// Where secrets stand in a JSON text.
-pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<Place> {
+pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<FoundSecret> {
     let mut findings = redactor.findings(text);
     findings.sort_by_key(|finding| finding.span.start);
     let mut findings = findings.into_iter().peekable();
     let mut places = Vec::new();
     walk(text, |end, pointer| {
         while let Some(finding) = findings.next_if(|finding| finding.span.start < end) {
-            places.push(Place {
+            places.push(FoundSecret {
                 pointer: pointer.to_owned(),
                 kind: finding.kind,
             });
         }
     });
-    places.extend(findings.map(|finding| Place {
+    places.extend(findings.map(|finding| FoundSecret {
         pointer: String::new(),
         kind: finding.kind,
     }));

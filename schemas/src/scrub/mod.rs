@@ -11,5 +11,5 @@ mod splice;
 pub mod stream;
 mod tape;
 
-pub use document::{Place, document};
+pub use document::{FoundSecret, document};
 pub use tape::TapeScrubber;

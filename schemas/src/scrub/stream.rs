@@ -7,7 +7,7 @@
 use std::io::{self, Read, Write};
 
 use super::cassette::{self, LISTS};
-use super::document::{Place, found};
+use super::document::{FoundSecret, found};
 use crate::json::Invalid;
 use crate::recording::{Document, NoPieces, Part, Piece, Pieces};
 use crate::redact::Redactor;
@@ -103,7 +103,7 @@ pub fn beside(
     redactor: &mut Redactor,
     text: impl Read,
     out: &mut Out<'_>,
-    place: &mut dyn FnMut(Place),
+    place: &mut dyn FnMut(FoundSecret),
 ) -> Result<bool, StreamError> {
     each(text, out, |piece| {
         let mut places = Vec::new();
@@ -121,7 +121,7 @@ pub fn within(
     redactor: &mut Redactor,
     text: impl Read,
     out: &mut Out<'_>,
-    place: &mut dyn FnMut(Place),
+    place: &mut dyn FnMut(FoundSecret),
 ) -> Result<bool, StreamError> {
     each(text, out, |piece| {
         let whole = wrapped(piece);
@@ -195,7 +195,7 @@ fn tail(part: Part) -> &'static [u8] {
 }
 
 /// A place in a piece as a place in its document.
-fn moved(place: Place, part: Part) -> Place {
+fn moved(place: FoundSecret, part: Part) -> FoundSecret {
     let Part::Elements { list, first } = part else {
         return place;
     };
@@ -208,7 +208,7 @@ fn moved(place: Place, part: Part) -> Place {
         return place;
     };
     let slash = if rest.is_empty() { "" } else { "/" };
-    Place {
+    FoundSecret {
         pointer: format!("/{list}/{}{slash}{rest}", first + index),
         ..place
     }

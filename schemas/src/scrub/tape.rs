@@ -50,74 +50,79 @@ impl TapeScrubber {
 
     fn record<'t>(&mut self, line: &'t [u8]) -> Result<Cow<'t, [u8]>, Invalid> {
         let mut edits = Edits::default();
-        let mut members = Vec::new();
-        json::members(line, |name, value| {
-            members.push((name.to_vec(), value.trim_ascii()));
-        });
-        let header = members.iter().any(|(name, _)| name == b"tape");
-        let named = |wanted: &[u8]| members.iter().rfind(|(name, _)| name == wanted);
-        let to_server =
-            named(b"dir").is_some_and(|(_, word)| meaning(word).as_deref() == Some(b"to_server"));
-        let dir = if to_server {
-            Direction::ToServer
-        } else {
-            Direction::ToClient
-        };
-        let conduit = named(b"conduit").map(|(_, number)| number.to_vec());
-        for (name, value) in &members {
-            if let Some(change) = http::member(&mut self.redactor, name, value) {
-                if name == b"sse" {
-                    let event = json::find(value, &["event"]).and_then(meaning);
-                    if event.as_deref() == Some(b"endpoint") && self.endpoints.len() < LIMIT {
-                        self.endpoints.extend(conduit.clone());
-                    }
-                }
-                if let Some(new) = change {
-                    edits.replace(line, value, new);
-                }
-                continue;
-            }
-            let new = match name.as_slice() {
-                b"body" => {
-                    let conduit = conduit.as_ref().filter(|_| dir == Direction::ToClient);
-                    let endpoint = conduit.is_some_and(|one| self.endpoints.remove(one));
-                    for (old, new) in http::body(&mut self.redactor, value, endpoint) {
-                        edits.replace(line, old, new);
-                    }
-                    None
-                }
-                b"text" => self.raw(dir as usize, meaning(value), quoted),
-                b"base64" => self.raw(dir as usize, decoded(value), encoded),
-                b"stderr" => self.raw(STDERR, meaning(value), quoted),
-                b"stderr_base64" => self.raw(STDERR, decoded(value), encoded),
-                b"clipped" => {
-                    let head = json::find(value, &["head"]);
-                    if let Some((source, head)) = head.and_then(|head| Some((head, meaning(head)?)))
-                    {
-                        let redacted = self.redactor.head(&head);
-                        if redacted != head {
-                            edits.replace(line, source, quoted(&redacted));
-                        }
-                    }
-                    None
-                }
-                b"command" if header => {
-                    self.command(line, value, &mut edits);
-                    None
-                }
-                // Names and numbers of ours.
-                b"seq" | b"at_us" | b"dir" | b"era" | b"eol" | b"end" | b"closed" | b"opened"
-                | b"exited" | b"signal" | b"part" | b"gap" | b"env_names" => None,
-                _ => match self.redactor.json(value)? {
-                    Cow::Borrowed(_) => None,
-                    Cow::Owned(new) => (new != *value).then_some(new),
-                },
-            };
-            if let Some(new) = new {
+        let members = Members::of(line);
+        for (name, value) in &members.all {
+            let member = Member { name, value };
+            if let Some(new) = self.member(line, &members, member, &mut edits)? {
                 edits.replace(line, value, new);
             }
         }
         Ok(edits.apply(line))
+    }
+
+    /// What stands in the place of a member's value. Changes within it are edits of the line.
+    fn member(
+        &mut self,
+        line: &[u8],
+        of: &Members<'_>,
+        Member { name, value }: Member<'_>,
+        edits: &mut Edits,
+    ) -> Result<Option<Vec<u8>>, Invalid> {
+        if let Some(change) = http::member(&mut self.redactor, name, value) {
+            if name == b"sse" {
+                self.announced(of, value);
+            }
+            return Ok(change);
+        }
+        let stream = of.dir as usize;
+        Ok(match name {
+            b"body" => {
+                let conduit = of.conduit.as_ref();
+                let conduit = conduit.filter(|_| of.dir == Direction::ToClient);
+                let endpoint = conduit.is_some_and(|one| self.endpoints.remove(one));
+                for (old, new) in http::body(&mut self.redactor, value, endpoint) {
+                    edits.replace(line, old, new);
+                }
+                None
+            }
+            b"text" => self.raw(stream, meaning(value), quoted),
+            b"base64" => self.raw(stream, decoded(value), encoded),
+            b"stderr" => self.raw(STDERR, meaning(value), quoted),
+            b"stderr_base64" => self.raw(STDERR, decoded(value), encoded),
+            b"clipped" => {
+                self.clipped(line, value, edits);
+                None
+            }
+            b"command" if of.is_header => {
+                self.command(line, value, edits);
+                None
+            }
+            // Names and numbers of ours.
+            b"seq" | b"at_us" | b"dir" | b"era" | b"eol" | b"end" | b"closed" | b"opened"
+            | b"exited" | b"signal" | b"part" | b"gap" | b"env_names" => None,
+            _ => match self.redactor.json(value)? {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(new) => (new != value).then_some(new),
+            },
+        })
+    }
+
+    /// Notes whether the next data of a conduit is the URL of an endpoint.
+    fn announced(&mut self, of: &Members<'_>, note: &[u8]) {
+        let event = json::find(note, &["event"]).and_then(meaning);
+        if event.as_deref() == Some(b"endpoint") && self.endpoints.len() < LIMIT {
+            self.endpoints.extend(of.conduit.clone());
+        }
+    }
+
+    fn clipped(&mut self, line: &[u8], value: &[u8], edits: &mut Edits) {
+        let source = json::find(value, &["head"]);
+        if let Some((source, head)) = source.and_then(|source| Some((source, meaning(source)?))) {
+            let redacted = self.redactor.head(&head);
+            if redacted != head {
+                edits.replace(line, source, quoted(&redacted));
+            }
+        }
     }
 
     fn raw(
@@ -147,6 +152,42 @@ impl TapeScrubber {
             if *old != new {
                 edits.replace(line, argument.text, quoted(&new));
             }
+        }
+    }
+}
+
+/// The members of a line, and what they say of it.
+struct Members<'t> {
+    all: Vec<(Vec<u8>, &'t [u8])>,
+    is_header: bool,
+    dir: Direction,
+    conduit: Option<Vec<u8>>,
+}
+
+/// One of them.
+struct Member<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
+}
+
+impl<'t> Members<'t> {
+    fn of(line: &'t [u8]) -> Self {
+        let mut all = Vec::new();
+        json::members(line, |name, value| {
+            all.push((name.to_vec(), value.trim_ascii()));
+        });
+        let named = |wanted: &[u8]| all.iter().rfind(|(name, _)| name == wanted);
+        let to_server =
+            named(b"dir").is_some_and(|(_, word)| meaning(word).as_deref() == Some(b"to_server"));
+        Self {
+            is_header: named(b"tape").is_some(),
+            dir: if to_server {
+                Direction::ToServer
+            } else {
+                Direction::ToClient
+            },
+            conduit: named(b"conduit").map(|(_, number)| number.to_vec()),
+            all,
         }
     }
 }

@@ -153,7 +153,7 @@ impl Fold {
                 self.gaps.events = self.gaps.events.saturating_add(gap.events);
                 self.gaps.bytes = self.gaps.bytes.saturating_add(gap.bytes);
             }
-            EventBody::Exited(exit) => self.exit = Some(*exit),
+            EventBody::Exited(exited) => self.exit = Some(exited.how),
             EventBody::Added(_)
             | EventBody::Body { .. }
             | EventBody::Closed(_)
@@ -176,16 +176,16 @@ impl Fold {
         let http = http.finish(self.timed, |exchange| learn(pairing, exchange));
         let unanswered = self.unanswered();
         let (hangs_count, hangs) = self.hangs.finish(self.timed);
-        let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let (footer_gaps, redactions) = match ending {
-            Ending::Footer(footer) => (footer.gaps, footer.redactions.clone()),
-            Ending::CutShort { .. } => Default::default(),
+        let redactions = match ending {
+            Ending::Footer(footer) => footer.redactions.clone(),
+            Ending::CutShort { .. } => BTreeMap::new(),
         };
-        let of_footer = footer_gaps.count > 0;
-        let gaps = if of_footer { footer_gaps } else { self.gaps };
-        let why = incomplete(ending, self.gaps);
         let timed = self.timed;
         self.methods.sort_by_key(|calls| calls.dir);
+        let methods = std::mem::take(&mut self.methods);
+        let methods = methods.into_iter().map(|calls| calls.report(timed));
+        let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let (gaps, ended) = (self.gaps(ending), self.ended(ending));
         let [to_server, to_client] = self.totals;
         Report {
             kind: kind.name(),
@@ -202,11 +202,7 @@ impl Fold {
             duration_ms: timed.then(|| self.last.millis()),
             to_server,
             to_client,
-            methods: self
-                .methods
-                .into_iter()
-                .map(|calls| calls.report(timed))
-                .collect(),
+            methods: methods.collect(),
             tools: self.tools.finish(timed),
             notifications: self.notifications,
             unanswered_count: self.unanswered,
@@ -228,24 +224,37 @@ impl Fold {
             findings: self.findings,
             found: self.found,
             redactions,
-            gaps: Gaps {
-                count: gaps.count,
-                events: gaps.events,
-                bytes: gaps.bytes,
-            },
-            ended: Ended {
-                complete: why.is_none(),
-                why,
-                written_by: None,
-                exit_code: self.exit.and_then(|exit| match exit {
-                    Exit::Code(code) => Some(code),
-                    Exit::Signal(_) => None,
-                }),
-                exit_signal: self.exit.and_then(|exit| match exit {
-                    Exit::Signal(signal) => Some(signal),
-                    Exit::Code(_) => None,
-                }),
-            },
+            gaps,
+            ended,
+        }
+    }
+
+    /// What is missing: as the footer counts it, or else as far as it was seen.
+    fn gaps(&self, ending: &Ending) -> Gaps {
+        let gaps = match ending {
+            Ending::Footer(footer) if footer.gaps.count > 0 => footer.gaps,
+            _ => self.gaps,
+        };
+        Gaps {
+            count: gaps.count,
+            events: gaps.events,
+            bytes: gaps.bytes,
+        }
+    }
+
+    fn ended(&self, ending: &Ending) -> Ended {
+        let why = incomplete(ending, self.gaps);
+        let (exit_code, exit_signal) = match self.exit {
+            Some(Exit::Code(code)) => (Some(code), None),
+            Some(Exit::Signal(signal)) => (None, Some(signal)),
+            None => (None, None),
+        };
+        Ended {
+            complete: why.is_none(),
+            why,
+            written_by: None,
+            exit_code,
+            exit_signal,
         }
     }
 

@@ -76,6 +76,16 @@ impl Encoder {
             out.extend_from_slice(b",\"conduit\":");
             push_number(event.conduit.0.into(), out);
         }
+        self.members(event, out);
+        out.extend_from_slice(b"}\n");
+        if self.watch.is_on() {
+            let line = out.get(start..out.len() - 1).unwrap_or_default();
+            self.watch.line(event, line);
+        }
+    }
+
+    /// Appends what an event says.
+    fn members(&mut self, event: &Event, out: &mut Vec<u8>) {
         match &event.body {
             EventBody::Message {
                 payload,
@@ -104,14 +114,17 @@ impl Encoder {
             }
             EventBody::Faulted(faulted) => {
                 push_dir(event.dir, out);
-                push_value(
-                    "faulted",
-                    &redacted_faulted(&mut self.redactor, faulted),
-                    out,
-                );
+                let redacted = redacted_faulted(&mut self.redactor, faulted);
+                push_value("faulted", &redacted, out);
             }
             EventBody::Finding(finding) => self.finding(finding, out),
             EventBody::Gap(gap) => self.gap(gap, out),
+            EventBody::Opened(Peer::Process { pid }) => push_process(*pid, out),
+            EventBody::Signal(name) => push_text("signal", name, out),
+            EventBody::Exited(exited) => {
+                push_exit(*exited, out);
+                self.http.exited(event);
+            }
             EventBody::Added(_)
             | EventBody::Body { .. }
             | EventBody::Edited(_)
@@ -120,21 +133,6 @@ impl Encoder {
             | EventBody::Session(_)
             | EventBody::Sse(_)
             | EventBody::Trailers(_) => self.beside_messages(event, out),
-            EventBody::Opened(Peer::Process { pid }) => {
-                out.extend_from_slice(b",\"opened\":{\"pid\":");
-                push_number((*pid).into(), out);
-                out.push(b'}');
-            }
-            EventBody::Signal(name) => push_text("signal", name, out),
-            EventBody::Exited(exit) => {
-                push_exit(*exit, out);
-                self.http.exited(event);
-            }
-        }
-        out.extend_from_slice(b"}\n");
-        if self.watch.is_on() {
-            let line = out.get(start..out.len() - 1).unwrap_or_default();
-            self.watch.line(event, line);
         }
     }
 
@@ -242,8 +240,7 @@ impl Encoder {
         let era = self.follow_one(event, &envelope);
         push_era(era, out);
         if as_it_came && self.watch.is_on() {
-            let numbered = (self.seq, era);
-            self.watch.message(event, numbered, &envelope);
+            self.watch.message(event, self.seq, era, &envelope);
         }
     }
 
@@ -316,6 +313,12 @@ fn stream_of<'a>(
         (_, Direction::ToServer) => to_server,
         (_, Direction::ToClient) => to_client,
     })
+}
+
+fn push_process(pid: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"opened\":{\"pid\":");
+    push_number(pid.into(), out);
+    out.push(b'}');
 }
 
 fn push_closed(reason: CloseReason, out: &mut Vec<u8>) {

@@ -6,7 +6,7 @@ use memchr::memchr2;
 use serde::Serialize;
 
 use crate::era::Era;
-use crate::event::{Carrier, Direction, Exit, LineEnd, Maker, Origin};
+use crate::event::{Carrier, Direction, Exit, Exited, LineEnd, Maker, Offset, Origin};
 use crate::json::{self, push_number};
 
 /// Why a message does not stand on the tape as JSON.
@@ -73,8 +73,8 @@ pub(super) fn push_line_end(end: LineEnd, out: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn push_exit(exit: Exit, out: &mut Vec<u8>) {
-    let (name, number) = match exit {
+pub(super) fn push_exit(exited: Exited, out: &mut Vec<u8>) {
+    let (name, number) = match exited.how {
         Exit::Code(code) => ("code", code),
         Exit::Signal(signal) => ("signal", signal),
     };
@@ -85,6 +85,10 @@ pub(super) fn push_exit(exit: Exit, out: &mut Vec<u8>) {
         out.push(b'-');
     }
     push_number(number.unsigned_abs().into(), out);
+    if exited.ours != Offset::default() {
+        out.extend_from_slice(b",\"ours_us\":");
+        push_number(exited.ours.0, out);
+    }
     out.push(b'}');
 }
 

@@ -96,7 +96,8 @@
 //!
 //! 1.1 added HTTP, 1.2 findings. 2.0 gave messages their numbers and says in tokens what 1.x
 //! said in sentences; tapes of 1.x are read. 2.1 says who made a message, and in tokens why something
-//! is missing and what was changed. 2.2 added interim responses.
+//! is missing and what was changed. 2.2 added interim responses, and says for how long the end of a
+//! process was in our hands (`ours_us`).
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.

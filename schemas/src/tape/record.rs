@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::{Footer, old};
 use crate::era::Era;
 use crate::event::{
-    Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Exit, Gap, Head, LineEnd, Maker,
-    MessageNumber, Offset, Origin, Payload, Peer, SessionKey, SessionMark,
+    Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Exit, Exited, Gap, Head, LineEnd,
+    Maker, MessageNumber, Offset, Origin, Payload, Peer, SessionKey, SessionMark,
 };
 use crate::json;
 
@@ -174,16 +174,7 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
         }),
         b"cassette" => EventBody::Opened(Peer::Cassette),
         b"signal" => EventBody::Signal(of(name, value)?),
-        b"exited" => EventBody::Exited(match of(name, value)? {
-            Exited {
-                code: Some(code), ..
-            } => Exit::Code(code),
-            Exited {
-                signal: Some(signal),
-                ..
-            } => Exit::Signal(signal),
-            Exited { .. } => return Err("`exited` without `code` or `signal`".to_owned()),
-        }),
+        b"exited" => EventBody::Exited(exited(&of(name, value)?)?),
         b"interim" => EventBody::Head(Box::new(Head::Interim(of(name, value)?))),
         b"request" => EventBody::Head(Box::new(Head::Request(of(name, value)?))),
         b"response" => EventBody::Head(Box::new(Head::Response(of(name, value)?))),
@@ -271,9 +262,21 @@ struct Client {
 }
 
 #[derive(serde::Deserialize)]
-struct Exited {
+struct ExitedLine {
     code: Option<i32>,
     signal: Option<i32>,
+    #[serde(default)]
+    ours_us: u64,
+}
+
+fn exited(line: &ExitedLine) -> Result<Exited, String> {
+    let how = match (line.code, line.signal) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => return Err("`exited` without `code` or `signal`".to_owned()),
+    };
+    let ours = Offset(line.ours_us);
+    Ok(Exited { how, ours })
 }
 
 fn of<T: serde::de::DeserializeOwned>(name: &[u8], value: &[u8]) -> Result<T, String> {

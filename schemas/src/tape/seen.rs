@@ -16,14 +16,14 @@ use crate::redact::Redactor;
 #[derive(Debug, Default)]
 pub(super) struct SeenFields {
     // None before the first head.
-    places: Vec<Place>,
+    places: Vec<Slot>,
     seeds: [RandomState; 2],
     // How many secrets were known.
     known: u64,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct Slot {
     mark: u128,
     text: Vec<u8>,
     // What was replaced in it.
@@ -70,7 +70,7 @@ impl SeenFields {
         if self.places.is_empty() || self.known != redactor.known() {
             self.known = redactor.known();
             self.places.clear();
-            self.places.resize_with(PLACES, Place::default);
+            self.places.resize_with(PLACES, Slot::default);
         }
     }
 

@@ -60,7 +60,8 @@ impl Watch {
     pub(super) fn message(
         &mut self,
         event: &Event,
-        (seq, era): (u64, Option<Era>),
+        seq: u64,
+        era: Option<Era>,
         message: &Envelope<'_>,
     ) {
         let Some(judge) = &mut self.judge else {

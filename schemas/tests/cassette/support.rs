@@ -51,7 +51,7 @@ impl Script {
     }
 
     pub(crate) fn exited(self) -> Self {
-        self.push(Direction::ToClient, EventBody::Exited(Exit::Code(0)))
+        self.push(Direction::ToClient, EventBody::Exited(Exit::Code(0).into()))
     }
 
     pub(crate) fn session(mut self, session: u32) -> Self {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Effect, Event, EventBody, Exit, Gap, GapReason, LineEnd, Offset,
-    Payload, Peer, What,
+    CloseReason, Direction, Effect, Event, EventBody, Exit, Exited, Gap, GapReason, LineEnd,
+    Offset, Payload, Peer, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Reader};
@@ -60,8 +60,14 @@ fn every_body() -> Vec<Event> {
         )
         .push(server, EventBody::Signal("TERM".to_owned()))
         .push(client, EventBody::Closed(CloseReason::ReceiverGone))
-        .push(server, EventBody::Exited(Exit::Code(-1)))
-        .push(server, EventBody::Exited(Exit::Signal(9)))
+        .push(server, EventBody::Exited(Exit::Code(-1).into()))
+        .push(
+            server,
+            EventBody::Exited(Exited {
+                how: Exit::Signal(9),
+                ours: Offset(1_500),
+            }),
+        )
         .events
 }
 

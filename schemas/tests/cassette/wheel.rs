@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tapewright_schemas::event::{
     Added, CloseReason, ConduitId, Direction, Edit, EditTarget, Effect, Event, EventBody, Exit,
-    FaultKind, FaultRef, Fields, Gap, GapReason, Head, LineEnd, Offset, Payload, Peer, Release,
-    RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote, Until,
-    What,
+    Exited, FaultKind, FaultRef, Fields, Gap, GapReason, Head, LineEnd, Offset, Payload, Peer,
+    Release, RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote,
+    Until, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Reader};
@@ -168,7 +168,10 @@ fn body() -> impl Strategy<Value = EventBody> {
             .prop_map(|why| EventBody::Session(SessionMark::Ended(why))),
         peer.prop_map(EventBody::Opened),
         gap.prop_map(EventBody::Gap),
-        ended.prop_map(EventBody::Exited),
+        (ended, any::<u32>()).prop_map(|(how, ours)| {
+            let ours = Offset(ours.into());
+            EventBody::Exited(Exited { how, ours })
+        }),
         reasons.prop_map(EventBody::Closed),
         any::<u64>().prop_map(|bytes| EventBody::Part { bytes }),
         text().prop_map(EventBody::Signal),

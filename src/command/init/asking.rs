@@ -46,7 +46,7 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
     let open = || -> anyhow::Result<Session> {
         let settings = Settings::new(Arc::clone(&rules));
         let redactor = Redactor::new(Arc::clone(&rules));
-        Session::open(&*upstream, settings, redactor, (clock, timeout))
+        Session::open(&*upstream, settings, redactor, clock, timeout)
             .context(Mistake::new("the server cannot be asked", hint))
     };
     let mut session = open()?;
@@ -124,7 +124,8 @@ impl Session {
         upstream: &dyn Upstream,
         settings: Settings,
         redactor: Redactor,
-        (clock, timeout): (Clock, Duration),
+        clock: Clock,
+        timeout: Duration,
     ) -> Result<Self, ClientError> {
         let mut client = Client::open(upstream, settings, clock)?;
         client.greet(&Opening::default(), timeout)?;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::ValueEnum;
 use tapewright_engine::fault::Book;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::front;
+use tapewright_proxy::front::{self, Behind};
 use tapewright_proxy::record::Tapped;
 use tapewright_proxy::stdio;
 use tapewright_proxy::upstream::Upstream;
@@ -195,15 +195,17 @@ fn serve(
         return Ok(exit_of(outcome.context("nothing was served")?.exit));
     };
     let settings = arguments.http.listening.front(arguments.max_message)?;
-    let place = arguments.http.listening.place(listen)?;
+    let (place, tls) = arguments.http.listening.place(listen)?;
     let path = settings.path.clone();
-    let served = front::run(
-        settings,
-        place,
-        (upstream, faults::policy(book)),
-        (&recorder, clock),
-        |reached| gateway::announce(reached, &path, None),
-    );
+    let behind = Behind {
+        upstream,
+        policy: faults::policy(book),
+        recorder: Arc::clone(&recorder),
+        clock,
+    };
+    let served = front::run(settings, place, tls, behind, |reached| {
+        gateway::announce(reached, &path, None);
+    });
     log::served(ear, &recorder);
     gateway::conclude(served, &recorder, "nothing was served")
 }

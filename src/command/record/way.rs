@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use tapewright_engine::fault::{Book, FaultPolicy, Reach};
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::front;
+use tapewright_proxy::front::{self, Behind};
+use tapewright_proxy::http::gateway::Settings;
 use tapewright_proxy::http::origin::{Origin, OriginUrl};
 use tapewright_proxy::record::Recorder;
 use tapewright_proxy::stdio::{self, ChildProcess};
@@ -148,14 +149,15 @@ impl<'a> Way<'a> {
         self,
         http: &HttpArguments,
         limit_bytes: usize,
-        (clock, book): (Clock, &Arc<Book>),
+        clock: Clock,
+        book: &Arc<Book>,
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
         let faults = FaultPolicy::new(Arc::clone(book));
         match self {
             Self::Process { child, .. } => {
                 let recorder = start()?;
-                let end = session((&child, &faults), COMMAND_HINT, &recorder, clock)?;
+                let end = session(&child, &faults, COMMAND_HINT, &recorder, clock)?;
                 Ok((End::Server(end), recorder))
             }
             Self::Remote(url) => {
@@ -163,42 +165,34 @@ impl<'a> Way<'a> {
                 let recorder = start()?;
                 let remote = remote.with_notes(&recorder, clock);
                 Ok((
-                    End::Server(session((&remote, &faults), URL_HINT, &recorder, clock)?),
+                    End::Server(session(&remote, &faults, URL_HINT, &recorder, clock)?),
                     recorder,
                 ))
             }
             Self::Gateway { listen, url } => {
                 let path = url.path.clone();
-                let mut settings = http.gateway(http.reverse(url)?, listen)?;
-                settings.faults = Arc::clone(book);
-                let recorder = start()?;
-                Ok((
-                    End::Ours(gateway::run(settings, &path, &recorder, clock)?),
-                    recorder,
-                ))
+                let settings = http.gateway(http.reverse(url)?, listen)?;
+                serve(settings, &path, clock, book, start)
             }
             Self::ForwardProxy { listen } => {
-                let mut settings = http.gateway(http.forward()?, listen)?;
-                settings.faults = Arc::clone(book);
-                let recorder = start()?;
-                Ok((
-                    End::Ours(gateway::run(settings, "", &recorder, clock)?),
-                    recorder,
-                ))
+                let settings = http.gateway(http.forward()?, listen)?;
+                serve(settings, "", clock, book, start)
             }
             Self::Front { listen, command } => {
                 let upstream = Arc::new(child(command)?);
                 let settings = http.listening.front(limit_bytes)?;
-                let place = http.listening.place(listen)?;
+                let (place, tls) = http.listening.place(listen)?;
                 let path = settings.path.clone();
                 let recorder = start()?;
-                let served = front::run(
-                    settings,
-                    place,
-                    (upstream, faults),
-                    (&recorder, clock),
-                    |reached| gateway::announce(reached, &path, None),
-                );
+                let behind = Behind {
+                    upstream,
+                    policy: faults,
+                    recorder: Arc::clone(&recorder),
+                    clock,
+                };
+                let served = front::run(settings, place, tls, behind, |reached| {
+                    gateway::announce(reached, &path, None);
+                });
                 let exit = gateway::conclude(served, &recorder, "nothing was recorded")?;
                 Ok((End::Ours(exit), recorder))
             }
@@ -225,9 +219,24 @@ fn remote(url: OriginUrl, http: &HttpArguments, limit_bytes: usize) -> anyhow::R
     }))
 }
 
+/// HTTP on both sides.
+fn serve(
+    mut settings: Settings,
+    path: &str,
+    clock: Clock,
+    book: &Arc<Book>,
+    start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
+) -> anyhow::Result<(End, Arc<Recorder>)> {
+    settings.faults = Arc::clone(book);
+    let recorder = start()?;
+    let exit = gateway::run(settings, path, &recorder, clock)?;
+    Ok((End::Ours(exit), recorder))
+}
+
 /// A stdio client in front, `upstream` behind.
 fn session<U: Upstream>(
-    (upstream, faults): (&U, &FaultPolicy),
+    upstream: &U,
+    faults: &FaultPolicy,
     hint: &str,
     recorder: &Arc<Recorder>,
     clock: Clock,

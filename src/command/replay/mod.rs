@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tapewright_engine::fault::{Book, Reach};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::front;
+use tapewright_proxy::front::{self, Behind};
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio;
 use tapewright_replay::{CassetteUpstream, Index, Report, Script, Tally};
@@ -94,10 +94,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let book = arguments.faults.book(&label, reach, clock)?;
     let control = arguments.faults.control(&book, clock, None)?;
     faults::begin(&book, control.as_ref(), arguments.verbose);
-    let (recorder, ear) = recorder(arguments, (&label, &book, control.as_ref()), rules, clock)?;
+    let (recorder, ear) = recorder(arguments, &label, &book, control.as_ref(), rules, clock)?;
     let exit = match &arguments.listening.listen {
-        Some(listen) => serve_http(arguments, listen, (upstream, &book), &recorder, clock)?,
-        None => serve_stdio((&upstream, &book), &recorder, clock)?,
+        Some(listen) => serve_http(arguments, listen, upstream, &book, &recorder, clock)?,
+        None => serve_stdio(&upstream, &book, &recorder, clock)?,
     };
     let finished = recorder.finish();
     match &arguments.output {
@@ -119,7 +119,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn serve_stdio(
-    (upstream, book): (&CassetteUpstream, &Arc<Book>),
+    upstream: &CassetteUpstream,
+    book: &Arc<Book>,
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
@@ -142,20 +143,23 @@ fn serve_stdio(
 fn serve_http(
     arguments: &Arguments,
     listen: &str,
-    (upstream, book): (CassetteUpstream, &Arc<Book>),
+    upstream: CassetteUpstream,
+    book: &Arc<Book>,
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let settings = arguments.listening.front(LONGEST_MESSAGE)?;
-    let place = arguments.listening.place(listen)?;
+    let (place, tls) = arguments.listening.place(listen)?;
     let path = settings.path.clone();
-    let served = front::run(
-        settings,
-        place,
-        (Arc::new(upstream), faults::policy(book)),
-        (recorder, clock),
-        |reached| gateway::announce(reached, &path, None),
-    );
+    let behind = Behind {
+        upstream: Arc::new(upstream),
+        policy: faults::policy(book),
+        recorder: Arc::clone(recorder),
+        clock,
+    };
+    let served = front::run(settings, place, tls, behind, |reached| {
+        gateway::announce(reached, &path, None);
+    });
     gateway::conclude(served, recorder, "nothing was served")
 }
 
@@ -223,7 +227,9 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
 
 fn recorder(
     arguments: &Arguments,
-    (label, book, control): (&str, &Book, Option<&Control>),
+    label: &str,
+    book: &Book,
+    control: Option<&Control>,
     rules: Arc<Rules>,
     clock: Clock,
 ) -> anyhow::Result<(Arc<Recorder>, Option<LogEar>)> {

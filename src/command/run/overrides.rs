@@ -13,6 +13,13 @@ use crate::command::upstream::seconds;
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
+/// How long requests to a server may take.
+#[derive(Clone, Copy)]
+struct Limits {
+    timeout: Option<Duration>,
+    connect: Option<Duration>,
+}
+
 impl ServerArguments {
     /// Changes the servers of a suite, and says which options did.
     pub(super) fn apply(&self, suite: &mut Suite) -> anyhow::Result<()> {
@@ -24,14 +31,14 @@ impl ServerArguments {
             self.replace(suite)?;
         }
         let headers = self.headers()?;
-        let limits = (
-            self.http_timeout
-                .map(|value| seconds("--http-timeout", value))
-                .transpose()?,
-            self.connect_timeout
-                .map(|value| seconds("--connect-timeout", value))
-                .transpose()?,
-        );
+        let limit = |option, value: Option<f64>| {
+            let value = value.map(|value| seconds(option, value));
+            value.transpose()
+        };
+        let limits = Limits {
+            timeout: limit("--http-timeout", self.http_timeout)?,
+            connect: limit("--connect-timeout", self.connect_timeout)?,
+        };
         for server in &mut suite.servers {
             let place = server.place.clone();
             if let Target::Url(url) = &mut server.target {
@@ -137,7 +144,7 @@ impl ServerArguments {
         &self,
         url: &mut UrlServer,
         headers: &[(String, HeaderValue)],
-        (timeout, connect): (Option<Duration>, Option<Duration>),
+        limits: Limits,
         place: &Place,
     ) {
         for (name, value) in headers {
@@ -149,8 +156,8 @@ impl ServerArguments {
                 place: place.clone(),
             });
         }
-        url.http.timeout = timeout.unwrap_or(url.http.timeout);
-        url.http.connect_timeout = connect.unwrap_or(url.http.connect_timeout);
+        url.http.timeout = limits.timeout.unwrap_or(url.http.timeout);
+        url.http.connect_timeout = limits.connect.unwrap_or(url.http.connect_timeout);
         url.http.tls.insecure_skip_verify |= self.insecure_skip_verify;
         if self.ca_bundle.is_some() {
             url.http.tls.ca_bundle.clone_from(&self.ca_bundle);

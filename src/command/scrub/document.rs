@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tapewright_schemas::recording::Document;
 use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::scrub::stream::{self, StreamError};
-use tapewright_schemas::scrub::{self, Place};
+use tapewright_schemas::scrub::{self, FoundSecret};
 
 use super::Found;
 use crate::files::{NewFile, spool, unreadable};
@@ -44,7 +44,7 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     file.rewind()?;
     // A member may be named by a secret, and its place is told.
     let mut names = Redactor::new(Arc::clone(rules));
-    let mut place = |place: Place| found.place(check, || told(&mut names, place));
+    let mut place = |place: FoundSecret| found.place(check, || told(&mut names, place));
     let changed = if check {
         both(&file, &mut redactor, &mut io::sink(), &mut place)?
     } else {
@@ -73,7 +73,7 @@ fn both(
     file: &File,
     redactor: &mut Redactor,
     out: &mut dyn Write,
-    place: &mut dyn FnMut(Place),
+    place: &mut dyn FnMut(FoundSecret),
 ) -> anyhow::Result<bool> {
     let mut between = Between {
         file,
@@ -126,7 +126,7 @@ impl Between<'_> {
 }
 
 /// How a place is told. A member may be named by a secret.
-fn told(names: &mut Redactor, place: Place) -> (String, String) {
+fn told(names: &mut Redactor, place: FoundSecret) -> (String, String) {
     let pointer = names.text(place.pointer.as_bytes());
     (
         format!("#{}", String::from_utf8_lossy(&pointer)),

@@ -22,11 +22,8 @@ pub(crate) fn sarif(verdicts: &Verdicts) -> anyhow::Result<String> {
         for outcome in &server.outcomes {
             let expected = server.expected.contains(&outcome.code);
             for finding in &outcome.findings {
-                results.push(result(
-                    server,
-                    finding,
-                    (index.get(&finding.code), expected),
-                ));
+                let index = index.get(&finding.code);
+                results.push(result(server, finding, index, expected));
             }
         }
     }
@@ -80,7 +77,7 @@ fn rule(rule: &Invariant) -> Value {
     })
 }
 
-fn result(server: &Server, finding: &Finding, (index, expected): (Option<&usize>, bool)) -> Value {
+fn result(server: &Server, finding: &Finding, index: Option<&usize>, expected: bool) -> Value {
     let failed = finding.status == Status::Fail;
     let (first, rest) = match finding.evidence.as_slice() {
         [first, rest @ ..] => (Some(first), rest),

@@ -2,7 +2,7 @@
 
 use tapewright_assertions::Json;
 
-use super::view::{Problem, RowView, Spot, View};
+use super::view::{Excerpt, Problem, RowView, View};
 use crate::suite::result::Status;
 
 /// One JSON object.
@@ -114,7 +114,7 @@ fn problem(problem: &Problem) -> Json {
     object
 }
 
-fn place(spot: &Spot) -> Json {
+fn place(spot: &Excerpt) -> Json {
     Json::object([
         ("file", Json::from(spot.file.as_str())),
         ("line", (spot.line as u64).into()),

@@ -9,7 +9,7 @@ mod view;
 
 use std::time::Duration;
 
-use self::view::{Problem as Failed, RowView, Spot as Shown};
+use self::view::{Excerpt as Shown, Problem as Failed, RowView};
 use super::formats::{Format, Told};
 use super::model::{Group, Level, Problem, Report, Row, Status};
 use crate::suite::result::Status as Result;

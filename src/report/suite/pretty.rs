@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::view::{Problem, RowView, Spot, View};
+use super::view::{Excerpt, Problem, RowView, View};
 use crate::report::safe;
 use crate::suite::result::Status;
 
@@ -161,7 +161,7 @@ fn tell(problem: &Problem, out: &mut String) {
 }
 
 /// The line of the suite with carets below what is meant.
-fn excerpt(spot: &Spot, out: &mut String) {
+fn excerpt(spot: &Excerpt, out: &mut String) {
     let margin = " ".repeat(spot.line.to_string().len());
     let place = format!("{}:{}:{}", safe(&spot.file), spot.line, spot.column);
     line(out, &format!("    {margin}--> {place}"));

@@ -38,7 +38,7 @@ pub(crate) struct RowView {
     pub(crate) problems: Vec<Problem>,
     pub(crate) reasons: Vec<String>,
     pub(crate) warnings: Vec<String>,
-    pub(crate) spot: Option<Spot>,
+    pub(crate) spot: Option<Excerpt>,
 }
 
 /// What does not hold, or could not be judged.
@@ -58,13 +58,13 @@ pub(crate) struct Problem {
     pub(crate) diff: Option<String>,
     /// The documented object.
     pub(crate) object: Json,
-    pub(crate) spot: Option<Spot>,
+    pub(crate) spot: Option<Excerpt>,
     pub(crate) exchange: Option<Exchange>,
 }
 
 /// A place in the suite.
 #[derive(Clone, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct Excerpt {
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) column: usize,
@@ -74,7 +74,7 @@ pub(crate) struct Spot {
     pub(crate) text: Option<String>,
 }
 
-impl Spot {
+impl Excerpt {
     /// Where it is, without the line itself.
     pub(super) fn plain(&self) -> model::Spot {
         model::Spot {
@@ -261,10 +261,10 @@ fn failure(
     }
 }
 
-fn spot(place: &Place, sources: &Sources, redaction: &mut Redaction) -> Option<Spot> {
+fn spot(place: &Place, sources: &Sources, redaction: &mut Redaction) -> Option<Excerpt> {
     let excerpt = sources.excerpt(place)?;
     let clean = redaction.text(excerpt.text);
-    Some(Spot {
+    Some(Excerpt {
         file: sources.path(place.file).display().to_string(),
         line: excerpt.line,
         column: excerpt.column,

@@ -139,8 +139,8 @@ impl Connection {
             .as_ref()
             .filter(|_| !reach.is_replay())
             .map(|folder| {
-                let inner = (reach.upstream(), clock);
-                Taped::start(folder, &server.name, version, &options.rules, inner)
+                let (name, rules) = (&server.name, &options.rules);
+                Taped::start(folder, name, version, rules, reach.upstream(), clock)
             })
             .transpose()?;
         if let Some(taped) = &taped {

@@ -6,12 +6,13 @@
 
 mod compose;
 mod connection;
+mod groups;
 mod oauth;
 mod record;
 mod servers;
 mod worker;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +24,7 @@ use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
 use self::connection::{Connection, NotConnected};
+use self::groups::{Group, groups};
 pub(crate) use self::oauth::tokens;
 use self::worker::Worker;
 use super::judged;
@@ -120,13 +122,6 @@ struct Round<'r> {
 }
 
 const INTERRUPTED: &str = "the run was interrupted";
-
-/// Servers that work together, and their cases by number.
-#[derive(Debug, Default)]
-struct Group {
-    servers: Vec<String>,
-    cases: Vec<usize>,
-}
 
 impl Round<'_> {
     fn run(&self, chosen: &[usize]) -> (Vec<Row>, Vec<String>) {
@@ -338,59 +333,6 @@ impl Round<'_> {
         }
         let stopped = self.stop.load(Ordering::Relaxed);
         stopped.then_some("an earlier test did not pass")
-    }
-}
-
-/// The groups of the chosen cases, each case in one of them. Cases that need no server
-/// make a group of their own.
-fn groups(plan: &Plan, chosen: &[usize]) -> Vec<Group> {
-    let cases = || {
-        chosen
-            .iter()
-            .filter_map(|number| Some((*number, plan.cases.get(*number)?)))
-    };
-    let mut groups: Vec<Group> = Vec::new();
-    // A suite has few servers and many cases: the servers are put together first.
-    let mut seen: HashSet<Vec<&str>> = HashSet::new();
-    for (_, case) in cases() {
-        let needed = case.servers();
-        if !seen.insert(needed.clone()) {
-            continue;
-        }
-        let alone = |group: &Group| needed.is_empty() && group.servers.is_empty();
-        let shares = |group: &Group| needed.iter().any(|name| group.has(name));
-        let (mut same, mut others): (Vec<_>, Vec<_>) = groups
-            .into_iter()
-            .partition(|group| alone(group) || shares(group));
-        let mut joined = Group::default();
-        for group in &mut same {
-            joined.servers.append(&mut group.servers);
-        }
-        for name in &needed {
-            if !joined.has(name) {
-                joined.servers.push((*name).to_owned());
-            }
-        }
-        others.push(joined);
-        groups = others;
-    }
-    for (number, case) in cases() {
-        let needed = case.servers();
-        let of = |group: &&mut Group| match needed.first() {
-            Some(name) => group.has(name),
-            None => group.servers.is_empty(),
-        };
-        if let Some(group) = groups.iter_mut().find(of) {
-            group.cases.push(number);
-        }
-    }
-    groups.sort_by_key(|group| group.cases.first().copied());
-    groups
-}
-
-impl Group {
-    fn has(&self, server: &str) -> bool {
-        self.servers.iter().any(|one| one == server)
     }
 }
 

@@ -30,7 +30,8 @@ impl Taped {
         server: &str,
         revision: Option<&str>,
         rules: &Arc<Rules>,
-        (inner, clock): (&Arc<Shape>, Clock),
+        inner: &Arc<Shape>,
+        clock: Clock,
     ) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("`{}` cannot be made", folder.display()))?;

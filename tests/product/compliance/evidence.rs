@@ -1,11 +1,16 @@
 //! Findings, cut out of their recording.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
+use tapewright_schemas::event::{Carrier, Direction, Event, EventBody};
+use tapewright_schemas::recording::Document;
 
 use crate::cli::golden::{folder, run};
+use crate::support::{Tape, tapewright};
 
 /// A long session with one stray response and one line of noise in its middle.
 fn tape() -> String {
@@ -156,4 +161,147 @@ fn a_capture_of_others_is_cut_down_as_a_capture_where_it_must_be() {
     assert!(!text.contains("ping"), "{text}");
     let again = judge(folder.path(), file, &["--select", code]);
     assert_eq!(findings(&again).len(), 1, "{text}");
+}
+
+/// A recorded session in which one text of one carrier is made wrong.
+struct Flaw {
+    session: &'static str,
+    carrier: Carrier,
+    right: &'static str,
+    wrong: &'static str,
+    code: &'static str,
+}
+
+const FLAWS: [Flaw; 8] = [
+    Flaw {
+        session: "handshake-stdio",
+        carrier: Carrier::Line,
+        right: r#""result":{"tools":["#,
+        wrong: r#""result":{"toolz":["#,
+        code: "INV-087",
+    },
+    Flaw {
+        session: "stateless-http",
+        carrier: Carrier::PostAnswer,
+        right: r#""result":{"tools":["#,
+        wrong: r#""result":{"toolz":["#,
+        code: "INV-087",
+    },
+    Flaw {
+        session: "handshake-http",
+        carrier: Carrier::PostStream,
+        right: r#""result":{"tools":["#,
+        wrong: r#""result":{"toolz":["#,
+        code: "INV-087",
+    },
+    Flaw {
+        session: "handshake-sse",
+        carrier: Carrier::LegacyStream,
+        right: r#""result":{"tools":["#,
+        wrong: r#""result":{"toolz":["#,
+        code: "INV-087",
+    },
+    Flaw {
+        session: "handshake-http",
+        carrier: Carrier::GetStream,
+        right: r#""level":"info","logger""#,
+        wrong: r#""level":"loud","logger""#,
+        code: "INV-086",
+    },
+    Flaw {
+        session: "stateless-http",
+        carrier: Carrier::Listen,
+        right: r#""params":{"notifications":{"toolsListChanged":true},"#,
+        wrong: r#""params":{"notificationz":{"toolsListChanged":true},"#,
+        code: "INV-086",
+    },
+    Flaw {
+        session: "handshake-http",
+        carrier: Carrier::Post,
+        right: r#""clientInfo":{"#,
+        wrong: r#""clientInfz":{"#,
+        code: "INV-085",
+    },
+    Flaw {
+        session: "handshake-sse",
+        carrier: Carrier::LegacyPost,
+        right: r#""clientInfo":{"#,
+        wrong: r#""clientInfz":{"#,
+        code: "INV-085",
+    },
+];
+
+/// What the client of a recording sent.
+fn sent(file: &Path) -> Vec<String> {
+    let text = fs::read(file).unwrap();
+    let events = if file.extension().is_some_and(|one| one == "jsonl") {
+        Tape::read(file).events
+    } else {
+        Document::read(text).unwrap().recording().events
+    };
+    let message = |event: Event| match event.body {
+        EventBody::Message { payload, .. } if event.dir == Direction::ToServer => {
+            Some(String::from_utf8(payload.kept().to_vec()).unwrap())
+        }
+        _ => None,
+    };
+    events.into_iter().filter_map(message).collect()
+}
+
+/// All that a replay of a file says to the client that it recorded.
+fn replayed(file: &Path) -> String {
+    let mut command = tapewright();
+    let command = command.arg("replay").arg(file).stdin(Stdio::piped());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut replay = command.spawn().unwrap();
+    let mut input = replay.stdin.take().unwrap();
+    for message in sent(file) {
+        writeln!(input, "{message}").unwrap();
+    }
+    drop(input);
+    let output = replay.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What came on a carrier in a tape.
+fn came_on(carrier: Carrier, wrong: &str, tape: &Path) -> bool {
+    let tape = Tape::read(tape);
+    tape.events.iter().any(|event| match &event.body {
+        EventBody::Message {
+            payload, origin, ..
+        } => {
+            let text = String::from_utf8_lossy(payload.kept());
+            origin.carrier == carrier && text.contains(wrong)
+        }
+        _ => false,
+    })
+}
+
+#[test]
+fn evidence_of_every_carrier_is_served_by_a_replay() {
+    for flaw in FLAWS {
+        let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire");
+        let text = fs::read_to_string(wire.join(format!("{}.tape.jsonl", flaw.session))).unwrap();
+        let text = text.replacen(flaw.right, flaw.wrong, 1);
+        let folder = folder(&[("s.tape.jsonl", &text)]);
+        let name = format!("{} {:?}", flaw.session, flaw.carrier);
+        let whole = folder.path().join("s.tape.jsonl");
+        assert!(came_on(flaw.carrier, flaw.wrong, &whole), "{name}");
+        let options = ["--select", flaw.code, "--evidence", "proof"];
+        let report = judge(folder.path(), "s.tape.jsonl", &options);
+        let found = findings(&report);
+        let [(_, _, Some(file))] = found.as_slice() else {
+            panic!("{name}: {found:?}")
+        };
+        let file = folder.path().join(file);
+        let kept = fs::read_to_string(&file).unwrap();
+        assert!(kept.len() < text.len(), "{name}: {}", kept.len());
+        // A client is served as it was, and a server's mistake is made again.
+        let said = replayed(&file);
+        let by_client = matches!(flaw.carrier, Carrier::Post | Carrier::LegacyPost);
+        let again = if by_client { "serverInfo" } else { flaw.wrong };
+        assert!(said.contains(again), "{name}: {said}\n{kept}");
+    }
 }

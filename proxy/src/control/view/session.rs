@@ -50,11 +50,11 @@ impl Session {
             EventBody::Gap(gap) => self.gaps += gap.events,
             EventBody::Session(SessionMark::Ended(why)) => self.ended = Some(why.name().to_owned()),
             EventBody::Session(SessionMark::Began(_)) => self.ended = None,
-            EventBody::Exited(Exit::Code(status)) => {
-                self.ended = Some(format!("the server exited with status {status}"));
-            }
-            EventBody::Exited(Exit::Signal(signal)) => {
-                self.ended = Some(format!("signal {signal} ended the server"));
+            EventBody::Exited(exited) => {
+                self.ended = Some(match exited.how {
+                    Exit::Code(status) => format!("the server exited with status {status}"),
+                    Exit::Signal(signal) => format!("signal {signal} ended the server"),
+                });
             }
             _ => {}
         }

@@ -83,8 +83,10 @@ pub(super) fn beside(event: &Event) -> Option<Value> {
             let from = event.dir.sender();
             ("closed", json!({"from": from, "reason": reason.name()}))
         }
-        EventBody::Exited(Exit::Code(code)) => ("exited", json!({"exit_code": code})),
-        EventBody::Exited(Exit::Signal(signal)) => ("exited", json!({"exit_signal": signal})),
+        EventBody::Exited(exited) => match exited.how {
+            Exit::Code(code) => ("exited", json!({"exit_code": code})),
+            Exit::Signal(signal) => ("exited", json!({"exit_signal": signal})),
+        },
         EventBody::Session(SessionMark::Began(how)) => ("session", json!({"began": how})),
         EventBody::Session(SessionMark::Ended(why)) => ("session", json!({"ended": why})),
         EventBody::Signal(name) => ("signal", json!({"signal": shown(name)})),

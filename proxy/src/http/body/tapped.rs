@@ -189,6 +189,23 @@ impl Tapped {
         Some(bytes).filter(|bytes| !bytes.is_empty())
     }
 
+    /// Takes a chunk that came; what is passed on of it, where that is anything.
+    fn data(&mut self, data: Bytes) -> Option<Frame<Bytes>> {
+        let (data, came) = (self.next_event(data), self.inner.came());
+        self.tap.data(&data, came);
+        let edited = self.edited(data);
+        if !self.inner.is_end_stream() {
+            return edited.map(Frame::data);
+        }
+        let rest = self.rest();
+        self.finish(CloseReason::EndOfInput);
+        let both = [edited, rest].into_iter().flatten();
+        let mut frames = both.map(Frame::data);
+        let first = frames.next();
+        self.after = frames.next();
+        first
+    }
+
     /// What an editor still holds at the end of the body.
     fn rest(&mut self) -> Option<Bytes> {
         let (bytes, edit) = self.editor.take()?.finish();
@@ -226,20 +243,9 @@ impl Body for Tapped {
             match ready!(self.poll_next(now, context)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        let (data, came) = (self.next_event(data), self.inner.came());
-                        self.tap.data(&data, came);
-                        let edited = self.edited(data);
-                        if self.inner.is_end_stream() {
-                            let rest = self.rest();
-                            self.finish(CloseReason::EndOfInput);
-                            let both = [edited, rest].into_iter().flatten();
-                            let mut frames = both.map(Frame::data);
-                            let first = frames.next();
-                            self.after = frames.next();
-                            return Poll::Ready(first.map(Ok));
-                        }
-                        if let Some(data) = edited {
-                            return Poll::Ready(Some(Ok(Frame::data(data))));
+                        let frame = self.data(data);
+                        if frame.is_some() || self.done {
+                            return Poll::Ready(frame.map(Ok));
                         }
                     }
                     Err(mut frame) => {

@@ -148,7 +148,8 @@ impl Scene {
         &self,
         exchange: &Exchange,
         event: &Bytes,
-        (fields, message): (&SseEvent, Option<MessageNumber>),
+        fields: &SseEvent,
+        message: Option<MessageNumber>,
     ) -> Option<(Aimed, Carried)> {
         let Some(Payload::Whole(data)) = &fields.data else {
             return None;

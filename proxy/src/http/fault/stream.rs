@@ -160,7 +160,7 @@ impl Stream {
     fn event(&mut self, event: Bytes, fields: &SseEvent, number: Option<MessageNumber>) {
         let scene = &self.stage.scene;
         let calm = scene.is_calm();
-        let met = || scene.met(&self.exchange, &event, (fields, number));
+        let met = || scene.met(&self.exchange, &event, fields, number);
         match (!calm).then(met).flatten() {
             None => self.stage.pass(number, event),
             Some((aimed, _)) if matches!(aimed.act(), Act::Status { .. }) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use tapewright_schemas::event::{
     CloseReason, Direction, EventBody, Fields, Head, RequestHead, ResponseHead,
 };
@@ -19,7 +20,7 @@ use crate::http::body::Outbound;
 use crate::http::fields::version_of;
 use crate::http::gateway::{Gateway, Ours, note_ours, peer};
 use crate::http::listen::{Client, Kept, Phase};
-use crate::http::origin::{OriginUrl, Scheme};
+use crate::http::origin::{Origin, OriginUrl, Scheme};
 use crate::http::sessions::LANE;
 use crate::http::tap::Log;
 
@@ -65,43 +66,79 @@ impl Forward {
         }
         let log = gateway.log(Some(LANE));
         note_connect(&log, client, &url, request.version());
-        let limit = self.settings.connect_timeout;
-        let server = tokio::time::timeout(limit, self.settings.tcp(&url.host, url.port));
-        let server = match server.await {
-            Ok(Ok(server)) => server,
-            failed => {
-                let ours = unreached(failed.ok().and_then(Result::err).as_ref(), &url);
+        let server = match self.reach(&url).await {
+            Ok(server) => server,
+            Err(ours) => {
                 note_ours(&log, &ours);
                 return ours.response();
             }
         };
-        // It only makes the tunnel slower where it fails.
-        drop(server.set_nodelay(true));
         note_connected(&log);
-        let mut phase = gateway.phase.clone();
-        let tasks = gateway.tasks.clone();
-        let gateway = Arc::clone(gateway);
-        tasks.spawn(async move {
-            let Ok(stream) = upgrade.await else { return };
-            let mut tunnel = Tunnel::new(stream);
-            let is_http = tokio::select! {
-                is_http = tunnel.is_plain_http() => is_http,
-                // The server speaks first.
-                _ = server.readable() => false,
-            };
-            if is_http {
-                drop(server);
-                intercept::serve(gateway, (client, kept), plain, tunnel.into_stream(), false).await;
-                close(&log, CloseReason::EndOfInput);
-                return;
-            }
-            tokio::select! {
-                () = pass(tunnel, server, &log) => {}
-                _ = phase.wait_for(|phase| *phase == Phase::Stopping) => close(&log, CloseReason::Failed),
-            }
-            drop(kept);
-        });
+        let opened = Opened {
+            gateway: Arc::clone(gateway),
+            client,
+            kept,
+            plain,
+            log,
+        };
+        gateway.tasks.spawn(opened.run(upgrade, server));
         Response::new(Outbound::empty())
+    }
+
+    /// A connection to the server of a tunnel.
+    async fn reach(&self, url: &OriginUrl) -> Result<TcpStream, Ours> {
+        let limit = self.settings.connect_timeout;
+        let server = tokio::time::timeout(limit, self.settings.tcp(&url.host, url.port));
+        match server.await {
+            Ok(Ok(server)) => {
+                // It only makes the tunnel slower where it fails.
+                drop(server.set_nodelay(true));
+                Ok(server)
+            }
+            failed => Err(unreached(failed.ok().and_then(Result::err).as_ref(), url)),
+        }
+    }
+}
+
+/// A tunnel whose server is connected.
+struct Opened {
+    gateway: Arc<Gateway>,
+    client: Client,
+    kept: Kept,
+    // The same server without TLS, for a client that speaks HTTP through the tunnel.
+    plain: Arc<Origin>,
+    log: Log,
+}
+
+impl Opened {
+    /// Carries the tunnel until both sides are done, or we are to stop.
+    async fn run(self, upgrade: OnUpgrade, server: TcpStream) {
+        let Self {
+            gateway,
+            client,
+            kept,
+            plain,
+            log,
+        } = self;
+        let mut phase = gateway.phase.clone();
+        let Ok(stream) = upgrade.await else { return };
+        let mut tunnel = Tunnel::new(stream);
+        let is_http = tokio::select! {
+            is_http = tunnel.is_plain_http() => is_http,
+            // The server speaks first.
+            _ = server.readable() => false,
+        };
+        if is_http {
+            drop(server);
+            intercept::serve(gateway, (client, kept), plain, tunnel.into_stream(), false).await;
+            close(&log, CloseReason::EndOfInput);
+            return;
+        }
+        tokio::select! {
+            () = pass(tunnel, server, &log) => {}
+            _ = phase.wait_for(|phase| *phase == Phase::Stopping) => close(&log, CloseReason::Failed),
+        }
+        drop(kept);
     }
 }
 

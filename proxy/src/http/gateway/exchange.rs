@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_schemas::event::{
     Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, Peer,
@@ -30,6 +30,19 @@ use crate::http::metrics::InFlight;
 use crate::http::origin::{Answer, Origin, Scheme, SendError};
 use crate::http::sessions::{LANE, Place, SESSION_ID};
 use crate::http::tap::{Log, Tap};
+
+/// An exchange whose request is about to go on.
+struct Begun {
+    exchange: Arc<Exchange>,
+    log: Arc<Log>,
+    waiting: Waiting,
+    method: Method,
+    // The number of the client's connection.
+    connection: u64,
+    arrived: Offset,
+    // For how long a fault held the request.
+    held: Offset,
+}
 
 /// Where one request goes.
 pub(crate) struct Goal {
@@ -129,11 +142,40 @@ impl Gateway {
             body = passed;
             held = self.clock.now().since(since);
         }
-        let session_id = parts.headers.get(SESSION_ID).cloned();
-        let resumes = parts.headers.contains_key("last-event-id");
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
         }
+        let begun = Begun {
+            exchange,
+            log,
+            waiting,
+            method,
+            connection,
+            arrived,
+            held,
+        };
+        self.pass_on(begun, parts, body, goal).await
+    }
+
+    /// Sends a request to its server, and the response back.
+    async fn pass_on(
+        self: &Arc<Self>,
+        begun: Begun,
+        mut parts: http::request::Parts,
+        body: Outbound,
+        goal: Goal,
+    ) -> Response<Outbound> {
+        let Begun {
+            exchange,
+            log,
+            waiting,
+            method,
+            connection,
+            arrived,
+            held,
+        } = begun;
+        let session_id = parts.headers.get(SESSION_ID).cloned();
+        let resumes = parts.headers.contains_key("last-event-id");
         let is_metadata = goal.ours.is_some() && self.asks_for_metadata(&parts, &log);
         if !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);

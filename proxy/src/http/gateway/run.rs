@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
@@ -137,13 +138,8 @@ async fn serve(
     let address = listener.address()?;
     let drain = settings.drain;
     let (phase, phases) = watch::channel(Phase::Serving);
-    let gateway = Gateway::new(
-        settings,
-        address,
-        Arc::clone(recorder),
-        clock,
-        phases.clone(),
-    );
+    let told = Arc::clone(recorder);
+    let gateway = Gateway::new(settings, address, told, clock, phases.clone());
     let gateway = Arc::new(gateway);
     let figures_address = figures.as_ref().map(Listener::address).transpose()?;
     listening(&listener.reached()?, figures_address);
@@ -156,11 +152,25 @@ async fn serve(
         }
     };
     let ticks = tick(Arc::clone(recorder), clock, phases.clone());
-    let mut served = std::pin::pin!(async {
+    let served = std::pin::pin!(async {
         tokio::join!(served, figures, ticks);
         gateway.tasks.close();
         gateway.tasks.wait().await;
     });
+    let signal = until_ended(served, &mut signals, &phase, drain).await;
+    Ok(Outcome {
+        signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
+    })
+}
+
+/// Serves until a signal comes, and then for as long as what is under way may take; the
+/// signal.
+async fn until_ended(
+    mut served: Pin<&mut impl Future<Output = ()>>,
+    signals: &mut mpsc::Receiver<i32>,
+    phase: &watch::Sender<Phase>,
+    drain: Duration,
+) -> Option<i32> {
     let signal = tokio::select! {
         signal = signals.recv() => signal,
         () = &mut served => None,
@@ -181,9 +191,7 @@ async fn serve(
             served.await;
         }
     }
-    Ok(Outcome {
-        signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
-    })
+    signal
 }
 
 /// Tells the recorder the time, so that it can finish the files of silent sessions, and

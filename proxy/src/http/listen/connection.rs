@@ -111,46 +111,81 @@ impl<H: Handler> Served<H> {
         let mut served = pin!(served);
         // HTTP/1.1 limits the time of each head itself.
         let mut begin = pin!(tokio::time::sleep(limits.head_time));
-        let mut waiting = speaks == Speaks::Http2;
-        let mut told = false;
         let mut grace = pin!(tokio::time::sleep(limits.head_time));
-        let mut leaves = false;
+        let mut course = Course {
+            asked,
+            waits: speaks == Speaks::Http2,
+            told: false,
+            leaves: false,
+        };
         loop {
-            tokio::select! {
-                () = begin.as_mut(), if waiting => {
-                    waiting = false;
-                    if !asked.load(Ordering::Relaxed) {
-                        return;
-                    }
-                }
+            let next = tokio::select! {
+                () = begin.as_mut(), if course.waits => course.has_begun(),
                 // Somebody else wants the place. A request that has come meanwhile is served.
                 () = seat.asked() => {
-                    leaves = true;
+                    course.leaves = true;
                     grace.as_mut().reset(runtime_now() + GRACE);
-                    served.as_mut().graceful_shutdown();
+                    Next::Shut
                 }
-                () = grace.as_mut(), if leaves => {
-                    leaves = false;
-                    if seat.is_idle() {
-                        return;
-                    }
+                () = grace.as_mut(), if course.leaves => {
+                    course.leaves = false;
+                    if seat.is_idle() { Next::End } else { Next::GoOn }
                 }
                 // How a connection failed is in the events of its exchanges.
-                _ = served.as_mut() => return,
+                _ = served.as_mut() => Next::End,
                 changed = phase.changed() => {
                     let now = if changed.is_ok() { *phase.borrow() } else { Phase::Stopping };
-                    match now {
-                        // Nothing is under way, and nobody has to be asked.
-                        Phase::Draining if !asked.load(Ordering::Relaxed) => return,
-                        Phase::Draining if !told => {
-                            told = true;
-                            served.as_mut().graceful_shutdown();
-                        }
-                        Phase::Serving | Phase::Draining => {}
-                        Phase::Stopping => return,
-                    }
+                    course.enters(now)
                 }
+            };
+            match next {
+                Next::GoOn => {}
+                Next::Shut => served.as_mut().graceful_shutdown(),
+                Next::End => return,
             }
+        }
+    }
+}
+
+/// How far a connection has come.
+struct Course {
+    // Whether a request has come.
+    asked: Arc<AtomicBool>,
+    // Whether the time for the first request runs.
+    waits: bool,
+    // Whether its client was told that we shut down.
+    told: bool,
+    // Whether it is to leave its place to another.
+    leaves: bool,
+}
+
+/// What becomes of a connection now.
+enum Next {
+    GoOn,
+    /// What is under way is the last.
+    Shut,
+    End,
+}
+
+impl Course {
+    /// The time for the first request is over.
+    fn has_begun(&mut self) -> Next {
+        self.waits = false;
+        if self.asked.load(Ordering::Relaxed) {
+            Next::GoOn
+        } else {
+            Next::End
+        }
+    }
+
+    /// The whole server is in another phase.
+    fn enters(&mut self, phase: Phase) -> Next {
+        match phase {
+            // Nothing is under way, and nobody has to be asked.
+            Phase::Draining if !self.asked.load(Ordering::Relaxed) => Next::End,
+            Phase::Draining if !std::mem::replace(&mut self.told, true) => Next::Shut,
+            Phase::Serving | Phase::Draining => Next::GoOn,
+            Phase::Stopping => Next::End,
         }
     }
 }

@@ -18,6 +18,11 @@ use super::*;
 use crate::clock::Clock;
 use crate::record::{Over, Recorder, WhenFull};
 
+#[path = "../../../../tests/support/eventually.rs"]
+#[expect(clippy::disallowed_methods, reason = "a test waits for another thread")]
+mod eventually;
+use eventually::eventually;
+
 const SECOND: u64 = 1_000_000;
 
 fn settings(target: Target, durability: Durability) -> Settings {
@@ -291,12 +296,7 @@ fn a_session_is_finished_while_others_go_on() {
     recorder.record(|| events.pop());
     recorder.tick(Offset(100 * SECOND));
     let cassette = file(place.path(), "s1.json");
-    for _ in 0..60_000 {
-        if cassette.exists() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    assert!(eventually(Duration::from_secs(60), || cassette.exists()));
     assert_eq!(ids(&json(&cassette)), [1]);
     assert!(recorder.finish().is_whole());
 }

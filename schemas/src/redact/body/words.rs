@@ -1,7 +1,7 @@
 //! Where the secret values of the environment mean nothing: in the words of the protocol.
 
 use super::{Frame, Walk};
-use crate::redact::forms::Place;
+use crate::redact::forms::Within;
 use crate::redact::names::{Area, Name};
 
 impl Area {
@@ -20,7 +20,7 @@ impl Walk<'_, '_, '_> {
     /// What a value under `name` is to the secret values of the environment. What stands in a
     /// string is no message, whatever its names are.
     #[inline]
-    pub(super) fn place(&self, name: Name) -> Place {
+    pub(super) fn place(&self, name: Name) -> Within {
         if !self.rules.has_values {
             return self.finder.place;
         }
@@ -30,15 +30,15 @@ impl Walk<'_, '_, '_> {
             .get(self.base..)
             .and_then(<[Frame]>::last);
         match (parent.map_or(Area::Same, |parent| parent.area), name.area) {
-            (Area::Schema | Area::Word, _) => Place::Word,
-            (Area::Same, Area::Word) if self.depth == 0 => Place::Word,
+            (Area::Schema | Area::Word, _) => Within::Word,
+            (Area::Same, Area::Word) if self.depth == 0 => Within::Word,
             _ => self.finder.place,
         }
     }
 
     /// The kind of a number that is a secret value of the environment.
     pub(super) fn configured(&self, number: &[u8], name: Name) -> Option<&'static str> {
-        let known = self.rules.is_number(number) && self.place(name) == Place::Value;
+        let known = self.rules.is_number(number) && self.place(name) == Within::Value;
         known.then_some("env")
     }
 }

@@ -10,7 +10,8 @@ use std::ops::Range;
 use foldhash::quality::RandomState;
 
 use super::Secret;
-use crate::redact::forms::{Form, Place};
+use crate::redact::forms::{Form, Within};
+use crate::slices::Part as _;
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -46,7 +47,7 @@ impl Index {
         }
         let text = self.texts.len();
         for offset in start..start + STEP {
-            let Some(group) = group(bytes.get(offset..).unwrap_or_default()) else {
+            let Some(group) = group(bytes.part(offset..)) else {
                 return;
             };
             let (word, bit) = place(group);
@@ -67,7 +68,7 @@ impl Index {
     pub(super) fn find(
         &self,
         text: &[u8],
-        place: Place,
+        place: Within,
         mut found: impl FnMut(Range<usize>, Secret),
     ) {
         self.probe(text, |at, group| {
@@ -107,7 +108,7 @@ impl Index {
         text: &[u8],
         at: usize,
         spot: Spot,
-        place: Place,
+        place: Within,
     ) -> Option<(Range<usize>, Secret)> {
         let known = self.texts.get(spot.text)?;
         let start = at.checked_sub(spot.offset)?;
@@ -121,7 +122,7 @@ impl Index {
     /// Where the groups of a text begin under which the fewest others are filed.
     fn rarest(&self, bytes: &[u8]) -> Option<usize> {
         let crowd = |at: usize| {
-            let group = group(bytes.get(at..).unwrap_or_default());
+            let group = group(bytes.part(at..));
             let spots = group.and_then(|group| self.groups.get(&group));
             spots.map_or(0, Vec::len)
         };
@@ -174,7 +175,7 @@ mod tests {
 
     fn found(index: &Index, text: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        index.find(text, Place::Value, |span, _| found.push(span));
+        index.find(text, Within::Value, |span, _| found.push(span));
         found.sort_by_key(|span| (span.start, span.end));
         found.dedup();
         found

@@ -16,7 +16,7 @@ use std::ops::Range;
 use foldhash::quality::RandomState;
 
 use super::common::Reach;
-use super::forms::{Form, Place, anywhere};
+use super::forms::{Form, Within, anywhere};
 use index::Index;
 
 /// What a learned value is called, and the mark of its placeholder.
@@ -104,7 +104,7 @@ impl Learned {
 
     /// Calls `found` for every place where a learned value stands, in any of its forms.
     #[inline]
-    pub(super) fn find(&self, text: &[u8], place: Place, found: impl FnMut(Range<usize>, Secret)) {
+    pub(super) fn find(&self, text: &[u8], place: Within, found: impl FnMut(Range<usize>, Secret)) {
         if !self.values.is_empty() {
             self.index.find(text, place, found);
         }
@@ -183,7 +183,7 @@ mod tests {
 
     fn hits(learned: &Learned, text: &str) -> Vec<String> {
         let mut hits = Vec::new();
-        learned.find(text.as_bytes(), Place::Value, |span, _| {
+        learned.find(text.as_bytes(), Within::Value, |span, _| {
             hits.push(text.get(span).unwrap().to_owned());
         });
         hits

@@ -14,6 +14,7 @@ use super::extent::{LENIENT, base64, signed, url64};
 use super::finder::starts_token;
 use crate::envelope::for_each_message;
 use crate::json;
+use crate::slices::Part as _;
 
 /// `eyJ…` that is no JWT with three parts: an encrypted one of five (RFC 7516), or JSON in base64
 /// in which a member with a secret name stands.
@@ -23,7 +24,7 @@ pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
     }
     let rest = text.get(start..)?;
     let run = |at: usize, alphabet: fn(u8) -> bool| {
-        let part = rest.get(at..).unwrap_or_default();
+        let part = rest.part(at..);
         part.iter()
             .take(LONGEST)
             .take_while(|byte| alphabet(**byte))
@@ -56,7 +57,7 @@ fn base64_at(text: &[u8], start: usize) -> Option<(Vec<u8>, usize)> {
     let rest = text.get(start..)?;
     let plain = |byte: &&u8| **byte != b'=' && base64(**byte);
     let unpadded = rest.iter().take(LONGEST).take_while(plain).count();
-    let padding = rest.get(unpadded..).unwrap_or_default().iter();
+    let padding = rest.part(unpadded..).iter();
     let padding = padding.take(2).take_while(|byte| **byte == b'=').count();
     let body = rest.get(..unpadded + padding)?;
     work::read(body.len());

@@ -11,6 +11,7 @@ use memchr::memmem;
 use super::super::work;
 use super::encoded::encoded;
 use super::finder::starts_token;
+use crate::slices::Part as _;
 
 pub(super) fn alnum(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
@@ -218,7 +219,7 @@ pub(super) fn sendgrid(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
         return None;
     }
     let part = |at: usize| {
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = text.part(at..);
         rest.iter()
             .take(128)
             .take_while(|byte| url64(**byte))
@@ -226,10 +227,13 @@ pub(super) fn sendgrid(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
     };
     let first = part(prefix.end);
     let dot = prefix.end + first;
+    if text.get(dot) != Some(&b'.') {
+        return None;
+    }
     let second = part(dot + 1);
-    let token = text.get(prefix.end..dot + 1 + second)?;
-    let fits = first >= 8 && second >= 8 && text.get(dot) == Some(&b'.') && digit(token);
-    fits.then_some(prefix.start..dot + 1 + second)
+    let end = dot + 1 + second;
+    let fits = first >= 8 && second >= 8 && digit(text.part(prefix.end..end));
+    fits.then_some(prefix.start..end)
 }
 
 /// `sig=` of a query: only the value.

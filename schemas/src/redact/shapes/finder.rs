@@ -9,6 +9,7 @@ use super::super::work;
 use super::marks::{self, Marks};
 use super::table::shapes;
 use super::{Body, Extent, Shape};
+use crate::slices::Part as _;
 
 /// Finds tokens of every shape.
 #[derive(Debug)]
@@ -233,7 +234,7 @@ const SHORTEST_ANCHOR: usize = 3;
 /// The letter of an escape that was not decoded, as in `\nghp_…` or `%3Dghp_…`, is no
 /// part of a word.
 pub(super) fn starts_token(text: &[u8], at: usize, loose: bool) -> bool {
-    let before = text.get(at.saturating_sub(6)..at).unwrap_or_default();
+    let before = text.part(at.saturating_sub(6)..at);
     match before {
         [] | [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
         [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,

@@ -7,6 +7,7 @@ use memchr::{memchr, memmem};
 use super::super::work;
 use super::extent::digit;
 use super::finder::starts_token;
+use crate::slices::Part as _;
 
 /// The password after `curl … -u user:`, `-uuser:` or `--user=user:`; the user stays.
 pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
@@ -91,7 +92,7 @@ fn argument(text: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// How often a byte stands at `at` in a row.
 fn run_of(text: &[u8], at: usize, byte: u8) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.part(at..);
     rest.iter().take(8).take_while(|one| **one == byte).count()
 }
 

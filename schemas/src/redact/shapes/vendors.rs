@@ -6,10 +6,11 @@ use memchr::{memchr_iter, memmem};
 
 use super::extent::{alnum, base64, digit, dotted, hex, mixed, upper, url64};
 use super::finder::starts_token;
+use crate::slices::Part as _;
 
 /// How many bytes of an alphabet stand at `at`, up to one more than `most`.
 fn run(text: &[u8], at: usize, alphabet: fn(u8) -> bool, most: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.part(at..);
     let fits = |byte: &&u8| alphabet(**byte);
     rest.iter().take(most + 1).take_while(fits).count()
 }

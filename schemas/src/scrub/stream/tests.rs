@@ -45,9 +45,9 @@ fn redactor() -> Redactor {
     Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
 }
 
-type Scrubbed = (String, Vec<Place>, Vec<(String, u64)>);
+type Scrubbed = (String, Vec<FoundSecret>, Vec<(String, u64)>);
 
-fn told(text: Vec<u8>, places: Vec<Place>, redactor: &Redactor) -> Scrubbed {
+fn told(text: Vec<u8>, places: Vec<FoundSecret>, redactor: &Redactor) -> Scrubbed {
     let counts = redactor.counts().clone().into_iter().collect();
     (String::from_utf8(text).unwrap(), places, counts)
 }
@@ -61,7 +61,7 @@ fn whole(text: &[u8]) -> Scrubbed {
     told(new.into_owned(), places, &second)
 }
 
-fn both(redactor: &mut Redactor, text: &[u8]) -> (Vec<u8>, Vec<Place>) {
+fn both(redactor: &mut Redactor, text: &[u8]) -> (Vec<u8>, Vec<FoundSecret>) {
     let (mut between, mut new, mut places) = (Vec::new(), Vec::new(), Vec::new());
     let mut place = |place| places.push(place);
     let mut write = |text: &[u8], _| between.write_all(text);

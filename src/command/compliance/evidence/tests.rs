@@ -115,38 +115,72 @@ fn all_failures(path: &Path) -> BTreeSet<(Code, Side, String)> {
     failures(&verdicts).into_iter().map(told).collect()
 }
 
-/// What is wrong with the evidence of a mutant: it shows its finding, nothing that the mutant
-/// does not have, and can be replayed.
-fn flaw(folder: &Path, number: usize, plan: &Plan) -> Option<String> {
-    let whole = folder.join(format!("{number}.tape.jsonl"));
-    fs::write(&whole, plan.mutant().tape()).expect("a file");
+/// What is wrong with the evidence of a rule on a tape: each of its findings has a file, which
+/// shows it, nothing that the tape does not show, and can be replayed. `None` where it finds
+/// nothing.
+fn flaw(folder: &Path, rule: Code, tape: &[u8]) -> Option<Result<(), String>> {
+    fs::create_dir(folder).expect("a new folder");
+    let whole = folder.join("whole.tape.jsonl");
+    fs::write(&whole, tape).expect("a file");
     let known = all_failures(&whole);
-    let rule = table::find(plan.rule).expect("a rule");
-    let mut verdicts = judged(&whole, rule);
-    write(&folder.join(number.to_string()), &mut verdicts).expect("evidence");
-    let files: Vec<_> = super::files(&verdicts).collect();
-    if files.len() != failures(&verdicts).len() {
-        return Some(format!("{}: {} files", plan.rule, files.len()));
+    let mut verdicts = judged(&whole, table::find(rule).expect("a rule"));
+    let found = failures(&verdicts).len();
+    if found == 0 {
+        return None;
     }
-    files.iter().find_map(|file| {
+    write(&folder.join("proof"), &mut verdicts).expect("evidence");
+    let files: Vec<_> = super::files(&verdicts).collect();
+    if files.len() != found {
+        return Some(Err(format!("{rule}: {} of {found} files", files.len())));
+    }
+    let flawed = files.iter().find_map(|file| {
         let shown = all_failures(file);
         let extra: Vec<_> = shown.difference(&known).collect();
-        let there = shown.iter().any(|(code, ..)| *code == plan.rule);
+        let there = shown.iter().any(|(code, ..)| *code == rule);
         let replays = Script::load(fs::read(file).expect("a file")).is_ok();
         let clean = there && extra.is_empty() && replays;
-        (!clean).then(|| format!("{}: {there} {replays} {extra:?}", plan.rule))
-    })
+        (!clean).then(|| format!("{rule}: {there} {replays} {extra:?}"))
+    });
+    Some(flawed.map_or(Ok(()), Err))
+}
+
+/// The first mutant of each rule.
+fn mutants() -> Vec<Plan> {
+    let mut done = BTreeSet::new();
+    let mut plans = plan::all();
+    plans.retain(|plan| done.insert(plan.rule));
+    plans
 }
 
 #[test]
 fn the_evidence_of_every_mutant_is_clean_and_replays() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut done = BTreeSet::new();
-    let plans = plan::all();
-    let first = plans.iter().filter(|plan| done.insert(plan.rule));
-    let flaws: Vec<_> = first
-        .enumerate()
-        .filter_map(|(number, plan)| flaw(folder.path(), number, plan))
-        .collect();
+    let mut flaws = Vec::new();
+    for (number, plan) in mutants().iter().enumerate() {
+        let folder = folder.path().join(number.to_string());
+        match flaw(&folder, plan.rule, &plan.mutant().tape()) {
+            None => flaws.push(format!("{}: no finding", plan.rule)),
+            Some(looked) => flaws.extend(looked.err()),
+        }
+    }
     assert!(flaws.is_empty(), "{flaws:#?}");
+}
+
+#[test]
+fn a_tape_whose_numbers_jump_gets_evidence_as_clean() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut tried, mut flaws) = (0, Vec::new());
+    for (number, plan) in mutants().iter().enumerate() {
+        let mut mutant = plan.mutant();
+        mutant.lose(mutant.len() / 2);
+        let folder = folder.path().join(number.to_string());
+        // What hangs on the lost event is inconclusive.
+        let Some(looked) = flaw(&folder, plan.rule, &mutant.tape()) else {
+            continue;
+        };
+        tried += 1;
+        flaws.extend(looked.err());
+    }
+    assert!(flaws.is_empty(), "{flaws:#?}");
+    assert!(tried > 30, "{tried}");
 }

@@ -13,7 +13,7 @@ use tapewright_schemas::capture::{Capture, Exchange, Session};
 use tapewright_schemas::cassette;
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{Direction, Event, EventBody, Payload, Sink as _};
+use tapewright_schemas::event::{Direction, Event, EventBody, Gap, Payload, Sink as _};
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Header, Reader};
@@ -86,7 +86,19 @@ impl Source {
             _ => None,
         };
         let mut events = Vec::new();
+        let is_tape = recording.kind() == FileKind::Tape;
+        let continues = !recording.header().continues.is_empty();
+        let mut last = None;
         let frame = recording.events(|event| {
+            // The parts get numbers of their own: what these leave out is said in its place.
+            let before = last.replace(event.seq);
+            let missing = match before {
+                None if continues => 0,
+                before => event.seq.saturating_sub(before.unwrap_or_default() + 1),
+            };
+            if is_tape && missing > 0 {
+                events.push(lost(event, missing));
+            }
             if !matches!(event.body, EventBody::Finding(_)) {
                 events.push(event.clone());
             }
@@ -160,6 +172,17 @@ impl Source {
             .map(|(part, _)| part)
             .collect()
     }
+}
+
+/// So many events are missing before this one.
+fn lost(before: &Event, events: u64) -> Event {
+    let gap = Gap {
+        events,
+        ..Gap::default()
+    };
+    let mut lost = Event::new(before.at, before.dir, EventBody::Gap(gap));
+    lost.seq = before.seq.saturating_sub(1);
+    lost
 }
 
 /// Requests with their responses, HTTP exchanges, and every other event alone.

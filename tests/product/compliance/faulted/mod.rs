@@ -228,8 +228,6 @@ fn meeting(kind: &Kind) -> Vec<String> {
             "drop tool=search".to_owned(),
             "drop tool=search on=request".to_owned(),
         ],
-        // As large as it needs to be, so that no rule about time has a say.
-        "oversize" => vec!["oversize tool=search bytes=200000".to_owned()],
         _ => vec![kind.example.replace(" nth=3", "")],
     }
 }
@@ -283,4 +281,45 @@ fn no_kind_of_fault_is_blamed_on_a_peer() {
     });
     let problems = problems.into_inner().unwrap();
     assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn a_delayed_answer_on_another_conduit_is_over_when_it_was_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let cell = Cell {
+        fault: "slow tool=search nth=1 delay_ms=3600000".to_owned(),
+        way: Way::Legacy,
+        course: Course::Removed,
+    };
+    let client = cell.start(folder.path());
+    let tape = play(folder.path(), client, cell.course);
+    let (mut asked, mut answered) = (None, None);
+    for event in &tape.events {
+        let says = |text: &str| match &event.body {
+            EventBody::Message { payload, .. } => {
+                String::from_utf8_lossy(payload.kept()).contains(text)
+            }
+            _ => false,
+        };
+        if says("\"id\":2,\"method\"") {
+            asked = Some(event.conduit);
+        } else if says("\"id\":2,\"result\"") {
+            answered = Some(event.conduit);
+        }
+    }
+    assert!(asked.is_some() && answered.is_some() && asked != answered);
+    let tape = folder.path().join("run.tape.jsonl");
+    let inspected = |options: &[&str]| {
+        let mut command = tapewright();
+        let done = command.arg("inspect").arg(&tape).args(options).output();
+        String::from_utf8(done.unwrap().stdout).unwrap()
+    };
+    let words = inspected(&[]);
+    let mut lines = words.lines();
+    let told = lines.find(|line| line.contains("passed on after"));
+    let told = told.unwrap_or_else(|| panic!("{words}"));
+    assert!(told.ends_with(", since the fault was removed"), "{told}");
+    let report: serde_json::Value = serde_json::from_str(&inspected(&["--json"])).unwrap();
+    assert_eq!(report["hangs_count"], 0, "{report:#}");
+    assert_eq!(report["unanswered_count"], 0, "{report:#}");
 }

@@ -1,0 +1,65 @@
+//! Which servers of a suite work together.
+
+use std::collections::HashSet;
+
+use crate::suite::plan::Plan;
+
+/// Servers that work together, and their cases by number.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    pub(super) servers: Vec<String>,
+    pub(super) cases: Vec<usize>,
+}
+
+/// The groups of the chosen cases, each case in one of them. Cases that need no server
+/// make a group of their own.
+pub(super) fn groups(plan: &Plan, chosen: &[usize]) -> Vec<Group> {
+    let cases = || {
+        chosen
+            .iter()
+            .filter_map(|number| Some((*number, plan.cases.get(*number)?)))
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    // A suite has few servers and many cases: the servers are put together first.
+    let mut seen: HashSet<Vec<&str>> = HashSet::new();
+    for (_, case) in cases() {
+        let needed = case.servers();
+        if !seen.insert(needed.clone()) {
+            continue;
+        }
+        let alone = |group: &Group| needed.is_empty() && group.servers.is_empty();
+        let shares = |group: &Group| needed.iter().any(|name| group.has(name));
+        let (mut same, mut others): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|group| alone(group) || shares(group));
+        let mut joined = Group::default();
+        for group in &mut same {
+            joined.servers.append(&mut group.servers);
+        }
+        for name in &needed {
+            if !joined.has(name) {
+                joined.servers.push((*name).to_owned());
+            }
+        }
+        others.push(joined);
+        groups = others;
+    }
+    for (number, case) in cases() {
+        let needed = case.servers();
+        let of = |group: &&mut Group| match needed.first() {
+            Some(name) => group.has(name),
+            None => group.servers.is_empty(),
+        };
+        if let Some(group) = groups.iter_mut().find(of) {
+            group.cases.push(number);
+        }
+    }
+    groups.sort_by_key(|group| group.cases.first().copied());
+    groups
+}
+
+impl Group {
+    fn has(&self, server: &str) -> bool {
+        self.servers.iter().any(|one| one == server)
+    }
+}
