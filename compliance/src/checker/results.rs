@@ -3,7 +3,9 @@
 use tapewright_schemas::event::SessionKey;
 
 use super::selection::Selection;
+use crate::carrier::Carriers;
 use crate::code::Code;
+use crate::facts::{Keeps, Transport};
 use crate::finding::{Doubt, Doubts, Finding, Side, Status};
 use crate::invariant::Kept;
 use crate::session::Session;
@@ -69,13 +71,25 @@ impl Results {
 
     /// Doubts what a session's file cannot show: wholly, or as far as nothing was seen.
     pub(super) fn lack(&mut self, selection: &Selection, session: &Session) {
-        if session.facts.keeps.all_that_was_said() {
+        let facts = session.facts;
+        if facts.keeps == Keeps::Everything {
             return;
         }
         let revisions = session.closing_revisions();
         for (index, rule) in selection.each() {
             let idle = self.tallies.get(index).is_none_or(|one| one.exercised == 0);
-            let lacks = match rule.kept(session.facts.transport) {
+            let kept = if facts.keeps == Keeps::Conversation {
+                // A cassette does not tell of the process behind its lines.
+                let is_of_process = rule.carriers == Carriers::LINE;
+                if is_of_process && facts.transport != Transport::Http {
+                    Kept::Partly
+                } else {
+                    Kept::Whole
+                }
+            } else {
+                rule.kept(facts.transport)
+            };
+            let lacks = match kept {
                 Kept::Whole => false,
                 Kept::Partly => idle,
                 Kept::Nothing => true,

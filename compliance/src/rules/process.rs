@@ -6,7 +6,6 @@ use tapewright_schemas::json::{Invalid, Scanner};
 use tapewright_schemas::patience;
 
 use super::prelude::*;
-use crate::facts::{Keeps, Transport};
 use crate::session::is_ended_by_signal;
 
 pub(crate) static EXITS: Invariant = Invariant {
@@ -39,10 +38,6 @@ pub(crate) static EXITS: Invariant = Invariant {
 
 fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     let session = closing.session;
-    let facts = session.facts;
-    if facts.keeps == Keeps::Conversation && facts.transport != Transport::Http {
-        return out.doubt(Doubt::NotKept);
-    }
     let Some((closed, CloseReason::EndOfInput)) = session.closing(Direction::ToServer) else {
         return;
     };
