@@ -2,6 +2,7 @@
 
 mod cli;
 mod command;
+mod corpus;
 mod exit;
 mod files;
 mod here;

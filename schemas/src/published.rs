@@ -59,6 +59,11 @@ pub const ALL: &[Published] = &[
         include_str!("../json/report.schema.json"),
     ),
     schema(
+        "compliance-report",
+        "what `compliance run --format json` prints",
+        include_str!("../json/compliance-report.schema.json"),
+    ),
+    schema(
         "log-line",
         "one line of `--log` as JSON",
         include_str!("../json/log-line.schema.json"),

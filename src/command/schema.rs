@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 /// Prints one schema, or the list.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let Some(name) = &arguments.name else {
-        let line = |schema: &Published| format!("{:<10} {}\n", schema.name, schema.what);
+        let line = |schema: &Published| format!("{:<17} {}\n", schema.name, schema.what);
         report::out(&published::ALL.iter().map(line).collect::<String>())?;
         return Ok(Exit::Pass);
     };

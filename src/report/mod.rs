@@ -10,6 +10,7 @@ use crate::exit::Exit;
 pub(crate) mod body;
 pub(crate) mod compliance;
 pub(crate) mod corpora;
+pub(crate) mod corpus;
 pub(crate) mod diff;
 mod effect;
 pub(crate) mod explain;

@@ -12,6 +12,7 @@ use std::thread;
 #[path = "../support/stream.rs"]
 mod stream;
 
+mod corpus_server;
 mod rmcp_server;
 mod suite_server;
 
@@ -22,6 +23,7 @@ fn main() {
         ["law"] => law(),
         ["answer", log] => answer(log),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
+        ["corpus", broken @ ..] => corpus_server::serve(broken),
         ["rmcp"] => rmcp_server::serve(),
         ["suite"] => suite_server::serve(),
         ["slow-answers", millis] => slow_answers(millis.parse().expect("milliseconds")),

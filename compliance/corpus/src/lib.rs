@@ -2,17 +2,32 @@
 //!
 //! The package is pure. What a rule says is read by `tapewright-config` ([`rule`]); who asks a server and who reads a
 //! recording give observations, which are judged here by the same code.
+//!
+//! ```text
+//! corpus, registry ──▶ Plan ─┬─ live: a question per assertion ──▶ Observation ─┬─ judge ──▶ Tally ──▶ outcomes ──▶ score
+//!                            └─ Recorded: a fold over events ─────▶ Observation ─┘
+//! ```
 
 pub mod changes;
 pub mod diff;
 mod embedded;
 pub mod gate;
+pub mod judge;
+pub mod known;
 pub mod migrate;
 pub mod migration;
 pub mod missing_resource;
+pub mod observation;
 pub mod official;
 pub mod page;
+pub mod placeholder;
+pub mod plan;
+pub mod recorded;
 pub mod registry;
+pub mod revision;
+mod schema;
+pub mod score;
+pub mod verdict;
 pub mod version;
 
 pub use diff::{VersionDiff, diff_versions};

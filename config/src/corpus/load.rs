@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::baseline::{self, Baseline};
 use super::rule::{CorpusFile, Registry};
 use super::{registry, rules};
 use crate::issue::{Code, Issue, Issues, Severity};
@@ -54,6 +55,15 @@ pub fn load_registry(path: &Path, files: &dyn Files) -> Read<Registry> {
     reader.finish(found)
 }
 
+/// Reads the rules that a server is known to break from a file.
+#[must_use]
+pub fn load_baseline(path: &Path, files: &dyn Files) -> Read<Baseline> {
+    let mut reader = Reader::default();
+    let text = reader.file(path, files);
+    let found = text.and_then(|text| reader.text(path, &text, BASELINE, baseline::baseline));
+    reader.finish(found)
+}
+
 /// Reads the corpus of one version from texts. A rule that two of them have is an error, and so is a text that is no
 /// corpus. `version` is the name of their folder; a file that says it is of another one is an error.
 #[must_use]
@@ -97,6 +107,10 @@ fn is_corpus(path: &Path) -> bool {
 type Form = (&'static str, &'static str);
 
 const REGISTRY: Form = ("a registry", "a registry begins with `version: 1`");
+const BASELINE: Form = (
+    "a baseline",
+    "a baseline begins with `server:` and a list of rules",
+);
 const CORPUS: Form = ("a corpus", "a corpus begins with `corpus:`");
 
 #[derive(Default)]

@@ -3,6 +3,7 @@
 //! A corpus file says how a rule is put to the test: what is sent, and what must hold of what comes back. What an
 //! expectation means is not known here; `tapewright-corpus` carries it out.
 
+mod baseline;
 mod call;
 mod expect;
 mod load;
@@ -12,7 +13,8 @@ mod registry;
 mod rule;
 mod rules;
 
-pub use load::{Read, load_corpus, load_registry, read_corpus, read_registry};
+pub use baseline::{Baseline, KnownFailure};
+pub use load::{Read, load_baseline, load_corpus, load_registry, read_corpus, read_registry};
 pub use names::{CATEGORIES, DRAFT, category_of, is_rule_id};
 pub use placeholder::{PLACEHOLDERS, Placeholder};
 pub use rule::{

@@ -16,6 +16,17 @@ pub struct Compliance {
     pub spec_version: Option<&'static str>,
     /// A gate on moving to another revision.
     pub spec_version_check: Option<SpecVersionCheck>,
+    /// A gate on a grade that gets worse.
+    pub grade_delta: Option<GradeDelta>,
+}
+
+/// A gate on a grade that gets worse.
+#[derive(Clone, Debug)]
+pub struct GradeDelta {
+    /// A saved score. Without it there is nothing to compare, and the gate passes.
+    pub against: Option<String>,
+    /// What must hold; the defaults apply when there is nothing.
+    pub expect: Vec<Assertion>,
 }
 
 /// A raw request and what must hold for its result.
@@ -80,6 +91,9 @@ impl Compliance {
             spec_version_check: fields
                 .optional("spec_version_check")
                 .map(|at| SpecVersionCheck::read(&at)),
+            grade_delta: fields
+                .optional("grade_delta")
+                .map(|at| GradeDelta::read(&at)),
         };
         fields.finish();
         compliance
@@ -99,6 +113,21 @@ impl ComplianceTest {
         };
         fields.finish_with(|key| (key == "tags").then_some("compliance checks have no tags"));
         test
+    }
+}
+
+impl GradeDelta {
+    fn read(at: &Cursor<'_>) -> Self {
+        let mut fields = at.fields();
+        let delta = Self {
+            against: fields.optional_name("against"),
+            expect: fields
+                .optional("expect")
+                .map(|at| assertions(&at))
+                .unwrap_or_default(),
+        };
+        fields.finish();
+        delta
     }
 }
 

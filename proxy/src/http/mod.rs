@@ -6,12 +6,14 @@
 //!
 //! - [`listen`]: the client's leg, with its limits.
 //! - [`gateway`]: one exchange, what has to change on its way, and how it all ends.
+//! - [`direct`]: one request as it stands, for whoever judges servers.
 //! - [`origin`]: the server's leg, with its connections.
 //! - [`forward`]: the forward proxy, which changes nothing.
 //! - `wire`: what hyper cannot say, written past it.
 //! - `tap`, `sessions`: what is read on the copy.
 
 pub mod body;
+pub mod direct;
 mod edit;
 pub(crate) mod fault;
 pub mod fetch;

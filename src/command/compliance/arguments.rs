@@ -112,7 +112,7 @@ impl Arguments {
 }
 
 /// Adds to the summary of a GitHub workflow's step, when we run in one.
-fn summarize(text: &str) -> anyhow::Result<()> {
+pub(super) fn summarize(text: &str) -> anyhow::Result<()> {
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
         return Ok(());
     };

@@ -121,7 +121,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What was read, or everything that is wrong with it.
-fn sound<T>(name: &str, read: Read<T>) -> anyhow::Result<T> {
+pub(crate) fn sound<T>(name: &str, read: Read<T>) -> anyhow::Result<T> {
     let Read {
         value,
         issues,

@@ -1,4 +1,4 @@
-//! `tapewright compliance`: judging recordings, and the corpora of the revisions.
+//! `tapewright compliance`: judging servers and recordings, and the corpora of the revisions.
 
 mod arguments;
 mod baseline;
@@ -8,6 +8,7 @@ mod doctor;
 mod evidence;
 mod judge;
 mod official;
+pub(crate) mod run;
 mod strict;
 
 use clap::{Args, Subcommand};
@@ -20,7 +21,7 @@ pub(crate) use self::doctor::Examined;
 pub(crate) use self::judge::{Server, Verdicts};
 pub(crate) use self::official::Official;
 
-/// Judge recordings, and compare the rules of revisions
+/// Judge servers and recordings, and compare the rules of revisions
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -32,6 +33,7 @@ enum Command {
     Invariants(arguments::Arguments),
     Doctor(Box<doctor::Arguments>),
     Diff(diff::Arguments),
+    Run(Box<run::Arguments>),
 }
 
 impl Arguments {
@@ -41,6 +43,7 @@ impl Arguments {
             Command::Invariants(arguments) => &arguments.log,
             Command::Doctor(arguments) => &arguments.log,
             Command::Diff(arguments) => &arguments.log,
+            Command::Run(arguments) => &arguments.log,
         }
     }
 }
@@ -51,5 +54,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Invariants(arguments) => arguments.run(),
         Command::Doctor(arguments) => arguments.run(),
         Command::Diff(arguments) => arguments.run(),
+        Command::Run(arguments) => arguments.run(),
     }
 }

@@ -7,7 +7,7 @@ const DEPTH: usize = 4;
 
 /// The smallest arguments that a tool asks for; nothing when its schema does not say how to
 /// make them.
-pub(super) fn of(schema: Option<&Value>) -> Option<Value> {
+pub(crate) fn of(schema: Option<&Value>) -> Option<Value> {
     match schema {
         None => Some(json!({})),
         Some(schema) => object(schema, 0),

@@ -1,6 +1,6 @@
 //! `tapewright init`: a suite from a server, or from a recording.
 
-mod arguments;
+pub(crate) mod arguments;
 mod asking;
 mod plan;
 pub(super) mod recorded;

@@ -1,7 +1,7 @@
 //! `tapewright verify`: whether a live server still answers as it was recorded.
 
 mod progress;
-pub(super) mod target;
+pub(crate) mod target;
 mod update;
 
 use std::ffi::OsString;

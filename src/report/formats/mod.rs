@@ -1,6 +1,7 @@
 //! One writer for each format.
 
 pub(crate) mod github;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod markdown;

@@ -58,7 +58,7 @@ pub(super) enum Shape {
 }
 
 /// The longest message that is carried, in bytes.
-const LONGEST_MESSAGE: usize = 64 << 20;
+pub(super) const LONGEST_MESSAGE: usize = 64 << 20;
 /// How long a server is waited for that says when it is ready, and how long each look takes.
 const READY: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_secs(5);
@@ -281,7 +281,7 @@ fn listed(head: &HeaderMap) -> Vec<(String, String)> {
 }
 
 /// The fields of every request: the suite's headers and the credentials.
-fn fields(
+pub(super) fn fields(
     server: &Server,
     url: &UrlServer,
     options: &Options,

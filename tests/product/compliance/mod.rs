@@ -2,6 +2,7 @@
 
 mod carriers;
 mod corpora;
+mod corpus;
 mod doctor;
 mod evidence;
 mod explain;

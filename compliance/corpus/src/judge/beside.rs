@@ -1,0 +1,156 @@
+//! `notification_stream` and `server_request`: what comes between a call and its answer.
+
+use serde_json::Value;
+use tapewright_schemas::event::Direction;
+
+use super::compare::same;
+use super::reply::of_schema;
+use crate::observation::Observation;
+use crate::rule::{NotificationStream, RuleExpect};
+use crate::schema::Schema;
+use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+
+/// Notifications that no server may leave out once it is asked for them (2026-07-28, basic/patterns/subscriptions).
+const NEEDED: [&str; 1] = ["notifications/subscriptions/acknowledged"];
+
+/// Notifications that come, or do not come.
+pub(super) fn notifications(expect: &RuleExpect, seen: &Observation) -> Verdict {
+    let Some(wanted) = &expect.notification_stream else {
+        return Verdict::Pass;
+    };
+    let fail = |why| Verdict::fail(Expectation::NotificationStream, why);
+    let all: Vec<&Value> = from_server(seen, &wanted.method)
+        .filter(|message| message.get("id").is_none())
+        .collect();
+    if wanted.absent {
+        return match all.first() {
+            None => Verdict::Pass,
+            Some(_) => fail(Why::Came(wanted.method.clone())),
+        };
+    }
+    if all.is_empty() {
+        return if NEEDED.contains(&wanted.method.as_str()) {
+            fail(Why::NeverCame(wanted.method.clone()))
+        } else {
+            Verdict::Untested(Untested::NoneCame(wanted.method.clone()))
+        };
+    }
+    correlated(wanted, &all, seen).and(|| rises(wanted, &all))
+}
+
+/// Each names the token of the call.
+fn correlated(wanted: &NotificationStream, all: &[&Value], seen: &Observation) -> Verdict {
+    if !wanted.correlate_token {
+        return Verdict::Pass;
+    }
+    let params = seen.sent.params.as_ref();
+    let token = params.and_then(|params| params.get("_meta")?.get("progressToken"));
+    let Some(token) = token else {
+        return Verdict::Untested(Untested::NotAsked);
+    };
+    let named = |message: &Value| {
+        let named = message.pointer("/params/progressToken");
+        named.cloned().unwrap_or(Value::Null)
+    };
+    match all
+        .iter()
+        .map(|one| named(one))
+        .find(|named| !same(named, token))
+    {
+        None => Verdict::Pass,
+        Some(found) => Verdict::fail_at(
+            Expectation::NotificationStream,
+            "/params/progressToken".to_owned(),
+            Why::Token {
+                method: wanted.method.clone(),
+                expected: Short::of(token),
+                found: Short::of(&found),
+            },
+        ),
+    }
+}
+
+/// `progress` does not fall.
+fn rises(wanted: &NotificationStream, all: &[&Value]) -> Verdict {
+    if !wanted.progress_non_decreasing {
+        return Verdict::Pass;
+    }
+    let fail = |why| {
+        let pointer = "/params/progress".to_owned();
+        Verdict::fail_at(Expectation::NotificationStream, pointer, why)
+    };
+    let mut before: Option<f64> = None;
+    for message in all {
+        let progress = message.pointer("/params/progress").and_then(Value::as_f64);
+        let Some(progress) = progress else {
+            return fail(Why::Missing);
+        };
+        if let Some(before) = before.filter(|before| progress < *before) {
+            return fail(Why::Falls {
+                before: Short::text(&before.to_string()),
+                after: Short::text(&progress.to_string()),
+            });
+        }
+        before = Some(progress);
+    }
+    Verdict::Pass
+}
+
+/// A request that the server sends while the call is under way.
+pub(super) fn server_request(expect: &RuleExpect, seen: &Observation) -> Verdict {
+    let Some(wanted) = &expect.server_request else {
+        return Verdict::Pass;
+    };
+    let asked: Vec<&Value> = from_server(seen, &wanted.method)
+        .filter(|message| message.get("id").is_some_and(|id| !id.is_null()))
+        .collect();
+    if asked.is_empty() {
+        return Verdict::Untested(Untested::NoneCame(wanted.method.clone()));
+    }
+    if !wanted.content_matches_requested_schema {
+        return Verdict::Pass;
+    }
+    let each = asked.into_iter().map(|request| answered(request, seen));
+    each.reduce(|all, one| all.and(|| one))
+        .unwrap_or(Verdict::Pass)
+}
+
+/// What the client answered is of the schema that the request asks for.
+fn answered(request: &Value, seen: &Observation) -> Verdict {
+    let fail =
+        |pointer: &str, why| Verdict::fail_at(Expectation::ServerRequest, pointer.to_owned(), why);
+    let Some(schema) = request.pointer("/params/requestedSchema") else {
+        return fail("/params/requestedSchema", Why::Missing);
+    };
+    let id = request.get("id").unwrap_or(&Value::Null);
+    let answers = seen
+        .between
+        .iter()
+        .filter(|one| one.dir == Direction::ToServer);
+    let answer = answers
+        .map(|one| &one.message)
+        .find(|message| message.get("id").is_some_and(|one| one == id));
+    let Some(result) = answer.and_then(|answer| answer.get("result")) else {
+        return Verdict::Untested(Untested::Declined);
+    };
+    if result.get("action").and_then(Value::as_str) != Some("accept") {
+        return Verdict::Untested(Untested::Declined);
+    }
+    match result.get("content") {
+        None => fail("/result/content", Why::Missing),
+        Some(content) => {
+            let schema = Schema::new(schema.clone());
+            of_schema(&schema, content, Expectation::ServerRequest)
+        }
+    }
+}
+
+/// Messages of the server with a method.
+fn from_server<'o>(seen: &'o Observation, method: &'o str) -> impl Iterator<Item = &'o Value> {
+    let came = seen
+        .between
+        .iter()
+        .filter(|one| one.dir == Direction::ToClient);
+    came.map(|one| &one.message)
+        .filter(move |message| message.get("method").and_then(Value::as_str) == Some(method))
+}

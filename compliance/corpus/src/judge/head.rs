@@ -1,0 +1,79 @@
+//! `headers` and `headers_absent`.
+
+use super::reply::all;
+use crate::observation::{HttpHead, Observation};
+use crate::rule::RuleExpect;
+use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+
+/// The pseudo-header field of a response, as HTTP/2 has it (RFC 9113 §8.3.2).
+const STATUS: &str = ":status";
+
+/// Fields of the response that must be there.
+pub(super) fn headers(expect: &RuleExpect, seen: &Observation) -> Verdict {
+    each(seen, !expect.headers.is_empty(), |head| {
+        all(expect
+            .headers
+            .iter()
+            .map(|(name, wanted)| field(head, name, wanted)))
+    })
+}
+
+/// Fields of the response that must not be there.
+pub(super) fn absent(expect: &RuleExpect, seen: &Observation) -> Verdict {
+    each(seen, !expect.headers_absent.is_empty(), |head| {
+        let there = expect
+            .headers_absent
+            .iter()
+            .find(|name| head.all(name).next().is_some());
+        match there {
+            None => Verdict::Pass,
+            Some(name) => Verdict::fail(
+                Expectation::HeadersAbsent,
+                Why::HeaderThere(name.to_ascii_lowercase()),
+            ),
+        }
+    })
+}
+
+fn each(seen: &Observation, asked: bool, judge: impl Fn(&HttpHead) -> Verdict) -> Verdict {
+    if !asked {
+        return Verdict::Pass;
+    }
+    if seen.answers.is_empty() {
+        return Verdict::Untested(Untested::NoHead);
+    }
+    all(seen.answers.iter().map(|answer| match &answer.head {
+        Some(head) => judge(head),
+        None => Verdict::Untested(Untested::NoHead),
+    }))
+}
+
+/// A field by a part of its value, whatever the case of its name; a status by one of several.
+fn field(head: &HttpHead, name: &str, wanted: &str) -> Verdict {
+    let fail = |why| Verdict::fail(Expectation::Headers, why);
+    let differs = |found: &str| {
+        fail(Why::Header {
+            name: name.to_ascii_lowercase(),
+            expected: Short::text(wanted),
+            found: Short::text(found),
+        })
+    };
+    if name == STATUS {
+        let status = head.status.to_string();
+        let fits = wanted.split_whitespace().any(|one| one == status);
+        return if fits {
+            Verdict::Pass
+        } else {
+            differs(&status)
+        };
+    }
+    let mut found = head.all(name).peekable();
+    let Some(first) = found.peek().copied() else {
+        return fail(Why::NoHeader(name.to_ascii_lowercase()));
+    };
+    if found.any(|value| value.contains(wanted)) {
+        Verdict::Pass
+    } else {
+        differs(first)
+    }
+}

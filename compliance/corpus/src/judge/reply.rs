@@ -1,0 +1,148 @@
+//! `result`, `error`, `schema`, and that an answer comes.
+
+use serde_json::Value;
+
+use super::compare::differs;
+use super::results as results_of;
+use crate::observation::{Answer, Observation, Reply};
+use crate::rule::{ErrorExpect, RuleExpect};
+use crate::schema::{Schema, Validity};
+use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+
+/// Every answer is a result.
+pub(super) fn results(seen: &Observation) -> Verdict {
+    if seen.answers.is_empty() {
+        return Verdict::fail(Expectation::Answer, Why::NoAnswer);
+    }
+    let each = seen.answers.iter().map(|answer| match &answer.reply {
+        Reply::Result(_) => Verdict::Pass,
+        Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
+        Reply::None => no_answer(answer),
+        Reply::Error(error) if seen.chosen => {
+            Verdict::Untested(Untested::Refused(Short::of(error)))
+        }
+        Reply::Error(error) => Verdict::fail(Expectation::Answer, Why::ErrorCame(Short::of(error))),
+    });
+    all(each)
+}
+
+/// The status of an HTTP response to a notification that was taken (2025-03-26, basic/transports).
+const ACCEPTED: u16 = 202;
+
+/// Nothing answers, but for the head of an HTTP response.
+pub(super) fn silence(seen: &Observation) -> Verdict {
+    let each = seen.answers.iter().map(|answer| match &answer.reply {
+        Reply::Result(value) | Reply::Error(value) => {
+            Verdict::fail(Expectation::Answer, Why::Answered(Short::of(value)))
+        }
+        Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
+        Reply::None => match &answer.head {
+            Some(head) if head.status == ACCEPTED => Verdict::Pass,
+            Some(head) if matches!(head.status, 401 | 403) => {
+                Verdict::Untested(Untested::Unauthorized(head.status))
+            }
+            Some(head) => Verdict::fail(Expectation::Answer, Why::NotAccepted(head.status)),
+            None => Verdict::Pass,
+        },
+    });
+    all(each)
+}
+
+/// Every answer is an error as it is expected.
+pub(super) fn error(expect: &RuleExpect, seen: &Observation) -> Verdict {
+    let Some(wanted) = &expect.error else {
+        return Verdict::Pass;
+    };
+    if seen.answers.is_empty() {
+        return Verdict::fail(Expectation::Answer, Why::NoAnswer);
+    }
+    let each = seen.answers.iter().map(|answer| match &answer.reply {
+        Reply::Error(error) => is_error(wanted, error),
+        Reply::Result(result) => {
+            Verdict::fail(Expectation::Error, Why::ResultCame(Short::of(result)))
+        }
+        Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
+        Reply::None => match &answer.head {
+            // An error without a body: HTTP has one of its own (2025-06-18, basic/transports).
+            Some(head) if head.status >= 400 && is_any(wanted) => Verdict::Pass,
+            _ => no_answer(answer),
+        },
+    });
+    all(each)
+}
+
+/// Every result is what is expected, or a part of it is.
+pub(super) fn result(expect: &RuleExpect, seen: &Observation) -> Verdict {
+    let Some(wanted) = &expect.result else {
+        return Verdict::Pass;
+    };
+    let each = results_of(seen).map(|found| match differs(wanted, found, expect.match_mode) {
+        None => Verdict::Pass,
+        Some((pointer, why)) => Verdict::fail_at(Expectation::Result, pointer, why),
+    });
+    all(each)
+}
+
+/// Every result is of the schema.
+pub(super) fn schema(schema: Option<&Schema>, seen: &Observation) -> Verdict {
+    let Some(schema) = schema else {
+        return Verdict::Pass;
+    };
+    all(results_of(seen).map(|found| of_schema(schema, found, Expectation::Schema)))
+}
+
+/// A value by a schema.
+pub(super) fn of_schema(schema: &Schema, found: &Value, expectation: Expectation) -> Verdict {
+    match schema.validate(found) {
+        Validity::Valid => Verdict::Pass,
+        Validity::Unknown => Verdict::Untested(Untested::TooMuch),
+        Validity::Invalid { pointer, why } => {
+            Verdict::fail_at(expectation, pointer, Why::Schema(Short::text(&why)))
+        }
+    }
+}
+
+fn no_answer(answer: &Answer) -> Verdict {
+    let why = match &answer.head {
+        Some(head) if matches!(head.status, 401 | 403) => {
+            return Verdict::Untested(Untested::Unauthorized(head.status));
+        }
+        Some(head) => Why::NoMessage(head.status),
+        None => Why::NoAnswer,
+    };
+    Verdict::fail(Expectation::Answer, why)
+}
+
+fn is_any(wanted: &ErrorExpect) -> bool {
+    wanted.code.is_none() && wanted.message_contains.is_none()
+}
+
+fn is_error(wanted: &ErrorExpect, error: &Value) -> Verdict {
+    let code = error.get("code").unwrap_or(&Value::Null);
+    if let Some(expected) = wanted.code
+        && code.as_i64() != Some(expected)
+    {
+        let found = Short::of(code);
+        let why = Why::Code { expected, found };
+        return Verdict::fail_at(Expectation::Error, "/code".to_owned(), why);
+    }
+    let message = error
+        .get("message")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    match &wanted.message_contains {
+        Some(part) if !message.contains(part.as_str()) => {
+            let why = Why::Message {
+                expected: Short::text(part),
+                found: Short::text(message),
+            };
+            Verdict::fail_at(Expectation::Error, "/message".to_owned(), why)
+        }
+        _ => Verdict::Pass,
+    }
+}
+
+/// All of them must hold.
+pub(super) fn all(each: impl Iterator<Item = Verdict>) -> Verdict {
+    each.fold(Verdict::Pass, |all, one| all.and(|| one))
+}

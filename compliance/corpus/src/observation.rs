@@ -1,0 +1,166 @@
+//! What was sent, and what came: everything that a rule is judged by.
+//!
+//! A driver that asks a live server makes observations, and a fold over a recording makes them. What cannot be seen by
+//! one of them is absent, and is never guessed.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tapewright_schemas::event::Direction;
+
+use crate::rule::Applies;
+
+/// One question, and everything that came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Observation {
+    /// What carried it; `None` where that is not known.
+    pub transport: Option<Applies>,
+    /// What was sent; placeholders are filled in.
+    pub sent: Sent,
+    /// The answers: one, or as many as the question was asked.
+    pub answers: Vec<Answer>,
+    /// Messages between the question and its answer, in both directions, in order.
+    pub between: Vec<Beside>,
+    /// How the server framed what it said, from the beginning of the conversation on.
+    pub framing: Option<Framing>,
+    /// What came of a cancellation, where one was sent.
+    pub cancelled: Option<Cancelled>,
+    /// Something is missing that may have been an answer, or somebody tampered with it.
+    pub gap: bool,
+    /// A thing of the server, chosen by its own lists, was asked: an error may be the fault of whoever chose.
+    pub chosen: bool,
+}
+
+/// What was sent.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    /// The method of a request.
+    pub method: Option<String>,
+    /// Its parameters.
+    pub params: Option<Map<String, Value>>,
+}
+
+/// What came in return for one question.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The message.
+    pub reply: Reply,
+    /// The head of the HTTP response that carried it, where there was one and it was kept.
+    pub head: Option<HttpHead>,
+    /// How long it took, where that is known.
+    pub took: Option<Duration>,
+    /// The place of the message on the recording.
+    pub seq: Option<u64>,
+}
+
+/// An answer as a message.
+#[derive(Clone, Debug, Default)]
+pub enum Reply {
+    /// It never came.
+    #[default]
+    None,
+    /// A result.
+    Result(Value),
+    /// An error, as it stands in the envelope.
+    Error(Value),
+    /// What came can not be read as JSON by us: it nests too deep.
+    Unreadable,
+}
+
+/// The head of an HTTP response.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpHead {
+    /// `200`, …
+    pub status: u16,
+    /// Its fields, in order.
+    pub fields: Vec<(String, String)>,
+}
+
+/// A message beside a question and its answer.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// Which way it travelled.
+    pub dir: Direction,
+    /// The message.
+    pub message: Value,
+}
+
+/// How a server framed what it said, on stdio.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Framing {
+    /// Lines that were one message each.
+    pub messages: u64,
+    /// Lines that were none.
+    pub noise: u64,
+    /// Lines that named a length in front of a message, as LSP does.
+    pub lengths: u64,
+    /// The beginning of the first line that was none.
+    pub first: Option<String>,
+}
+
+/// What came of a cancellation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled {
+    /// The request was answered all the same, which is a race that the specification allows.
+    pub answered: bool,
+    /// The server answered the next request; `None` when nobody asked it anything after it.
+    pub goes_on: Option<bool>,
+}
+
+impl HttpHead {
+    /// All values under a name, in any case.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let same = move |(one, value): &'a (String, String)| {
+            one.eq_ignore_ascii_case(name).then_some(value.as_str())
+        };
+        self.fields.iter().filter_map(same)
+    }
+}
+
+impl Framing {
+    /// How much of a line is shown, in characters.
+    const SHOWN: usize = 80;
+
+    /// Takes a line of the server that is one message.
+    pub fn message(&mut self) {
+        self.messages += 1;
+    }
+
+    /// Takes a line of the server that is none.
+    pub fn noise(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim();
+        if text
+            .get(..15)
+            .is_some_and(|start| start.eq_ignore_ascii_case("content-length:"))
+        {
+            self.lengths += 1;
+        }
+        self.noise += 1;
+        self.first
+            .get_or_insert_with(|| text.chars().take(Self::SHOWN).collect());
+    }
+
+    /// The two together.
+    pub fn add(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.noise += other.noise;
+        self.lengths += other.lengths;
+        if self.first.is_none() {
+            self.first.clone_from(&other.first);
+        }
+    }
+}
+
+impl Reply {
+    /// The reply of the source text of a result or an error.
+    #[must_use]
+    pub fn read(result: Option<&[u8]>, error: Option<&[u8]>) -> Self {
+        let value = |text| serde_json::from_slice(text).ok();
+        match (result, error) {
+            (_, Some(error)) => value(error).map_or(Self::Unreadable, Self::Error),
+            (Some(result), None) => value(result).map_or(Self::Unreadable, Self::Result),
+            (None, None) => Self::None,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The rules of a version, ready to be tested, and what became of each.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::judge::Assertion;
+use crate::known::Known;
+use crate::rule::{Applies, RegisteredRule, Registry, Rule};
+use crate::verdict::{Untested, Verdict};
+use crate::version::VersionCorpus;
+
+/// The rules of a version that are tested.
+#[derive(Debug)]
+pub struct Plan {
+    /// The version, as its folder is called.
+    pub version: String,
+    /// In the order of the registry.
+    pub rules: Vec<Planned>,
+    /// Ids that the corpus has and the registry has not: they are not tested.
+    pub unregistered: Vec<String>,
+}
+
+/// A rule that is tested.
+#[derive(Debug)]
+pub struct Planned {
+    /// What the registry says of it.
+    pub registered: RegisteredRule,
+    /// How it is put to the test; empty where the corpus does not say.
+    pub assertions: Vec<Assertion>,
+    /// On which transports.
+    pub transports: Vec<Applies>,
+}
+
+/// An assertion of a plan: the numbers of the rule and of the assertion within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct At {
+    /// Of the rule.
+    pub rule: usize,
+    /// Of the assertion.
+    pub assertion: usize,
+}
+
+/// What is known of each assertion of a plan so far.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    verdicts: HashMap<At, Counted>,
+}
+
+#[derive(Clone, Debug)]
+struct Counted {
+    verdict: Verdict,
+    took: Duration,
+}
+
+/// What became of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The number of the rule in its plan.
+    pub rule: usize,
+    /// How it came out.
+    pub state: State,
+    /// How long its tests took.
+    pub took: Duration,
+}
+
+/// How a rule came out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// It holds, in so many assertions.
+    Pass {
+        /// How many were put to the test.
+        tested: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// It does not: what failed, as text, with the place on the recording.
+    Fail(Vec<Broken>),
+    /// It was not put to the test.
+    Untested(Untested),
+    /// It does not count here.
+    Inapplicable(Inapplicable),
+}
+
+impl State {
+    /// Of two tests of one rule, against two servers or by two programs: one failure is enough, and one success
+    /// outweighs what cannot be told.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fail(mut one), Self::Fail(other)) => {
+                one.extend(other);
+                Self::Fail(one)
+            }
+            (Self::Fail(one), _) | (_, Self::Fail(one)) => Self::Fail(one),
+            (
+                Self::Pass { tested, of },
+                Self::Pass {
+                    tested: more,
+                    of: all,
+                },
+            ) => Self::Pass {
+                tested: tested + more,
+                of: of + all,
+            },
+            (Self::Pass { tested, of }, _) | (_, Self::Pass { tested, of }) => {
+                Self::Pass { tested, of }
+            }
+            (Self::Untested(one), _) | (_, Self::Untested(one)) => Self::Untested(one),
+            (one @ Self::Inapplicable(_), Self::Inapplicable(_)) => one,
+        }
+    }
+}
+
+/// What of a rule does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// What the assertion is about, where it says so.
+    pub about: Option<String>,
+    /// What is wrong.
+    pub what: String,
+    /// The place on the recording.
+    pub seq: Option<u64>,
+}
+
+/// Why a rule does not count.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Inapplicable {
+    /// The revision does not have it.
+    #[error("this version does not have it")]
+    Version,
+    /// It is about another transport.
+    #[error("it is about another transport")]
+    Transport,
+    /// The server does not declare what it is about.
+    #[error("the server does not declare `{0}`")]
+    Capability(String),
+}
+
+/// What decides which rules count.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The transports that were used; nothing is ruled out while it is empty.
+    pub transports: Vec<Applies>,
+    /// What the server says it has.
+    pub known: Known,
+    /// Capabilities that somebody named in the server's place.
+    pub named: Option<Vec<String>>,
+}
+
+/// Capabilities of clients: whether a server uses them is seen, and not declared.
+const OF_CLIENTS: [&str; 3] = ["elicitation", "roots", "sampling"];
+
+impl Plan {
+    /// The rules of a registry, as a corpus puts them to the test.
+    #[must_use]
+    pub fn new(registry: &Registry, corpus: &VersionCorpus) -> Self {
+        let planned = |registered: &RegisteredRule| {
+            let rule = corpus.rule(&registered.id);
+            Planned {
+                assertions: rule.map(assertions).unwrap_or_default(),
+                transports: transports(registered, rule),
+                registered: registered.clone(),
+            }
+        };
+        let known = |rule: &&Rule| !registry.rules.iter().any(|one| one.id == rule.id);
+        Self {
+            version: corpus.version.clone(),
+            rules: registry.rules.iter().map(planned).collect(),
+            unregistered: corpus
+                .rules
+                .iter()
+                .filter(known)
+                .map(|rule| rule.id.clone())
+                .collect(),
+        }
+    }
+
+    /// All assertions, in order.
+    pub fn each(&self) -> impl Iterator<Item = (At, &Assertion)> {
+        self.rules.iter().enumerate().flat_map(|(rule, planned)| {
+            let each = planned.assertions.iter().enumerate();
+            each.map(move |(assertion, one)| (At { rule, assertion }, one))
+        })
+    }
+
+    /// An assertion.
+    #[must_use]
+    pub fn assertion(&self, at: At) -> Option<&Assertion> {
+        self.rules.get(at.rule)?.assertions.get(at.assertion)
+    }
+
+    /// Why a rule does not count, if it does not.
+    #[must_use]
+    pub fn inapplicable(&self, rule: usize, facts: &Facts) -> Option<Inapplicable> {
+        let planned = self.rules.get(rule)?;
+        if !planned.registered.spec_versions.contains(&self.version) {
+            return Some(Inapplicable::Version);
+        }
+        let on = |transport: &Applies| planned.transports.contains(transport);
+        if !facts.transports.is_empty() && !facts.transports.iter().any(on) {
+            return Some(Inapplicable::Transport);
+        }
+        let capability = planned.registered.applicability.as_deref();
+        let lacking = capability.filter(|name| facts.lacks(name))?;
+        Some(Inapplicable::Capability(lacking.to_owned()))
+    }
+
+    /// What became of every rule.
+    #[must_use]
+    pub fn outcomes(&self, tally: &Tally, facts: &Facts) -> Vec<Outcome> {
+        let outcome = |rule: usize| {
+            let state = match self.inapplicable(rule, facts) {
+                Some(why) => State::Inapplicable(why),
+                None => self.state(rule, tally),
+            };
+            let took = tally.took(rule);
+            Outcome { rule, state, took }
+        };
+        (0..self.rules.len()).map(outcome).collect()
+    }
+
+    fn state(&self, rule: usize, tally: &Tally) -> State {
+        let assertions = self.rules.get(rule).map_or(&[][..], |one| &one.assertions);
+        let mut all = Verdict::Untested(Untested::NotAsked);
+        if assertions.is_empty() {
+            all = Verdict::Untested(Untested::NoTest);
+        }
+        let (mut broken, mut tested) = (Vec::new(), 0);
+        for (assertion, one) in assertions.iter().enumerate() {
+            let verdict = tally.get(At { rule, assertion });
+            match &verdict {
+                Verdict::Fail(failure) => broken.push(Broken {
+                    about: one.written.description.clone(),
+                    what: failure.to_string(),
+                    seq: failure.seq,
+                }),
+                Verdict::Pass => tested += 1,
+                Verdict::Untested(_) => {}
+            }
+            all = all.merge(verdict);
+        }
+        match all {
+            Verdict::Fail(_) => State::Fail(broken),
+            Verdict::Untested(why) => State::Untested(why),
+            Verdict::Pass => {
+                let of = assertions.len();
+                State::Pass { tested, of }
+            }
+        }
+    }
+}
+
+impl Facts {
+    /// Whether the server does not have a capability, as far as anybody has said what it has. What clients have is
+    /// never lacking: whether a server uses it is seen.
+    #[must_use]
+    pub fn lacks(&self, capability: &str) -> bool {
+        let root = capability.split('.').next().unwrap_or_default();
+        if root.is_empty() || root == "always" || OF_CLIENTS.contains(&root) {
+            return false;
+        }
+        match &self.named {
+            Some(named) => !named.iter().any(|one| one == root || one == capability),
+            None => self.known.declares(capability) == Some(false),
+        }
+    }
+}
+
+impl Tally {
+    /// Takes a verdict on an assertion.
+    pub fn add(&mut self, at: At, verdict: Verdict, took: Duration) {
+        match self.verdicts.get_mut(&at) {
+            None => {
+                self.verdicts.insert(at, Counted { verdict, took });
+            }
+            Some(known) => {
+                known.took = known.took.saturating_add(took);
+                // The first failure is told; after it there is nothing to learn.
+                if !known.verdict.is_fail() {
+                    let before = std::mem::replace(&mut known.verdict, Verdict::Pass);
+                    known.verdict = before.merge(verdict);
+                }
+            }
+        }
+    }
+
+    /// What is known of an assertion.
+    #[must_use]
+    pub fn get(&self, at: At) -> Verdict {
+        let known = self.verdicts.get(&at);
+        known.map_or(Verdict::Untested(Untested::NotAsked), |one| {
+            one.verdict.clone()
+        })
+    }
+
+    /// Whether an assertion has failed already.
+    #[must_use]
+    pub fn has_failed(&self, at: At) -> bool {
+        self.verdicts
+            .get(&at)
+            .is_some_and(|one| one.verdict.is_fail())
+    }
+
+    fn took(&self, rule: usize) -> Duration {
+        let of_rule = self.verdicts.iter().filter(|(at, _)| at.rule == rule);
+        of_rule.map(|(_, one)| one.took).sum()
+    }
+}
+
+fn assertions(rule: &Rule) -> Vec<Assertion> {
+    rule.assertions
+        .iter()
+        .cloned()
+        .map(Assertion::new)
+        .collect()
+}
+
+/// On which transports a rule is tested: as registry and corpus both say.
+fn transports(registered: &RegisteredRule, rule: Option<&Rule>) -> Vec<Applies> {
+    let narrower = rule
+        .map(|rule| rule.applies_to.as_slice())
+        .unwrap_or_default();
+    let on = |one: &&Applies| narrower.is_empty() || narrower.contains(one);
+    registered.applies_to.iter().filter(on).copied().collect()
+}

@@ -1,0 +1,93 @@
+//! What is known of each conduit: what it is, and the heads that passed on it.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use tapewright_schemas::conversation::Handle;
+use tapewright_schemas::event::{ConduitId, Event, EventBody, Head, Peer, RequestHead};
+
+use super::exchange::{Finished, Sent};
+use crate::observation::HttpHead;
+use crate::rule::Applies;
+
+/// A process, or one HTTP exchange.
+#[derive(Debug, Default)]
+pub(super) struct Conduit {
+    pub(super) transport: Option<Applies>,
+    pub(super) request: Option<RequestHead>,
+    pub(super) response: Option<HttpHead>,
+    /// The last request on it, for a fault behind it.
+    pub(super) last: Option<Handle>,
+    /// What is over, as long as a fault may still tell of it.
+    pub(super) held: Vec<Finished>,
+    /// The last line of the client, where that is of use.
+    pub(super) line: Option<Bytes>,
+    /// Bytes that are no request, and wait for an answer.
+    pub(super) raw: Option<Sent>,
+}
+
+/// All that are open.
+#[derive(Debug)]
+pub(super) struct Conduits {
+    known: HashMap<ConduitId, Conduit>,
+    default: Option<Applies>,
+}
+
+/// How many are followed at once.
+const MOST: usize = 65_536;
+
+impl Conduits {
+    pub(super) fn new(default: Option<Applies>) -> Self {
+        Self {
+            known: HashMap::new(),
+            default,
+        }
+    }
+
+    /// The conduit of an event, which it may open.
+    pub(super) fn enter(&mut self, event: &Event) -> &mut Conduit {
+        if self.known.len() >= MOST && !self.known.contains_key(&event.conduit) {
+            self.known.clear();
+        }
+        let default = self.default;
+        let conduit = self.known.entry(event.conduit).or_insert_with(|| Conduit {
+            transport: default,
+            ..Conduit::default()
+        });
+        match &event.body {
+            EventBody::Opened(Peer::Process { .. }) => conduit.transport = Some(Applies::Stdio),
+            EventBody::Opened(Peer::Client { .. } | Peer::Server { .. }) => {
+                conduit.transport = Some(Applies::Http);
+            }
+            EventBody::Head(head) => match head.as_ref() {
+                // The final one follows.
+                Head::Interim(_) => {}
+                Head::Request(head) => {
+                    conduit.request = Some(head.clone());
+                    conduit.response = None;
+                }
+                Head::Response(head) => {
+                    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+                    conduit.response = Some(HttpHead {
+                        status: head.status,
+                        fields: head.fields.iter().map(owned).collect(),
+                    });
+                }
+            },
+            _ => {}
+        }
+        conduit
+    }
+
+    /// Forgets an HTTP exchange that is over.
+    pub(super) fn leave(&mut self, id: ConduitId) -> Option<Conduit> {
+        self.known.remove(&id)
+    }
+
+    /// Everything, at the end.
+    pub(super) fn drain(&mut self) -> Vec<Conduit> {
+        let mut all: Vec<_> = self.known.drain().collect();
+        all.sort_by_key(|(id, _)| *id);
+        all.into_iter().map(|(_, conduit)| conduit).collect()
+    }
+}

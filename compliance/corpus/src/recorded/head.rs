@@ -1,0 +1,83 @@
+//! Whether the head of a recorded request is as its revision wants it: a server may refuse any other.
+
+use serde_json::{Map, Value};
+use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
+use tapewright_schemas::event::RequestHead;
+
+/// The first revision in which every request names its revision in the head.
+const FIRST_NAMED: &str = "2025-06-18";
+
+/// The head of a request that is recorded, and what it asks.
+pub(super) struct Asked<'a> {
+    pub(super) head: &'a RequestHead,
+    pub(super) method: &'a str,
+    pub(super) params: Option<&'a Map<String, Value>>,
+}
+
+impl Asked<'_> {
+    /// Whether a server of the revision has nothing to complain of in it.
+    pub(super) fn is_right(&self, revision: &str) -> bool {
+        let fields = &self.head.fields;
+        let accept: Vec<&str> = fields.all("accept").collect();
+        let accept = accept.join(",");
+        let accepts = accept.contains("*/*")
+            || (accept.contains("application/json") && accept.contains("text/event-stream"));
+        let kind = fields.get("content-type").unwrap_or_default();
+        if self.head.method != "POST"
+            || !accepts
+            || !kind.starts_with("application/json")
+            || fields.get("origin").is_some()
+        {
+            return false;
+        }
+        let version = fields.get("mcp-protocol-version");
+        if self.method == "initialize" {
+            return true;
+        }
+        if revision >= FIRST_NAMED && version != Some(revision) {
+            return false;
+        }
+        Era::of_revision(Some(revision)) == Era::Handshake || self.mirrors()
+    }
+
+    /// Whether the head repeats what the body says (2026-07-28, basic/transports/streamable-http).
+    fn mirrors(&self) -> bool {
+        let fields = &self.head.fields;
+        let member = match self.method {
+            "tools/call" | "prompts/get" => Some("name"),
+            "resources/read" => Some("uri"),
+            _ => None,
+        };
+        let name = member.and_then(|member| self.params?.get(member)?.as_str());
+        let same = |found: Option<&str>, wanted: &str| {
+            found.is_some_and(|found| found == wanted || found.starts_with("=?base64?"))
+        };
+        same(fields.get("mcp-method"), self.method)
+            && name.is_none_or(|name| same(fields.get("mcp-name"), name))
+    }
+}
+
+/// Whether the fields that an assertion sends were sent: an empty value means that there is no such field.
+pub(super) fn has(head: Option<&RequestHead>, wanted: &[(String, String)]) -> bool {
+    let Some(head) = head else {
+        return wanted.is_empty();
+    };
+    wanted.iter().all(|(name, value)| match name.as_str() {
+        ":method" => head.method.eq_ignore_ascii_case(value),
+        _ if value.is_empty() => head.fields.get(name).is_none(),
+        _ => head.fields.all(name).any(|found| found == value),
+    })
+}
+
+/// Whether a stateless request describes itself (2026-07-28, basic/index §_meta).
+pub(super) fn describes_itself(params: Option<&Map<String, Value>>, revision: &str) -> bool {
+    let meta = params.and_then(|params| params.get("_meta"));
+    let Some(meta) = meta.and_then(Value::as_object) else {
+        return false;
+    };
+    let version = meta.get(PROTOCOL_VERSION_KEY).and_then(Value::as_str);
+    version == Some(revision)
+        && meta
+            .get("io.modelcontextprotocol/clientCapabilities")
+            .is_some_and(Value::is_object)
+}

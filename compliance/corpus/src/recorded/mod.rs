@@ -1,0 +1,430 @@
+//! Judging a recording by a corpus: nothing is sent, and whatever was asked that a rule asks is judged as its answer.
+//!
+//! A [`Recorded`] is a fold over events, as every judge is. A rule that nothing on the recording puts to the test is not
+//! tested, which is never the same as passed.
+//!
+//! # Bounded memory
+//!
+//! At most 4,096 requests are followed at once, of each what comes before its answer up to a megabyte where a rule asks
+//! for it, and of each list 10,000 names.
+
+mod conduit;
+mod exchange;
+mod finish;
+mod groups;
+mod head;
+mod index;
+mod question;
+mod raw;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+use tapewright_schemas::conversation::{Answer, IdKey, Pairing, is_about_noise};
+use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
+use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
+use tapewright_schemas::event::{Direction, Event, EventBody, Payload, SessionKey, Sink};
+use tapewright_schemas::json;
+
+pub use self::finish::PATIENCE_MS;
+pub use self::raw::answers_raw;
+
+use self::conduit::Conduits;
+use self::exchange::{BETWEEN_BYTES, Exchange, Finished};
+use self::groups::Groups;
+use self::index::{Index, teaches};
+use crate::observation::{Framing, Reply};
+use crate::plan::{Facts, Plan, Tally};
+use crate::rule::Applies;
+
+/// Judges the exchanges of a recording by the rules of a plan.
+#[derive(Debug)]
+pub struct Recorded<'p> {
+    plan: &'p Plan,
+    index: Index<'p>,
+    /// The revision of the corpus, as peers write it.
+    revision: String,
+    timed: bool,
+    facts: Facts,
+    tally: Tally,
+    open: Pairing<Exchange>,
+    conduits: Conduits,
+    sessions: HashMap<SessionKey, Session>,
+    groups: Groups,
+    framing: Framing,
+    tokens: BTreeSet<String>,
+    // How many of the open requests listen to what comes beside their answers.
+    listening: usize,
+    gaps: u64,
+    exchanges: u64,
+}
+
+/// What is known of a session.
+#[derive(Debug, Default)]
+struct Session {
+    revision: Option<String>,
+    cancelled: u64,
+    goes_on: bool,
+}
+
+/// What a recording is, as far as judging it depends on it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The revision to judge by, as peers write it.
+    pub revision: String,
+    /// What carried its messages, where its events do not say.
+    pub transport: Option<Applies>,
+    /// Its events have times.
+    pub timed: bool,
+}
+
+/// What a recording showed.
+#[derive(Debug)]
+pub struct Judged {
+    /// The verdicts.
+    pub tally: Tally,
+    /// What decides which rules count.
+    pub facts: Facts,
+    /// How many answered requests of the client there were.
+    pub exchanges: u64,
+    /// How many times something is missing.
+    pub gaps: u64,
+}
+
+/// How many requests are followed at once.
+const OPEN: usize = 4_096;
+/// How many sessions, and how many tokens, are known at most.
+const MOST: usize = 4_096;
+
+impl<'p> Recorded<'p> {
+    /// A judge at the beginning of a recording.
+    #[must_use]
+    pub fn new(plan: &'p Plan, source: Source) -> Self {
+        Self {
+            index: Index::new(plan),
+            plan,
+            revision: source.revision,
+            timed: source.timed,
+            facts: Facts::default(),
+            tally: Tally::default(),
+            open: Pairing::without_memory().with_limit(OPEN),
+            conduits: Conduits::new(source.transport),
+            sessions: HashMap::new(),
+            groups: Groups::default(),
+            framing: Framing::default(),
+            tokens: BTreeSet::new(),
+            listening: 0,
+            gaps: 0,
+            exchanges: 0,
+        }
+    }
+
+    /// Takes the next event; `message` is its message taken apart, where that is known.
+    pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        let transport = self.conduits.enter(event).transport;
+        if let EventBody::Faulted(_) = event.body {
+            return self.tampered(event);
+        }
+        self.release(event);
+        match &event.body {
+            EventBody::Message { payload, .. } => {
+                self.facts_of(transport);
+                match payload {
+                    Payload::Whole(bytes) => self.payload(event, bytes, message),
+                    Payload::Clipped { .. } => self.gaps += 1,
+                }
+            }
+            EventBody::Body { payload } => self.body(event, payload),
+            EventBody::Gap(_) => self.gaps += 1,
+            EventBody::Head(_) => self.bodiless(event),
+            EventBody::Closed(_) => self.closed(event),
+            _ => {}
+        }
+    }
+
+    fn facts_of(&mut self, transport: Option<Applies>) {
+        if let Some(transport) = transport
+            && !self.facts.transports.contains(&transport)
+        {
+            self.facts.transports.push(transport);
+        }
+    }
+
+    fn payload(&mut self, event: &Event, bytes: &Bytes, message: Option<&Envelope<'_>>) {
+        self.frame(event, bytes, message);
+        if event.dir == Direction::ToServer && self.raw_message(event, bytes) {
+            return;
+        }
+        let parsed;
+        let envelope = if let Some(envelope) = message {
+            envelope
+        } else {
+            parsed = Envelope::parse(bytes);
+            &parsed
+        };
+        if let Kind::Batch { .. } = envelope.kind {
+            for_each_message(bytes, |one| {
+                self.message(event, one, &Envelope::of_json(one));
+            });
+        } else {
+            self.message(event, bytes, envelope);
+        }
+    }
+
+    /// Counts a line of the server.
+    fn frame(&mut self, event: &Event, bytes: &[u8], message: Option<&Envelope<'_>>) {
+        let stdio = self.conduits.enter(event).transport == Some(Applies::Stdio);
+        if event.dir != Direction::ToClient || !stdio || event.is_made_by_us() {
+            return;
+        }
+        let is_message = match message {
+            Some(envelope) => !matches!(envelope.kind, Kind::Malformed(_)),
+            None => !matches!(Envelope::parse(bytes).kind, Kind::Malformed(_)),
+        };
+        if is_message {
+            self.framing.message();
+        } else {
+            self.framing.noise(bytes);
+        }
+    }
+
+    fn message(&mut self, event: &Event, text: &[u8], envelope: &Envelope<'_>) {
+        match (&envelope.kind, event.dir) {
+            (Kind::Request { id, method, params }, Direction::ToServer) => {
+                self.ask(event, envelope, id, (method, *params));
+            }
+            (Kind::Response { id, result, error }, Direction::ToClient) => {
+                if self.raw_answer(event, id, (*result, *error)) || is_about_noise(id, *error) {
+                    return;
+                }
+                self.answer(event, id, (*result, *error));
+            }
+            (Kind::Notification { method, params }, Direction::ToServer)
+                if method == "notifications/cancelled" =>
+            {
+                self.cancel(event, *params);
+                self.notifies(event, text, (method, *params));
+            }
+            (Kind::Notification { method, params }, Direction::ToServer) => {
+                self.notifies(event, text, (method, *params));
+            }
+            (Kind::Notification { .. } | Kind::Request { .. }, Direction::ToClient)
+            | (Kind::Response { .. }, Direction::ToServer) => self.beside(event, text),
+            _ => {}
+        }
+    }
+
+    fn ask(
+        &mut self,
+        event: &Event,
+        envelope: &Envelope<'_>,
+        id: &RequestId<'_>,
+        (method, params): (&str, Option<&[u8]>),
+    ) {
+        let is_lesson = teaches(method);
+        if !is_lesson && !self.index.knows(method) {
+            // Followed all the same: its answer shows that a server goes on.
+            let exchange = self.exchange(event, method, None);
+            let asked = self.open.ask(event.scope(), event.dir, id, exchange);
+            if let Some(forgotten) = asked.forgotten {
+                self.finish_exchange(forgotten, None, true);
+            }
+            return;
+        }
+        let read = params.map(|params| serde_json::from_slice::<Map<String, Value>>(params).ok());
+        let (params, readable) = match read {
+            None => (None, true),
+            Some(None) => (None, false),
+            Some(Some(params)) => (Some(params), true),
+        };
+        self.session_of(event, method, params.as_ref());
+        let well_formed = readable
+            && envelope.version == Some(b"\"2.0\"")
+            && !envelope.repeated_member
+            && id.pairs();
+        let mut about = Vec::new();
+        if well_formed {
+            about = self.about(event, method, params.as_ref());
+        }
+        let mut exchange = self.exchange(event, method, params);
+        exchange.listens = about.iter().any(|(at, _)| {
+            self.plan
+                .assertion(*at)
+                .is_some_and(crate::judge::Assertion::looks_between)
+        });
+        if let Some(token) = exchange.token()
+            && self.tokens.len() < MOST
+        {
+            self.tokens.insert(token.to_string());
+        }
+        self.listening += usize::from(exchange.listens);
+        exchange.about = about;
+        exchange.teaches = is_lesson && well_formed;
+        let asked = self.open.ask(event.scope(), event.dir, id, exchange);
+        self.conduits.enter(event).last = Some(asked.handle);
+        if let Some(forgotten) = asked.forgotten {
+            self.finish_exchange(forgotten, None, true);
+        }
+    }
+
+    fn exchange(
+        &mut self,
+        event: &Event,
+        method: &str,
+        params: Option<Map<String, Value>>,
+    ) -> Exchange {
+        let transport = self.conduits.enter(event).transport;
+        Exchange {
+            method: method.to_owned(),
+            params,
+            about: Vec::new(),
+            at: event.at,
+            session: event.session,
+            transport,
+            between: Vec::new(),
+            room: BETWEEN_BYTES,
+            cancelled: None,
+            gaps: self.gaps,
+            tampered: false,
+            listens: false,
+            teaches: false,
+        }
+    }
+
+    /// What a request says of its session.
+    fn session_of(&mut self, event: &Event, method: &str, params: Option<&Map<String, Value>>) {
+        if self.sessions.len() >= MOST {
+            self.sessions.clear();
+        }
+        let session = self.sessions.entry(event.session).or_default();
+        if method == "initialize" {
+            session.revision = None;
+        } else if let Some(version) =
+            params.and_then(|params| params.get("_meta")?.get(PROTOCOL_VERSION_KEY)?.as_str())
+        {
+            session.revision = Some(version.to_owned());
+        }
+    }
+
+    fn answer(
+        &mut self,
+        event: &Event,
+        id: &RequestId<'_>,
+        (result, error): (Option<&[u8]>, Option<&[u8]>),
+    ) {
+        let Answer::Pairs(_, exchange) = self.open.answer(event.scope(), event.dir, id) else {
+            return;
+        };
+        self.exchanges += 1;
+        self.listening = self.listening.saturating_sub(usize::from(exchange.listens));
+        self.went_on(exchange.session, exchange.cancelled.is_some());
+        let ours = event.is_made_by_us() || error.is_some_and(is_error_of_ours);
+        if exchange.about.is_empty() && !exchange.teaches {
+            return;
+        }
+        let reply = Reply::read(result, error);
+        if !ours {
+            self.learn(&exchange, &reply);
+        }
+        let conduit = self.conduits.enter(event);
+        let finished = Finished {
+            took_us: Some(event.at.since(exchange.at).0),
+            seq: Some(event.seq),
+            gap: ours,
+            head: conduit.response.clone(),
+            reply,
+            exchange,
+        };
+        if !finished.exchange.about.is_empty() {
+            conduit.held.push(finished);
+        }
+    }
+
+    /// What an answer says of the server and the session.
+    fn learn(&mut self, exchange: &Exchange, reply: &Reply) {
+        let Reply::Result(result) = reply else { return };
+        if !exchange.teaches {
+            return;
+        }
+        self.facts.known.learn(&exchange.method, result);
+        if exchange.method == "initialize" {
+            let version = result.get("protocolVersion").and_then(Value::as_str);
+            let session = self.sessions.entry(exchange.session).or_default();
+            session.revision = version.map(str::to_owned);
+        }
+    }
+
+    fn cancel(&mut self, event: &Event, params: Option<&[u8]>) {
+        let id = params.and_then(|params| json::find(params, &["requestId"]));
+        let Some(id) = id.map(IdKey::exact_of) else {
+            return;
+        };
+        let Some(handle) = self.open.find(event.scope(), event.dir, id) else {
+            return;
+        };
+        if let Some(exchange) = self.open.get_mut(handle) {
+            exchange.cancelled = Some(event.at);
+        }
+        let session = self.sessions.entry(event.session).or_default();
+        session.cancelled += 1;
+    }
+
+    fn went_on(&mut self, session: SessionKey, was_cancelled: bool) {
+        if let Some(session) = self.sessions.get_mut(&session)
+            && session.cancelled > 0
+            && !was_cancelled
+        {
+            session.goes_on = true;
+        }
+    }
+
+    /// A message that stands beside the exchanges of its session.
+    fn beside(&mut self, event: &Event, text: &[u8]) {
+        if self.listening == 0 {
+            return;
+        }
+        let listening = self.open.iter().filter(|(_, one)| one.listens);
+        let here = listening.filter(|(_, one)| one.session == event.session);
+        let handles: Vec<_> = here.map(|(handle, _)| handle).collect();
+        if handles.is_empty() {
+            return;
+        }
+        let token = progress_token(text);
+        let known = token
+            .as_ref()
+            .is_some_and(|token| self.tokens.contains(token));
+        for handle in handles {
+            let Some(exchange) = self.open.get_mut(handle) else {
+                continue;
+            };
+            // What another request asked for is none of its business.
+            let own = exchange.token().map(Value::to_string);
+            if !known || token == own {
+                exchange.hear(event.dir, text);
+            }
+        }
+    }
+
+    fn era(&self) -> Era {
+        Era::of_revision(Some(&self.revision))
+    }
+}
+
+impl Sink for Recorded<'_> {
+    fn record(&mut self, event: &Event) {
+        self.observe(event, None);
+    }
+}
+
+/// The token that a message of progress names, as source text.
+fn progress_token(text: &[u8]) -> Option<String> {
+    let is_progress = json::find(text, &["method"]) == Some(b"\"notifications/progress\"");
+    let token = json::find(text, &["params", "progressToken"]).filter(|_| is_progress)?;
+    serde_json::from_slice::<Value>(token)
+        .ok()
+        .map(|token| token.to_string())
+}

@@ -1,0 +1,146 @@
+//! Whether a recorded request asks what an assertion asks.
+
+use serde_json::{Map, Value};
+
+use crate::judge::Assertion;
+use crate::known::Known;
+use crate::placeholder::{Stands, is_in, stands};
+
+/// The members of parameters that say what a request is about.
+const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
+
+/// Whether parameters ask what an assertion asks.
+///
+/// What the assertion does not name may be there, since clients add to what they send: but a cursor that the server has
+/// not given, and arguments other than those that are written, make another question.
+pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &Known) -> Stands {
+    let written = assertion
+        .written
+        .call
+        .as_ref()
+        .and_then(|call| call.params.as_ref());
+    let empty = Map::new();
+    let written = written.unwrap_or(&empty);
+    if !written.contains_key("cursor")
+        && let Some(cursor) = params.get("cursor")
+        && !cursor
+            .as_str()
+            .is_some_and(|one| known.cursors.contains(one))
+    {
+        return Stands::No;
+    }
+    if !arguments(written, params, known) || !token(assertion, params) {
+        return Stands::No;
+    }
+    // Whoever leaves out what is asked for asks something else.
+    if NAMING
+        .iter()
+        .any(|name| params.contains_key(*name) && !written.contains_key(*name))
+    {
+        return Stands::No;
+    }
+    let mut all = Stands::Yes;
+    for (name, wanted) in written.iter().filter(|(name, _)| *name != "arguments") {
+        let Some(found) = params.get(name) else {
+            return Stands::No;
+        };
+        match part(wanted, found, known, 0) {
+            Stands::Yes => {}
+            Stands::IfRefused => all = Stands::IfRefused,
+            Stands::No => return Stands::No,
+        }
+    }
+    all
+}
+
+/// Whether progress is asked for, where an assertion is about it, or not, where it must not come.
+fn token(assertion: &Assertion, params: &Map<String, Value>) -> bool {
+    let stream = assertion.written.expect.notification_stream.as_ref();
+    let has = params
+        .get("_meta")
+        .is_some_and(|meta| meta.get("progressToken").is_some());
+    stream.is_none_or(|stream| stream.method != "notifications/progress" || stream.absent != has)
+}
+
+/// Whether an assertion says what `_meta` holds.
+pub(super) fn writes_meta(assertion: &Assertion) -> bool {
+    meta_of(assertion).is_some()
+}
+
+/// Whether `_meta` has the members that an assertion says, and no others.
+pub(super) fn same_meta(assertion: &Assertion, params: &Map<String, Value>) -> bool {
+    let written = meta_of(assertion).and_then(Value::as_object);
+    match (written, params.get("_meta").and_then(Value::as_object)) {
+        (Some(written), Some(found)) => {
+            written.len() == found.len() && written.keys().all(|name| found.contains_key(name))
+        }
+        (written, found) => written.is_none() && found.is_none(),
+    }
+}
+
+fn meta_of(assertion: &Assertion) -> Option<&Value> {
+    assertion
+        .written
+        .call
+        .as_ref()?
+        .params
+        .as_ref()?
+        .get("_meta")
+}
+
+/// Whether the arguments are those that are written; where none are, whether there may be some.
+fn arguments(written: &Map<String, Value>, params: &Map<String, Value>, known: &Known) -> bool {
+    let found = params.get("arguments");
+    let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    match (written.get("arguments"), found) {
+        (None, None) => true,
+        (None, Some(found)) => {
+            let name = written.get("name").and_then(Value::as_str);
+            let lacks = name.is_some_and(|name| name.ends_with(":needs-arguments}"));
+            !lacks || is_empty(found)
+        }
+        (Some(wanted), None) => is_empty(wanted),
+        (Some(Value::Object(wanted)), Some(Value::Object(found))) => {
+            wanted.len() == found.len()
+                && wanted.iter().all(|(name, wanted)| {
+                    let found = if is_in(name) {
+                        found
+                            .iter()
+                            .find(|(one, _)| stands(name, one, known) == Stands::Yes)
+                            .map(|(_, value)| value)
+                    } else {
+                        found.get(name)
+                    };
+                    found.is_some_and(|found| part(wanted, found, known, 0) == Stands::Yes)
+                })
+        }
+        (Some(wanted), Some(found)) => wanted == found,
+    }
+}
+
+/// How deep parameters are compared.
+const DEPTH: usize = 64;
+
+/// Whether what is written is a part of what was found.
+fn part(wanted: &Value, found: &Value, known: &Known, depth: usize) -> Stands {
+    let holds = |is: bool| if is { Stands::Yes } else { Stands::No };
+    match (wanted, found) {
+        (Value::String(wanted), Value::String(found)) if is_in(wanted) => {
+            stands(wanted, found, known)
+        }
+        (Value::Object(wanted), Value::Object(found)) if depth < DEPTH => {
+            let each = wanted.iter().map(|(name, wanted)| match found.get(name) {
+                // Every client chooses its own token.
+                Some(Value::String(_) | Value::Number(_)) if name == "progressToken" => Stands::Yes,
+                Some(found) => part(wanted, found, known, depth + 1),
+                None => Stands::No,
+            });
+            each.fold(Stands::Yes, |all, one| match (all, one) {
+                (Stands::No, _) | (_, Stands::No) => Stands::No,
+                (Stands::IfRefused, _) | (_, Stands::IfRefused) => Stands::IfRefused,
+                _ => Stands::Yes,
+            })
+        }
+        (wanted, found) => holds(wanted == found),
+    }
+}

@@ -1,0 +1,228 @@
+//! What was sent as it stands, and is no well-formed request: what the server says to it.
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::envelope::{RequestId, for_each_message};
+use tapewright_schemas::event::{Direction, Event, Payload};
+use tapewright_schemas::json;
+
+use super::Recorded;
+use super::exchange::Sent;
+use super::head;
+use crate::observation::{Answer, HttpHead, Observation, Reply};
+use crate::placeholder::fill_text;
+use crate::plan::At;
+use crate::rule::Applies;
+
+/// Whether a response may be the answer to bytes that were sent as they stand: it has an id that they have, or names
+/// none, since the bytes could not be read. Of several lines the last is the one that is answered.
+#[must_use]
+pub fn answers_raw(raw: &[u8], id: &RequestId<'_>) -> bool {
+    let (line, alone) = last_line(raw);
+    if !id.pairs() {
+        return alone;
+    }
+    let wanted = IdKey::exact(id);
+    let mut found = false;
+    for_each_message(line, |one| {
+        let own = json::find(one, &["id"]).map(IdKey::exact_of);
+        found |= own == Some(wanted);
+    });
+    found
+}
+
+/// The last line of what is sent, and whether it is all.
+pub(super) fn last_line(raw: &[u8]) -> (&[u8], bool) {
+    let raw = raw.trim_ascii();
+    match raw.iter().rposition(|byte| *byte == b'\n') {
+        Some(at) => (raw.get(at + 1..).unwrap_or_default(), false),
+        None => (raw, true),
+    }
+}
+
+impl Recorded<'_> {
+    /// Whether a message of the client is sent as some assertion says it.
+    pub(super) fn raw_message(&mut self, event: &Event, bytes: &Bytes) -> bool {
+        let (mut about, mut text) = (self.raw_about(event, bytes), bytes.clone());
+        if about.is_empty() && self.index.has_lines {
+            about = self.lines_about(event, bytes);
+            text = [b"\n".as_slice(), bytes].concat().into();
+            self.conduits.enter(event).line = Some(bytes.clone());
+        }
+        if about.is_empty() {
+            return false;
+        }
+        self.awaits(event, text, about);
+        true
+    }
+
+    /// The assertions whose last line this is, where the line before it was sent as well.
+    fn lines_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<At> {
+        let before = self.conduits.enter(event).line.clone().unwrap_or_default();
+        let is_both = |raw: &str| {
+            let mut lines = raw.rsplit('\n').map(|line| line.trim().as_bytes());
+            lines.next() == Some(bytes.trim_ascii()) && lines.next() == Some(before.trim_ascii())
+        };
+        let raw = self.index.raw.iter().filter(|(_, raw)| raw.contains('\n'));
+        raw.filter(|(_, raw)| is_both(raw))
+            .map(|(at, _)| *at)
+            .collect()
+    }
+
+    /// A notification of the client waits for nothing; what it gets all the same is judged.
+    pub(super) fn notifies(
+        &mut self,
+        event: &Event,
+        text: &[u8],
+        (method, params): (&str, Option<&[u8]>),
+    ) {
+        if !self.index.knows(method) {
+            return;
+        }
+        let params = params.map(serde_json::from_slice::<Map<String, Value>>);
+        let Ok(params) = params.transpose() else {
+            return;
+        };
+        let about = self.about(event, method, params.as_ref());
+        let about = about.into_iter().map(|(at, _)| at).collect();
+        self.awaits(event, Bytes::copy_from_slice(text), about);
+    }
+
+    /// Something was sent that only a response without an id can be about.
+    fn awaits(&mut self, event: &Event, text: Bytes, about: Vec<At>) {
+        if about.is_empty() {
+            return;
+        }
+        let conduit = self.conduits.enter(event);
+        let sent = Sent {
+            text,
+            about,
+            at: event.at,
+            transport: conduit.transport,
+        };
+        let head = conduit.response.clone();
+        if let Some(before) = conduit.raw.replace(sent) {
+            self.raw_over(&before, (Reply::None, head), None);
+        }
+    }
+
+    fn raw_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<At> {
+        if self.index.raw.is_empty() {
+            return Vec::new();
+        }
+        let text = bytes.trim_ascii();
+        let raw = self.index.raw.iter();
+        let same: Vec<At> = raw
+            .filter(|(_, raw)| !raw.is_empty())
+            .filter(|(_, raw)| {
+                raw.as_bytes() == text
+                    || fill_text(raw, &self.facts.known)
+                        .is_ok_and(|filled| filled.as_bytes().trim_ascii() == text)
+            })
+            .map(|(at, _)| *at)
+            .collect();
+        same.into_iter()
+            .filter(|at| self.sends(event, *at))
+            .collect()
+    }
+
+    /// Whether the request that carries an event has the fields of an assertion.
+    fn sends(&mut self, event: &Event, at: At) -> bool {
+        let conduit = self.conduits.enter(event);
+        let call = self
+            .plan
+            .assertion(at)
+            .and_then(|one| one.written.call.as_ref());
+        call.is_some_and(|call| {
+            let here = call
+                .transport
+                .is_none_or(|one| conduit.transport == Some(one));
+            here && {
+                let stdio = conduit.transport == Some(Applies::Stdio);
+                stdio || head::has(conduit.request.as_ref(), &call.headers)
+            }
+        })
+    }
+
+    /// The body of an HTTP message that is none of MCP.
+    pub(super) fn body(&mut self, event: &Event, payload: &Payload) {
+        if let (Direction::ToServer, Payload::Whole(bytes)) = (event.dir, payload) {
+            self.raw_message(event, bytes);
+        }
+    }
+
+    /// A request without a body, such as a GET, is answered by a head.
+    pub(super) fn bodiless(&mut self, event: &Event) {
+        if event.dir != Direction::ToClient {
+            return;
+        }
+        let conduit = self.conduits.enter(event);
+        let is_post = conduit
+            .request
+            .as_ref()
+            .is_none_or(|head| head.method == "POST");
+        let (head, transport) = (conduit.response.clone(), conduit.transport);
+        if is_post {
+            return;
+        }
+        let raw = self.index.raw.iter().filter(|(_, raw)| raw.is_empty());
+        let all: Vec<At> = raw.map(|(at, _)| *at).collect();
+        let about: Vec<At> = all
+            .into_iter()
+            .filter(|at| self.sends(event, *at))
+            .collect();
+        let sent = Sent {
+            text: Bytes::new(),
+            about,
+            at: event.at,
+            transport,
+        };
+        self.raw_over(&sent, (Reply::None, head), None);
+    }
+
+    /// Whether a response is the answer to what was sent as it stands.
+    pub(super) fn raw_answer(
+        &mut self,
+        event: &Event,
+        id: &RequestId<'_>,
+        (result, error): (Option<&[u8]>, Option<&[u8]>),
+    ) -> bool {
+        let conduit = self.conduits.enter(event);
+        let head = conduit.response.clone();
+        let Some(sent) = conduit.raw.take_if(|sent| answers_raw(&sent.text, id)) else {
+            return false;
+        };
+        let took = event.at.since(sent.at).0;
+        self.raw_over(
+            &sent,
+            (Reply::read(result, error), head),
+            Some((event.seq, took)),
+        );
+        true
+    }
+
+    /// What was sent as it stands got this, or nothing.
+    pub(super) fn raw_over(
+        &mut self,
+        sent: &Sent,
+        (reply, head): (Reply, Option<HttpHead>),
+        came: Option<(u64, u64)>,
+    ) {
+        let took = came.map(|(_, took)| std::time::Duration::from_micros(took));
+        let answer = Answer {
+            reply,
+            head: head.filter(|_| sent.transport == Some(Applies::Http)),
+            took: took.filter(|_| self.timed),
+            seq: came.map(|(seq, _)| seq),
+        };
+        let seen = Observation {
+            transport: sent.transport,
+            answers: vec![answer],
+            ..Observation::default()
+        };
+        for at in &sent.about {
+            self.decide(*at, &seen);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Whether a rule holds: three answers, and why.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::rule::Applies;
+
+/// What is known of an assertion, or of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It was put to the test, and holds.
+    Pass,
+    /// It does not.
+    Fail(Box<Failure>),
+    /// Nobody can tell.
+    Untested(Untested),
+}
+
+/// What did not hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Which expectation.
+    pub expectation: Expectation,
+    /// Where in the answer, as a JSON pointer; empty for all of it.
+    pub pointer: String,
+    /// Why.
+    pub why: Why,
+    /// The place of the answer on the recording.
+    pub seq: Option<u64>,
+}
+
+/// The members of `expect`, and that an answer comes at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// An answer comes.
+    Answer,
+    /// `result`
+    Result,
+    /// `error`
+    Error,
+    /// `schema`
+    Schema,
+    /// `headers`
+    Headers,
+    /// `headers_absent`
+    HeadersAbsent,
+    /// `transport_observation`
+    TransportObservation,
+    /// `max_duration_ms`
+    MaxDuration,
+    /// `stable_keys`
+    StableKeys,
+    /// `notification_stream`
+    NotificationStream,
+    /// `server_request`
+    ServerRequest,
+}
+
+/// Why an expectation does not hold. Values of the server are cut short.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Why {
+    /// Nothing came.
+    #[error("no answer came")]
+    NoAnswer,
+    /// Nothing but a status came.
+    #[error("the HTTP response with status {0} has no answer")]
+    NoMessage(u16),
+    /// Something came where nothing should have.
+    #[error("a notification was answered: {0}")]
+    Answered(Short),
+    /// A notification was not taken over HTTP.
+    #[error("the HTTP response to a notification has status {0}, not 202")]
+    NotAccepted(u16),
+    /// An error came where a result should have.
+    #[error("an error came instead of a result: {0}")]
+    ErrorCame(Short),
+    /// A result came where an error should have.
+    #[error("a result came instead of an error: {0}")]
+    ResultCame(Short),
+    /// One value where another should be.
+    #[error("expected {expected}, found {found}")]
+    Differs {
+        /// What should be there.
+        expected: Short,
+        /// What is there.
+        found: Short,
+    },
+    /// A member is not there.
+    #[error("it is missing")]
+    Missing,
+    /// A member is there that should not be.
+    #[error("it should not be there")]
+    Extra,
+    /// The code of an error.
+    #[error("the error has code {found}, not {expected}")]
+    Code {
+        /// The code that it should have.
+        expected: i64,
+        /// What it has.
+        found: Short,
+    },
+    /// The message of an error.
+    #[error("the message of the error does not contain {expected}: {found}")]
+    Message {
+        /// What it should contain.
+        expected: Short,
+        /// What it says.
+        found: Short,
+    },
+    /// A JSON Schema does not hold.
+    #[error("{0}")]
+    Schema(Short),
+    /// A header field has another value.
+    #[error("the header `{name}` should have {expected}, and has {found}")]
+    Header {
+        /// Its name.
+        name: String,
+        /// What it should have.
+        expected: Short,
+        /// What it has.
+        found: Short,
+    },
+    /// A header field is missing.
+    #[error("the header `{0}` is missing")]
+    NoHeader(String),
+    /// A header field is there.
+    #[error("the header `{0}` should not be there")]
+    HeaderThere(String),
+    /// Messages are framed in another way.
+    #[error("{count} lines on standard output are no message, the first is {first}")]
+    Noise {
+        /// How many.
+        count: u64,
+        /// The first.
+        first: Short,
+    },
+    /// No length stands in front of the messages.
+    #[error("messages stand on lines, without `Content-Length`")]
+    NoLength,
+    /// A cancellation was taken badly.
+    #[error("the server answers no other request after a cancellation")]
+    Stuck,
+    /// It took too long.
+    #[error("the answer took {took_ms} ms, {limit_ms} are allowed")]
+    Slow {
+        /// The limit, in milliseconds.
+        limit_ms: u64,
+        /// How long it took, in milliseconds.
+        took_ms: u64,
+    },
+    /// Answers to the same question differ.
+    #[error("the answers to the same call differ: {one} and {other}")]
+    Unstable {
+        /// In one.
+        one: Short,
+        /// In another.
+        other: Short,
+    },
+    /// A notification that must come did not.
+    #[error("`{0}` never came")]
+    NeverCame(String),
+    /// A notification that must not come did.
+    #[error("`{0}` came")]
+    Came(String),
+    /// A notification names another token.
+    #[error("`{method}` names the token {found}, the call has {expected}")]
+    Token {
+        /// Its method.
+        method: String,
+        /// The token of the call.
+        expected: Short,
+        /// The token that it names.
+        found: Short,
+    },
+    /// Progress falls.
+    #[error("progress falls from {before} to {after}")]
+    Falls {
+        /// What it was.
+        before: Short,
+        /// What it became.
+        after: Short,
+    },
+}
+
+/// A value in a line: the beginning of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Short(pub String);
+
+/// Why nobody can tell whether an assertion holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Untested {
+    /// The corpus of this version says nothing of how it is tested.
+    #[error("the corpus has no test for it")]
+    NoTest,
+    /// Nothing like it was asked.
+    #[error("it was not put to the test")]
+    NotAsked,
+    /// The server does not have it.
+    #[error("the server does not declare `{0}`")]
+    Capability(String),
+    /// The server has nothing that could take the place of a placeholder.
+    #[error("the server has nothing for `{0}`")]
+    Placeholder(String),
+    /// It is about another transport.
+    #[error("it is about {}", transport_name(*.0))]
+    Transport(Applies),
+    /// The evidence has no headers.
+    #[error("the headers of the response are not known")]
+    NoHead,
+    /// The evidence has no times.
+    #[error("the recording has no times")]
+    NoTimes,
+    /// Nothing of the kind came, and the server need not send it.
+    #[error("no `{0}` came, which the server may leave out")]
+    NoneCame(String),
+    /// The server refused what was chosen for it.
+    #[error("the server refused what was chosen for the test: {0}")]
+    Refused(Short),
+    /// The question was asked less often than it has to be.
+    #[error("it was asked {asked} times, and has to be asked {wanted} times")]
+    TooFew {
+        /// How often it was.
+        asked: usize,
+        /// How often it has to be.
+        wanted: usize,
+    },
+    /// Something is missing that may tell.
+    #[error("the evidence has a gap")]
+    Gap,
+    /// The answer could not be looked into: it nests too deep, or its schema would take too long.
+    #[error("the answer cannot be judged in good time")]
+    TooMuch,
+    /// The server had ended.
+    #[error("the server had ended: {0}")]
+    Ended(String),
+    /// The time for the run was over.
+    #[error("the time for the run was over")]
+    OutOfTime,
+    /// There is no answer in the evidence, and nobody can tell whether there would have been one.
+    #[error("it was asked, and nobody waited for the answer")]
+    NotAwaited,
+    /// The client answered in a way that decides nothing.
+    #[error("the client did not accept the request of the server")]
+    Declined,
+    /// The server says that nobody may ask.
+    #[error("the server demands authorization (HTTP status {0})")]
+    Unauthorized(u16),
+}
+
+/// What a transport is called.
+#[must_use]
+pub fn transport_name(transport: Applies) -> &'static str {
+    match transport {
+        Applies::Stdio => "stdio",
+        Applies::Http => "HTTP",
+    }
+}
+
+impl Untested {
+    /// Whether better evidence might tell.
+    #[must_use]
+    pub fn is_gap(&self) -> bool {
+        matches!(
+            self,
+            Self::Gap | Self::TooMuch | Self::Ended(_) | Self::OutOfTime
+        )
+    }
+}
+
+impl Expectation {
+    /// Its key in a corpus.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Result => "result",
+            Self::Error => "error",
+            Self::Schema => "schema",
+            Self::Headers => "headers",
+            Self::HeadersAbsent => "headers_absent",
+            Self::TransportObservation => "transport_observation",
+            Self::MaxDuration => "max_duration_ms",
+            Self::StableKeys => "stable_keys",
+            Self::NotificationStream => "notification_stream",
+            Self::ServerRequest => "server_request",
+        }
+    }
+}
+
+impl Short {
+    /// How much is shown, in characters.
+    const CHARS: usize = 120;
+
+    /// The beginning of the text of a value.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        Self::text(&value.to_string())
+    }
+
+    /// The beginning of a text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        let mut short: String = text.chars().take(Self::CHARS).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        Self(short)
+    }
+}
+
+impl fmt::Display for Short {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.expectation.key(), self.why)?;
+        if !self.pointer.is_empty() {
+            write!(out, " (at {})", self.pointer)?;
+        }
+        Ok(())
+    }
+}
+
+impl Verdict {
+    /// A failure of the whole answer.
+    pub(crate) fn fail(expectation: Expectation, why: Why) -> Self {
+        Self::fail_at(expectation, String::new(), why)
+    }
+
+    /// A failure within the answer.
+    pub(crate) fn fail_at(expectation: Expectation, pointer: String, why: Why) -> Self {
+        Self::Fail(Box::new(Failure {
+            expectation,
+            pointer,
+            why,
+            seq: None,
+        }))
+    }
+
+    /// Whether it does not hold.
+    #[must_use]
+    pub fn is_fail(&self) -> bool {
+        matches!(self, Self::Fail(_))
+    }
+
+    /// Of two expectations of one assertion: both must hold. A failure outweighs what cannot be told.
+    #[must_use]
+    pub fn and(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Fail(_) => self,
+            Self::Pass => other(),
+            Self::Untested(_) => match other() {
+                Self::Fail(failure) => Self::Fail(failure),
+                _ => self,
+            },
+        }
+    }
+
+    /// Of two tests of one thing: one failure is enough, one success outweighs what cannot be told. Of two reasons
+    /// why it cannot be told, one that better evidence might settle is kept.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fail(one), _) | (_, Self::Fail(one)) => Self::Fail(one),
+            (Self::Pass, _) | (_, Self::Pass) => Self::Pass,
+            (Self::Untested(one), Self::Untested(other)) => {
+                let better = one == Untested::NotAsked || (!one.is_gap() && other.is_gap());
+                Self::Untested(if better { other } else { one })
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `tapewright compliance run`: the rules of a revision, carried out and graded.
+
+mod arguments;
+mod baseline;
+mod from_suite;
+mod gates;
+mod results;
+mod scored;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tapewright_corpus::plan::Plan;
+use tapewright_proxy::client::{FIRST_STATELESS, Revision};
+
+pub(crate) use self::arguments::Arguments;
+use self::arguments::Format;
+pub(crate) use self::scored::{Gate, Judged, Other, Scored};
+use crate::command::record::config::label;
+use crate::command::redaction;
+use crate::command::upstream::seconds;
+use crate::corpus::captured::{self, Question};
+use crate::corpus::live::{Asker, Manner, Target};
+use crate::corpus::versions::Versions;
+use crate::exit::Exit;
+use crate::files::NewFile;
+use crate::report;
+use crate::report::formats::{Told as _, github, html, junit, markdown};
+
+/// How long all questions together may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+impl Arguments {
+    /// Carries the rules out, and reports.
+    pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        let versions = Versions::open(self.choice.registry.as_deref())?;
+        let mut scored = match (&self.capture, &self.results_from, &self.from_suite) {
+            (Some(path), ..) => self.captured(path, &versions)?,
+            (_, Some(path), _) => self.results(path, &versions)?,
+            (.., Some(path)) => self.suite(path, &versions)?,
+            (None, None, None) => self.live(&versions)?,
+        };
+        if let Some(label) = &self.output.server_label {
+            scored.server.clone_from(label);
+        }
+        let known = self
+            .output
+            .baseline
+            .clone()
+            .or_else(|| scored.known.clone());
+        if let Some(path) = known {
+            baseline::apply(&path, self.output.update_baseline, &mut scored)?;
+        }
+        self.tell(&scored)?;
+        Ok(scored.exit())
+    }
+
+    /// Grades results of others.
+    fn results(&self, path: &Path, versions: &Versions) -> anyhow::Result<Scored> {
+        let rows = results::read(path)?;
+        let named = self.choice.capabilities.clone();
+        let server = "server".to_owned();
+        Ok(results::score(server, versions.registry(), rows, named))
+    }
+
+    /// Judges a recording.
+    fn captured(&self, path: &Path, versions: &Versions) -> anyhow::Result<Scored> {
+        let asked = self.choice.spec_version.as_deref();
+        let version = asked.map(|text| versions.named(text)).transpose()?;
+        let revision = match version
+            .as_deref()
+            .and_then(|version| version.strip_prefix('v'))
+        {
+            Some(revision) => revision.to_owned(),
+            None => captured::revision(path)?,
+        };
+        let version = match version {
+            Some(version) => version,
+            None => versions.of_revision(&revision)?,
+        };
+        let plan = Plan::new(versions.registry(), &versions.corpus(&version)?);
+        let question = Question {
+            plan,
+            revision,
+            named: self.choice.capabilities.clone(),
+        };
+        let run = captured::run(path, question)?;
+        let mut scored = Scored::of(captured::label(path)?, run);
+        scored.recording = Some(path.display().to_string());
+        Ok(scored)
+    }
+
+    /// Asks a server.
+    fn live(&self, versions: &Versions) -> anyhow::Result<Scored> {
+        let asked = self.choice.spec_version.as_deref();
+        let version = asked.map(|text| versions.named(text)).transpose()?;
+        let mut settings = self.redaction.settings();
+        settings.values.extend(self.server.secrets()?);
+        let manner = Manner {
+            rules: Arc::new(redaction::rules(&settings)?),
+            timeout: seconds("--timeout", self.choice.timeout)?,
+            limit: LIMIT,
+        };
+        let target = Target::of(&self.server, &self.command, manner)?;
+        let server = match self.server.url()? {
+            Some(url) => url.host.clone(),
+            None => label(&self.command),
+        };
+        let mut conversation = Asker::open(target, &opening(version.as_deref()))?;
+        let wanted = version
+            .as_deref()
+            .and_then(|version| version.strip_prefix('v'));
+        let mut notes = Vec::new();
+        if let Some(wanted) = wanted
+            && wanted != conversation.revision
+        {
+            let spoken = report::safe(&conversation.revision);
+            notes.push(format!(
+                "the server speaks {spoken}, and is judged by {wanted}"
+            ));
+        }
+        let version = match version {
+            Some(version) => version,
+            None => versions.of_revision(&conversation.revision)?,
+        };
+        let plan = Plan::new(versions.registry(), &versions.corpus(&version)?);
+        conversation.name_capabilities(self.choice.capabilities.clone());
+        let mut scored = Scored::of(server, conversation.run(plan));
+        scored.notes.extend(notes);
+        Ok(scored)
+    }
+
+    /// Reports.
+    fn tell(&self, scored: &Scored) -> anyhow::Result<()> {
+        if let Some(path) = &self.output.save_scorecard {
+            let mut file = NewFile::create(path)?;
+            file.writer().write_all(scored.json()?.as_bytes())?;
+            file.commit(std::fs::metadata(path).ok().map(|data| data.permissions()))?;
+        }
+        let told = || scored.report();
+        let format = self.output.format();
+        report::out(&match format {
+            Format::Pretty => scored.pretty(),
+            Format::Json => scored.json()?,
+            Format::Markdown => markdown::text(&told()),
+            Format::Html => html::text(&told()),
+            Format::Junit => junit::text(&told())?,
+            Format::Sarif => report::corpus::sarif(scored)?,
+            Format::Github => github::text(&told()),
+        })?;
+        if format == Format::Github {
+            super::arguments::summarize(&markdown::text(&told()))?;
+        }
+        if !matches!(format, Format::Pretty | Format::Markdown | Format::Html) {
+            for note in &scored.notes {
+                report::note(&report::safe(note));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The revision that a version asks for; the server's choice for the draft, and where there is no version.
+fn opening(version: Option<&str>) -> Revision {
+    match version.and_then(|version| version.strip_prefix('v')) {
+        None => Revision::Auto,
+        Some(version) if version >= FIRST_STATELESS => Revision::Stateless {
+            version: version.to_owned(),
+            discover: true,
+        },
+        Some(version) => Revision::Handshake(version.to_owned()),
+    }
+}

@@ -1,0 +1,213 @@
+//! What became of the rules, and what that makes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tapewright_corpus::plan::{Inapplicable, State};
+use tapewright_corpus::rule::{RegisteredRule, Severity};
+use tapewright_corpus::score::{self, Scorecard};
+
+use super::baseline::Expectations;
+use crate::corpus::Run;
+use crate::exit::Exit;
+
+/// Everything that is reported of a run.
+#[derive(Debug)]
+pub(crate) struct Scored {
+    /// What the server is called.
+    pub(crate) server: String,
+    /// The version of the rules; `None` where results came from a file.
+    pub(crate) version: Option<String>,
+    /// The revision that the server speaks, where it is known.
+    pub(crate) revision: Option<String>,
+    /// The recording that was judged.
+    pub(crate) recording: Option<String>,
+    /// Every rule of the registry.
+    pub(crate) rules: Vec<Judged>,
+    /// Results that no rule of the registry is about.
+    pub(crate) others: Vec<Other>,
+    /// The grade.
+    pub(crate) card: Scorecard,
+    /// Gates of a suite.
+    pub(crate) gates: Vec<Gate>,
+    /// What a baseline made of it.
+    pub(crate) expectations: Option<Expectations>,
+    /// What is to be said beside it.
+    pub(crate) notes: Vec<String>,
+    /// The evidence has gaps.
+    pub(crate) gaps: bool,
+    /// The baseline that a suite names.
+    pub(crate) known: Option<PathBuf>,
+}
+
+/// A rule, and what became of it.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    /// The rule.
+    pub(crate) rule: RegisteredRule,
+    /// How it came out.
+    pub(crate) state: State,
+    /// How long its tests took.
+    pub(crate) took: Duration,
+    /// Who tested it: `local`, or `official`.
+    pub(crate) source: String,
+}
+
+/// A result that no rule of the registry is about.
+#[derive(Debug)]
+pub(crate) struct Other {
+    /// What it is called.
+    pub(crate) id: String,
+    /// Whether it passed.
+    pub(crate) passed: bool,
+    /// Why not.
+    pub(crate) message: Option<String>,
+    /// Who tested it.
+    pub(crate) source: String,
+    /// How long it took.
+    pub(crate) took: Duration,
+}
+
+/// A gate of a suite.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    /// `grade_delta` or `spec_version_check`.
+    pub(crate) name: &'static str,
+    /// Whether it holds.
+    pub(crate) passed: bool,
+    /// What it compared, and why it does not hold.
+    pub(crate) text: String,
+}
+
+impl Scored {
+    /// Scores what became of rules.
+    pub(crate) fn new(server: String, rules: Vec<Judged>) -> Self {
+        let card = score::score(rules.iter().map(|one| (&one.rule, &one.state)));
+        Self {
+            server,
+            version: None,
+            revision: None,
+            recording: None,
+            rules,
+            others: Vec::new(),
+            card,
+            gates: Vec::new(),
+            expectations: None,
+            notes: Vec::new(),
+            gaps: false,
+            known: None,
+        }
+    }
+
+    /// Scores a corpus that was carried out.
+    pub(crate) fn of(server: String, run: Run) -> Self {
+        let Run {
+            plan,
+            outcomes,
+            revision,
+            mut notes,
+            gaps,
+            ..
+        } = run;
+        if !plan.unregistered.is_empty() {
+            let rules = plan.unregistered.join(", ");
+            notes.push(format!(
+                "the registry does not have these rules of the corpus: {rules}"
+            ));
+        }
+        let judged = plan.rules.into_iter().zip(outcomes);
+        let judged = judged.map(|(planned, outcome)| Judged {
+            rule: planned.registered,
+            state: outcome.state,
+            took: outcome.took,
+            source: LOCAL.to_owned(),
+        });
+        Self {
+            version: Some(plan.version),
+            revision: Some(revision),
+            notes,
+            gaps,
+            ..Self::new(server, judged.collect())
+        }
+    }
+
+    /// This and another server's: of each rule one failure is enough.
+    pub(crate) fn beside(mut self, other: Self) -> Self {
+        for (one, other) in self.rules.iter_mut().zip(other.rules) {
+            one.took += other.took;
+            one.state = one.state.clone().beside(other.state);
+        }
+        self.notes.extend(other.notes);
+        self.gaps |= other.gaps;
+        self
+    }
+
+    /// The rules that apply.
+    pub(crate) fn applicable(&self) -> impl Iterator<Item = &Judged> {
+        self.rules
+            .iter()
+            .filter(|one| !matches!(one.state, State::Inapplicable(_)))
+    }
+
+    /// The rules that do not apply, and why; those of other versions are left out.
+    pub(crate) fn inapplicable(&self) -> impl Iterator<Item = (&Judged, &Inapplicable)> {
+        self.rules.iter().filter_map(|one| match &one.state {
+            State::Inapplicable(why) if *why != Inapplicable::Version => Some((one, why)),
+            _ => None,
+        })
+    }
+
+    /// Whether a failure is expected by the baseline.
+    pub(crate) fn is_expected(&self, id: &str) -> bool {
+        self.expectations
+            .as_ref()
+            .is_some_and(|known| known.expected.contains(id))
+    }
+
+    /// The ids that failed: rules, and results about none.
+    pub(crate) fn failed(&self) -> impl Iterator<Item = &str> {
+        let rules = self
+            .rules
+            .iter()
+            .filter(|one| matches!(one.state, State::Fail(_)));
+        let others = self.others.iter().filter(|one| !one.passed);
+        rules
+            .map(|one| one.rule.id.as_str())
+            .chain(others.map(|one| one.id.as_str()))
+    }
+
+    /// The ids that passed.
+    pub(crate) fn passed(&self) -> impl Iterator<Item = &str> {
+        let rules = self
+            .rules
+            .iter()
+            .filter(|one| matches!(one.state, State::Pass { .. }));
+        let others = self.others.iter().filter(|one| one.passed);
+        rules
+            .map(|one| one.rule.id.as_str())
+            .chain(others.map(|one| one.id.as_str()))
+    }
+
+    /// What the caller is told.
+    pub(crate) fn exit(&self) -> Exit {
+        let must = |one: &&Judged| {
+            matches!(one.state, State::Fail(_)) && one.rule.severity == Severity::Must
+        };
+        let fails = match &self.expectations {
+            Some(known) => !known.regressions.is_empty() || !known.stale.is_empty(),
+            None => {
+                self.rules.iter().any(|one| must(&one)) || self.others.iter().any(|one| !one.passed)
+            }
+        };
+        if fails || self.gates.iter().any(|gate| !gate.passed) {
+            Exit::Fail
+        } else if self.gaps || (self.card.tested == 0 && self.others.is_empty()) {
+            Exit::Inconclusive
+        } else {
+            Exit::Pass
+        }
+    }
+}
+
+/// The source of what was tested here.
+pub(crate) const LOCAL: &str = "local";

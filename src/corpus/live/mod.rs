@@ -1,0 +1,215 @@
+//! A corpus, carried out against a server.
+//!
+//! Well-formed requests go over one conversation, as a client would send them. Bytes that no client sends, and requests
+//! of which the head or the status is judged, go over conversations of their own. Each question is asked once, whatever
+//! how many rules it is for. Every wait has an end.
+
+mod answers;
+mod convert;
+mod direct;
+mod many;
+mod opening;
+mod order;
+mod question;
+mod raw;
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tapewright_corpus::judge::{Assertion, judge};
+use tapewright_corpus::observation::{Framing, Observation};
+use tapewright_corpus::plan::{At, Facts, Plan, Tally};
+use tapewright_corpus::rule::Applies;
+use tapewright_corpus::verdict::{Untested, Verdict};
+use tapewright_proxy::client::{Client, Revision, Settings};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::direct::Direct;
+use tapewright_proxy::http::origin::Origin;
+use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::redact::Rules;
+
+use self::direct::Session;
+use self::order::Way;
+use super::Run;
+use crate::command::upstream::{Field, UpstreamArguments};
+use crate::command::verify::target;
+use crate::report::Mistake;
+
+/// A server, and how it is asked.
+pub(crate) struct Target {
+    upstream: Box<dyn Upstream>,
+    // Of a server on HTTP.
+    origin: Option<(Arc<Origin>, Vec<Field>)>,
+    hint: &'static str,
+    rules: Arc<Rules>,
+    timeout: Duration,
+    limit: Duration,
+}
+
+/// How a server is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Manner {
+    /// What is a secret.
+    pub(crate) rules: Arc<Rules>,
+    /// How long each answer may take, where the corpus does not say.
+    pub(crate) timeout: Duration,
+    /// How long all of it may take.
+    pub(crate) limit: Duration,
+}
+
+/// Conversations with a server, and what was learned in them.
+pub(crate) struct Asker {
+    target: Target,
+    client: Option<Client>,
+    // Why there is none.
+    ended: Option<String>,
+    /// The revision that is spoken.
+    pub(crate) revision: String,
+    asked_for: Revision,
+    clock: Clock,
+    facts: Facts,
+    framing: Framing,
+    tally: Tally,
+    opening: Observation,
+    seen: HashMap<String, Observation>,
+    // For what no client sends.
+    strange: Option<Client>,
+    direct: Option<Direct>,
+    session: Option<Session>,
+    next: u64,
+}
+
+impl Target {
+    /// The server of a command line.
+    pub(crate) fn of(
+        server: &UpstreamArguments,
+        command: &[OsString],
+        manner: Manner,
+    ) -> anyhow::Result<Self> {
+        let (upstream, hint) = target::of(server, command)?;
+        let origin = match server.url()? {
+            None => None,
+            Some(url) => {
+                let origin = Origin::new(url, server.origin_settings(false)?);
+                Some((origin, server.fields()?))
+            }
+        };
+        Ok(Self::new(upstream, origin, hint, manner))
+    }
+
+    /// A server that is reached this way.
+    pub(crate) fn new(
+        upstream: Box<dyn Upstream>,
+        origin: Option<(Arc<Origin>, Vec<Field>)>,
+        hint: &'static str,
+        manner: Manner,
+    ) -> Self {
+        Self {
+            upstream,
+            origin,
+            hint,
+            rules: manner.rules,
+            timeout: manner.timeout,
+            limit: manner.limit,
+        }
+    }
+
+    fn transport(&self) -> Applies {
+        match self.origin {
+            Some(_) => Applies::Http,
+            None => Applies::Stdio,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::new(Arc::clone(&self.rules))
+    }
+}
+
+impl Asker {
+    /// Opens a conversation in a revision, or in the one that the server chooses.
+    pub(crate) fn open(target: Target, revision: &Revision) -> anyhow::Result<Self> {
+        let hint = target.hint;
+        Self::begin(target, revision).context(Mistake::new("the server cannot be asked", hint))
+    }
+
+    /// Puts every rule of a plan to the test.
+    pub(crate) fn run(mut self, plan: Plan) -> Run {
+        let mut all: Vec<(Way, At)> = Vec::new();
+        for (at, assertion) in plan.each() {
+            if plan.inapplicable(at.rule, &self.facts).is_none() {
+                all.push((self.way(assertion), at));
+            }
+        }
+        // What may leave a server in trouble comes last.
+        all.sort();
+        for (way, at) in all {
+            let Some(assertion) = plan.assertion(at) else {
+                continue;
+            };
+            let verdict = self.test(way, assertion);
+            let answers = verdict.1.iter().flat_map(|seen| &seen.answers);
+            let took = answers.filter_map(|answer| answer.took).sum();
+            self.tally.add(at, verdict.0, took);
+        }
+        let notes = self.notes();
+        self.close();
+        let mut run = Run::new(plan, &self.tally, &self.facts, self.revision);
+        run.notes = notes;
+        run
+    }
+
+    fn test(&mut self, way: Way, assertion: &Assertion) -> (Verdict, Option<Observation>) {
+        if let Some(wanted) = assertion.transport()
+            && wanted != self.target.transport()
+        {
+            return (Verdict::Untested(Untested::Transport(wanted)), None);
+        }
+        if self.clock.elapsed() > self.target.limit {
+            return (Verdict::Untested(Untested::OutOfTime), None);
+        }
+        let seen = match way {
+            Way::Opening => Ok(self.opening.clone()),
+            Way::Plain => self.plain(assertion),
+            Way::Many => self.many(assertion),
+            Way::Direct => self.directly(assertion),
+            Way::Fresh => self.fresh(assertion),
+            Way::Raw => self.raw(assertion),
+            Way::Cancel => self.cancelled(assertion),
+            Way::Framing => Ok(Observation {
+                transport: Some(Applies::Stdio),
+                framing: Some(self.framing.clone()),
+                ..Observation::default()
+            }),
+        };
+        match seen {
+            Ok(seen) => (judge(assertion, &seen), Some(seen)),
+            Err(why) => (Verdict::Untested(why), None),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let ended = self.ended.iter();
+        ended
+            .map(|why| format!("the server ended before everything was tested: {why}"))
+            .collect()
+    }
+
+    fn close(&mut self) {
+        for client in [self.client.take(), self.strange.take()]
+            .into_iter()
+            .flatten()
+        {
+            client.close();
+        }
+    }
+
+    /// A name for something of ours, used once.
+    fn fresh_name(&mut self) -> String {
+        self.next += 1;
+        format!("tapewright-{}", self.next)
+    }
+}

@@ -1,0 +1,78 @@
+//! How an assertion is put to the test.
+
+use tapewright_corpus::judge::Assertion;
+use tapewright_corpus::rule::{Applies, TransportObservation};
+use tapewright_proxy::client::Revision;
+
+use super::Asker;
+
+/// How an assertion is put to the test, in the order in which that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// By the opening that took place.
+    Opening,
+    /// By a request of the conversation.
+    Plain,
+    /// By several at once.
+    Many,
+    /// By an HTTP request of its own, whose head and status are seen.
+    Direct,
+    /// By an opening of its own.
+    Fresh,
+    /// By bytes that no client sends.
+    Raw,
+    /// By cancelling a request.
+    Cancel,
+    /// By all that the server wrote.
+    Framing,
+}
+
+/// The requests that open a conversation.
+pub(super) const OPENINGS: [&str; 2] = ["initialize", "server/discover"];
+
+impl Asker {
+    pub(super) fn way(&self, assertion: &Assertion) -> Way {
+        let expect = &assertion.written.expect;
+        match expect.transport_observation {
+            Some(TransportObservation::Cancellable) => return Way::Cancel,
+            Some(_) => return Way::Framing,
+            None => {}
+        }
+        let looks_at_head = !expect.headers.is_empty() || !expect.headers_absent.is_empty();
+        let http = self.target.transport() == Applies::Http;
+        let Some(call) = &assertion.written.call else {
+            return if looks_at_head && http {
+                Way::Direct
+            } else {
+                Way::Opening
+            };
+        };
+        if call.raw.is_some() || assertion.is_notification() {
+            return Way::Raw;
+        }
+        if http && (looks_at_head || !call.headers.is_empty()) {
+            return Way::Direct;
+        }
+        let method = call.method.as_deref().unwrap_or_default();
+        let opens = match self.asked_for {
+            Revision::Stateless { .. } => method == "initialize",
+            _ => OPENINGS.contains(&method),
+        };
+        if assertion.wants() > 1 {
+            return Way::Many;
+        }
+        match (
+            opens,
+            call.params.as_ref().is_none_or(serde_json::Map::is_empty),
+        ) {
+            (true, true) if method == self.opening_method() => Way::Opening,
+            (true, _) if method == "initialize" => Way::Fresh,
+            _ => Way::Plain,
+        }
+    }
+
+    /// The request that opened the conversation.
+    pub(super) fn opening_method(&self) -> &str {
+        self.opening.sent.method.as_deref().unwrap_or("initialize")
+    }
+}

@@ -1,0 +1,101 @@
+//! A score as SARIF 2.1.0, for code scanning.
+
+use serde_json::{Value, json};
+use tapewright_corpus::plan::State;
+use tapewright_corpus::rule::{RegisteredRule, Severity};
+
+use super::words;
+use crate::command::compliance::run::{Judged, Scored};
+use crate::report::formats;
+use crate::report::safe;
+
+/// One log of one run.
+pub(crate) fn sarif(scored: &Scored) -> anyhow::Result<String> {
+    let judged: Vec<&Judged> = scored.applicable().collect();
+    let mut results = Vec::new();
+    for (index, one) in judged.iter().enumerate() {
+        let State::Fail(broken) = &one.state else {
+            continue;
+        };
+        for finding in broken {
+            results.push(result(
+                scored,
+                (index, &one.rule),
+                (&words(finding), finding.seq),
+            ));
+        }
+    }
+    let rules: Vec<Value> = judged.iter().map(|one| rule(&one.rule)).collect();
+    let log = json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "tapewright",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "invocations": [{"executionSuccessful": true}],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    formats::json::text(&log)
+}
+
+fn rule(rule: &RegisteredRule) -> Value {
+    let citation = rule.spec_citation.as_deref().unwrap_or_default();
+    json!({
+        "id": rule.id,
+        "shortDescription": {"text": safe(&rule.name)},
+        "fullDescription": {"text": safe(&rule.description)},
+        "help": {"text": safe(citation)},
+        "defaultConfiguration": {"level": level(rule.severity)},
+        "properties": {"tags": [rule.category]},
+    })
+}
+
+fn result(
+    scored: &Scored,
+    (index, rule): (usize, &RegisteredRule),
+    (text, seq): (&str, Option<u64>),
+) -> Value {
+    let expected = scored.is_expected(&rule.id);
+    let suppressions = if expected {
+        json!([{"kind": "external", "justification": "expected by the baseline"}])
+    } else {
+        json!([])
+    };
+    // Of a server that was asked there is no file.
+    let uri = scored.recording.as_deref().unwrap_or("server");
+    let mut physical = json!({"artifactLocation": {"uri": uri}});
+    if let (Some(seq), Some(members)) = (seq, physical.as_object_mut())
+        && super::is_tape(uri)
+    {
+        members.insert(
+            "region".to_owned(),
+            json!({"startLine": seq.saturating_add(1)}),
+        );
+    }
+    json!({
+        "ruleId": rule.id,
+        "ruleIndex": index,
+        "kind": "fail",
+        "level": level(rule.severity),
+        "message": {"text": safe(text)},
+        "locations": [{
+            "physicalLocation": physical,
+            "logicalLocations": [{"fullyQualifiedName": safe(&scored.server)}],
+        }],
+        "partialFingerprints": {"rule/v1": safe(&format!("{}/{}", scored.server, rule.id))},
+        "suppressions": suppressions,
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Must => "error",
+        Severity::Should => "warning",
+        Severity::May => "note",
+    }
+}
