@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use tapewright_schemas::summary::{Hang, Method, Peer, Report, Tool, Totals};
 
 use super::figures::{duration, plural, size};
+use super::inspect_models::{self, ModelCalls};
 use super::{effect, inspect_http, safe};
 
 /// The report as text, aligned and without colour.
-pub(crate) fn text(file: &str, report: &Report) -> String {
+pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls) -> String {
     let mut out = Page::default();
     let state = if report.ended.complete {
         "complete"
@@ -29,6 +30,7 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     facts(report, &mut out);
     inspect_http::sessions(report, &mut out);
     inspect_http::exchanges(report, &mut out);
+    inspect_models::calls(models, &mut out);
     methods(report, &mut out);
     tools(report, &mut out);
     notifications(report, &mut out);

@@ -19,6 +19,7 @@ pub(crate) mod finding;
 pub(crate) mod formats;
 pub(crate) mod inspect;
 mod inspect_http;
+pub(crate) mod inspect_models;
 pub(crate) mod issues;
 pub(crate) mod live;
 pub(crate) mod migrate;

@@ -11,6 +11,7 @@
 
 pub mod agent_cassette;
 mod anthropic;
+pub mod calls;
 pub mod conversation;
 mod errors;
 mod family;

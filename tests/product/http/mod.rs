@@ -19,6 +19,7 @@ mod kill;
 mod legacy;
 mod limits;
 mod loss;
+mod models;
 mod once;
 mod refused;
 mod sessions;

@@ -48,11 +48,10 @@ pub(crate) fn pass(
     let is_legacy_stream = place(exchange, asked, &response);
     let is_stream = is_event_stream(response.headers());
     let carrier = carrier(exchange, asked, is_stream, is_legacy_stream);
-    exchange.log.carry(Direction::ToClient, carrier);
+    let log = &exchange.log;
+    log.carry(Direction::ToClient, carrier);
     let head = Head::Response(ours::head_of(&response));
-    exchange
-        .log
-        .note(Direction::ToClient, EventBody::Head(Box::new(head)));
+    log.note(Direction::ToClient, EventBody::Head(Box::new(head)));
     let status = response.status();
     let leg = asked.leg.as_ref().map(|leg| {
         leg.note_request(response.version(), &exchange.log);
@@ -72,7 +71,8 @@ pub(crate) fn pass(
             in_flight,
         }),
     )
-    .with_status(status);
+    .with_status(status)
+    .of_model(exchange.is_model_call);
     fields::strip(&mut parts.headers);
     if let Some((leg, (came, version), is_open)) = &leg {
         leg.note_response((came, *version), &parts.headers, *is_open, &exchange.log);

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
+use tapewright_models::recognise;
 use tapewright_schemas::event::{
     Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, Peer,
     SessionMark, SessionStart,
@@ -120,12 +121,9 @@ impl Gateway {
         // What a fault may keep back is passed on when it is whole.
         let is_held = self.faults.meets_posts() && !body.is_end_stream();
         let gate = Gate::of(&parts.headers).filter(|_| !is_held && !body.is_end_stream());
-        let tap = Tap::new(
-            Arc::clone(&log),
-            Direction::ToServer,
-            &parts.headers,
-            Box::new(RequestWatch(Arc::clone(&exchange))),
-        );
+        let watch = Box::new(RequestWatch(Arc::clone(&exchange)));
+        let tap = Tap::new(Arc::clone(&log), Direction::ToServer, &parts.headers, watch)
+            .of_model(exchange.is_model_call);
         let mut body = Outbound::passing(
             Tapped::new(body, tap)
                 .with_gate(gate.clone())
@@ -328,6 +326,7 @@ impl Gateway {
             sent: Arc::default(),
             broken_off: AtomicBool::new(false),
             ask_response: place == Place::AskResponse,
+            is_model_call: is_model_call(request),
             aimed: Mutex::default(),
         })
     }
@@ -409,6 +408,14 @@ impl Gateway {
         self.metrics.add_refused();
         ours.response()
     }
+}
+
+/// Whether a request is sent where models are called. What its body says is not known yet.
+fn is_model_call(request: &Request<Incoming>) -> bool {
+    let head = |name: &str| request.headers().get(name)?.to_str().ok();
+    let target = request.uri().path_and_query();
+    let target = target.map_or("/", http::uri::PathAndQuery::as_str);
+    recognise(request.method().as_str(), target, head, None).is_some()
 }
 
 /// Asks for a body that can be read: it may have to be changed on its way.

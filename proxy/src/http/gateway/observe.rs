@@ -31,6 +31,8 @@ pub(crate) struct Exchange {
     pub(crate) broken_off: AtomicBool,
     /// The session is decided by the response.
     pub(crate) ask_response: bool,
+    /// Its address is one where models are called.
+    pub(crate) is_model_call: bool,
     /// The fault that acts on the response.
     pub(crate) aimed: Mutex<Option<Aimed>>,
 }

@@ -59,6 +59,8 @@ pub(crate) struct Tap {
     json: bool,
     // The head says that the request was refused.
     refused: bool,
+    // It belongs to a call of a model, which carries no MCP.
+    of_model: bool,
     watch: Box<dyn Watch>,
 }
 
@@ -103,6 +105,7 @@ impl Tap {
             content,
             json: media_type(head).is_some_and(|name| name.ends_with("json")),
             refused: false,
+            of_model: false,
             watch,
         }
     }
@@ -110,6 +113,12 @@ impl Tap {
     /// The same, where the response has this status.
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.refused = status.is_client_error() || status.is_server_error();
+        self
+    }
+
+    /// The same, where a model is called: only what says that it is JSON-RPC is a message.
+    pub(crate) fn of_model(mut self, is_model_call: bool) -> Self {
+        self.of_model = is_model_call;
         self
     }
 
@@ -237,6 +246,11 @@ impl Tap {
     }
 
     fn is_message(&self, payload: &Payload, envelope: &Envelope<'_>) -> bool {
+        if self.of_model {
+            // No wire has a list for a request; one streams as a list.
+            let is_batch = matches!(envelope.kind, Kind::Batch { .. });
+            return envelope.version.is_some() || is_batch && self.dir == Direction::ToServer;
+        }
         match envelope.kind {
             // The body of an HTTP error may be a JSON-RPC error (2025-03-26, basic/transports,
             // Sending Messages 4), or what others say: OAuth has a member `error`, too.
@@ -250,6 +264,12 @@ impl Tap {
             Kind::Malformed(_) => false,
             _ => true,
         }
+    }
+
+    /// Whether the data of an event may be a message, where it has the name of one.
+    fn may_be_message(&self, event: &SseEvent) -> bool {
+        let says_version = |data: &Payload| Envelope::parse(data.kept()).version.is_some();
+        !self.of_model || event.data.as_ref().is_some_and(says_version)
     }
 
     /// Counts what is not kept of a payload.
@@ -271,7 +291,7 @@ impl Tap {
     }
 
     fn event(&self, event: SseEvent, dispatched: bool) {
-        let is_message = dispatched && event.is_message();
+        let is_message = dispatched && event.is_message() && self.may_be_message(&event);
         let endpoint = event.event.as_deref() == Some(b"endpoint");
         let mut note = SseNote {
             id: event.id.as_deref().map(lossy),
