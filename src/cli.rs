@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::command::run::ServerArguments;
 use crate::command::{
     completions, compliance, demo, diff, explain, export, fault, init, inspect, migrate, record,
-    replay, run, schema, scrub, sessions, show, tail, validate, verify,
+    replay, run, schema, scrub, sessions, show, tail, validate, verify, wrap,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Schema(schema::Arguments),
     Run(Box<run::Arguments>),
     Explain(explain::Arguments),
+    Wrap(wrap::Arguments),
+    Unwrap(wrap::UnwrapArguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
 }

@@ -29,6 +29,7 @@ pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;
 pub(crate) mod verify;
+pub(crate) mod wrap;
 
 use crate::cli::{Arguments, Command};
 use crate::exit::Exit;
@@ -72,6 +73,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Run(run) => run::run(run, &arguments.servers),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        Command::Wrap(arguments) => wrap::run(arguments),
+        Command::Unwrap(arguments) => wrap::unwrap(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }
 }

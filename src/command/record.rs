@@ -14,6 +14,7 @@ pub(crate) mod target;
 mod way;
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use tapewright_schemas::tape::{Header, VERSION};
 use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::redaction::{self, Redaction};
 use crate::command::replay::mapping::Mapping;
+use crate::command::wrap::{self, ClientId};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::here;
@@ -87,11 +89,18 @@ pub(crate) struct Arguments {
     /// Print an entry for a client's configuration that runs this command, and exit
     #[arg(long)]
     print_config: bool,
+    /// The client whose format the entry has; `wrap --help` names all of them
+    #[arg(long, value_name = "NAME", requires = "print_config", value_parser = wrap::known)]
+    client: Option<ClientId>,
     /// Say on standard error what is recorded where
     #[arg(short, long)]
     verbose: bool,
-    /// The server's command and its arguments
-    #[arg(last = true, value_name = "COMMAND")]
+    /// The server's command and its arguments; `--` in front may be left out
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
     command: Vec<OsString>,
     #[command(flatten)]
     http: HttpArguments,
@@ -143,12 +152,16 @@ enum WhenFullArgument {
     Gap,
 }
 
+/// Somebody who types this at a terminal sees nothing happen.
+const WAITS: &str = "waiting for a client's messages on standard input, a line of JSON each; \
+    to record a client, put this command into its configuration (--print-config), Ctrl-D ends it";
+
 /// Records until the session, or the gateway, comes to its end.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let way = Way::of(&arguments.http, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
     if arguments.print_config {
-        report::out(&config::entry(&label)?)?;
+        report::out(&config::entry(arguments, &way, &label)?)?;
         return Ok(Exit::Pass);
     }
     let clock = Clock::start();
@@ -161,6 +174,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     way.start_ahead();
+    if way.serves_one() && std::io::stdin().is_terminal() {
+        report::note(WAITS);
+    }
     log::flow();
     let target = arguments.target(&label, clock)?;
     let server = Server {

@@ -30,6 +30,7 @@ pub(crate) mod show;
 pub(crate) mod suite;
 mod terminal;
 pub(crate) mod verify;
+pub(crate) mod wrap;
 
 pub(crate) use terminal::{safe, safe_json};
 

@@ -39,3 +39,4 @@ mod rmcp;
 mod secrets;
 mod suite;
 mod verify;
+mod wrap;

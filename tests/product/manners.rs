@@ -98,10 +98,12 @@ fn an_entry_for_a_client_runs_this_very_command() {
     assert!(output.status.success());
     let entry: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let server = entry.pointer("/mcpServers/server-x").unwrap();
+    // A client starts it in a folder of its own.
+    let whole = std::env::current_dir().unwrap().join("fs.json");
     let arguments = [
         "record",
         "-o",
-        "fs.json",
+        whole.to_str().unwrap(),
         "--",
         "npx",
         "-y",

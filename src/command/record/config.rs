@@ -4,6 +4,12 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::Context as _;
+use tapewright_clients::Run;
+
+use super::Arguments;
+use super::way::Way;
+use crate::command::wrap::{self, ClientId};
+use crate::report::{Mistake, safe};
 
 /// A name for the server that a command starts: the package behind a launcher, or the
 /// program itself.
@@ -65,17 +71,96 @@ fn script(path: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// A paste-ready entry that runs this very command.
-pub(super) fn entry(label: &str) -> anyhow::Result<String> {
-    let program = std::env::current_exe().context("the path of this program is not known")?;
-    let arguments: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|word| word != "--print-config")
-        .collect();
-    let entry = serde_json::json!({
-        "mcpServers": { label: { "command": program, "args": arguments } }
+/// A paste-ready entry that runs this very command, or names the URL that it serves.
+pub(super) fn entry(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow::Result<String> {
+    let client = arguments.client.map(|ClientId(client)| client);
+    let client = client.or_else(|| tapewright_clients::client(ANY));
+    let client = client.context("the table of clients is empty")?;
+    let run = match way.listen() {
+        Some(listen) => Run::Url(url(way, listen)?),
+        None => Run::Process {
+            program: wrap::program()?,
+            arguments: words(arguments)?,
+        },
+    };
+    if matches!(run, Run::Url(_)) && client.shape.urls.is_empty() {
+        let what = format!("{} starts processes alone", client.name);
+        return Err(Mistake::new(what, "leave out `--listen`").into());
+    }
+    Ok(tapewright_clients::entry(client, label, &run))
+}
+
+/// A client whose entries most others read as well.
+const ANY: &str = "cursor";
+
+/// Our own arguments, without those that ask for an entry, and with whole paths.
+fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let own = words.len().saturating_sub(arguments.command.len());
+    let (own, command) = words.split_at_checked(own).unwrap_or_default();
+    let mut kept: Vec<String> = Vec::new();
+    let mut own = own.iter();
+    while let Some(word) = own.next() {
+        match word.as_str() {
+            "--print-config" => {}
+            "--client" => drop(own.next()),
+            word if word.starts_with("--client=") => {}
+            "-o" | "--output" | "--capture" => {
+                kept.push(word.clone());
+                if let Some(path) = own.next() {
+                    kept.push(wrap::absolute(path)?);
+                }
+            }
+            word => kept.push(long_path(word)?),
+        }
+    }
+    let command = command.iter().enumerate().map(|(at, word)| {
+        // A program without a slash is looked for in `PATH`.
+        let is_relative = at == 0 && word.contains('/') && !word.starts_with('/');
+        if is_relative {
+            wrap::absolute(word)
+        } else {
+            Ok(word.clone())
+        }
     });
-    Ok(format!("{entry:#}\n"))
+    kept.extend(command.collect::<anyhow::Result<Vec<_>>>()?);
+    Ok(kept)
+}
+
+/// `--output=FILE` and `-oFILE` with a whole path; other words as they are.
+fn long_path(word: &str) -> anyhow::Result<String> {
+    for option in ["--output=", "--capture=", "-o=", "-o"] {
+        if let Some(path) = word.strip_prefix(option) {
+            return Ok(format!("{option}{}", wrap::absolute(path)?));
+        }
+    }
+    Ok(word.to_owned())
+}
+
+/// Where a gateway of this command is reached.
+fn url(way: &Way<'_>, listen: &str) -> anyhow::Result<String> {
+    let path = match way {
+        Way::Gateway { url, .. } => url.path.as_str(),
+        Way::Front { .. } => "/mcp",
+        _ => {
+            let what = "a forward proxy is no server: the client keeps the server's own URL";
+            return Err(Mistake::new(what, "set HTTP_PROXY for the client").into());
+        }
+    };
+    let (host, port) = listen.rsplit_once(':').unwrap_or(("127.0.0.1", listen));
+    let host = if matches!(host, "" | "0.0.0.0" | "[::]") {
+        "127.0.0.1"
+    } else {
+        host
+    };
+    if port.parse::<u16>().unwrap_or(0) == 0 {
+        let what = format!(
+            "`--listen {}` says no port that a client could be told",
+            safe(listen)
+        );
+        return Err(Mistake::new(what, "choose one, such as `--listen 4000`").into());
+    }
+    Ok(format!("http://{host}:{port}{path}"))
 }
 
 #[cfg(test)]

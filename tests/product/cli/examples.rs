@@ -76,6 +76,9 @@ fn furnish(folder: &Path) {
         fs::create_dir_all(folder.join(name)).expect("a folder");
     }
     fs::create_dir_all(folder.join(".local/share/bash-completion/completions")).expect("a folder");
+    fs::create_dir_all(folder.join(".cursor")).expect("a folder");
+    let servers = "{ \"mcpServers\": { \"fs\": { \"command\": \"npx\" } } }";
+    fs::write(folder.join(".cursor/mcp.json"), servers).expect("a file");
     for name in ["suite.yaml", "tapewright.yaml", "suites/one.yaml"] {
         fs::write(folder.join(name), SUITE).expect("a file");
     }

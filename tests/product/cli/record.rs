@@ -8,7 +8,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("record_no_command", &["record", "-o", "x.json"]),
     (
         "record_no_dashes",
-        &["record", "-o", "x.json", "npx", "server"],
+        &["record", "-o", "x.json", "no-such-command", "-o", "y.json"],
     ),
     (
         "record_not_found",

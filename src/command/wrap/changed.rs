@@ -1,0 +1,89 @@
+//! A change of a client's file: shown, or carried out.
+
+use std::fs;
+use std::io::Write as _;
+use std::ops::Range;
+
+use anyhow::Context as _;
+use tapewright_clients::{Edit, apply, unified};
+
+use crate::files::NewFile;
+use crate::report::{self, Mistake};
+
+use super::files::{self, ClientFile};
+use super::secrets::Shown;
+use super::store::Store;
+
+/// A change of a client's file.
+pub(super) struct Changed {
+    file: ClientFile,
+    store: Store,
+    edits: Vec<Edit>,
+    hidden: Vec<Range<usize>>,
+    shown: Shown,
+}
+
+impl Changed {
+    /// A change; the edits are in order.
+    pub(super) fn new(
+        file: ClientFile,
+        store: Store,
+        edits: Vec<Edit>,
+        hidden: Vec<Range<usize>>,
+        shown: Shown,
+    ) -> Self {
+        Self {
+            file,
+            store,
+            edits,
+            hidden,
+            shown,
+        }
+    }
+
+    /// It as a diff, without secrets.
+    pub(super) fn diff(&self) -> String {
+        let name = self.file.path.display().to_string();
+        let diff = unified(&name, &self.file.text, &self.edits, &self.hidden);
+        let hidden = self.shown.hide(&diff);
+        let lines: Vec<String> = hidden.lines().map(safe_line).collect();
+        lines.join("\n") + "\n"
+    }
+
+    /// Keeps what is needed to undo it, and changes the file in one step.
+    pub(super) fn carry_out(&self) -> anyhow::Result<()> {
+        self.store.back_up(&self.file.text)?;
+        // What is kept and not needed does no harm; what is needed and not kept would.
+        if !self.store.is_empty() {
+            self.store.save()?;
+        }
+        self.replace()?;
+        if self.store.is_empty() {
+            self.store.remove();
+        } else {
+            self.store.save()?;
+        }
+        Ok(())
+    }
+
+    fn replace(&self) -> anyhow::Result<()> {
+        let path = &self.file.path;
+        let permissions = fs::metadata(path)
+            .context("the file is gone")?
+            .permissions();
+        let mut new = NewFile::create(path)?;
+        let text = apply(&self.file.text, &self.edits);
+        new.writer().write_all(text.as_bytes())?;
+        if files::read(path)? != self.file.text {
+            let what = format!("`{}` was changed meanwhile", self.file.shown());
+            return Err(Mistake::new(what, "quit the client, and try again").into());
+        }
+        new.commit(Some(permissions))
+    }
+}
+
+/// A line of a diff; tabs harm nobody.
+fn safe_line(line: &str) -> String {
+    let parts: Vec<String> = line.split('\t').map(report::safe).collect();
+    parts.join("\t")
+}

@@ -1,0 +1,315 @@
+//! `tapewright wrap` and `unwrap`: the recorder in a client's configuration.
+
+mod changed;
+mod files;
+mod secrets;
+mod store;
+mod unwrap;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, Parser as _, ValueEnum};
+use tapewright_clients::{Client, How, Kept, Scope, Transport, Why, Wrapped, client};
+
+use crate::exit::Exit;
+use crate::report::wrap::{self as words, Said};
+use crate::report::{self, Mistake};
+
+use self::changed::Changed;
+use self::store::Store;
+
+pub(crate) use self::files::ClientFile;
+pub(crate) use self::unwrap::{UnwrapArguments, run as unwrap};
+
+/// Put the recorder into the configuration of a client
+///
+/// The named servers are started through `tapewright record` from then on. Nothing but the
+/// values that say so is changed, and `unwrap` puts them back byte for byte.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    which: Which,
+    /// List the clients that are found here, their files and their servers
+    #[arg(long, conflicts_with_all = ["all", "dry_run", "servers"])]
+    list: bool,
+    /// Where to record; see `record -o`. Without it recordings go to the state folder
+    #[arg(short, long, value_name = "FILE|FOLDER/")]
+    output: Option<PathBuf>,
+    /// Name this URL of a gateway that runs in place of the server's own, and change nothing
+    /// else; for a remote server that needs its headers or a login
+    #[arg(long, value_name = "URL", conflicts_with_all = ["all", "output", "options"])]
+    gateway: Option<String>,
+    /// Further options of `record`
+    #[arg(last = true, value_name = "OPTION")]
+    options: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright wrap --list
+  tapewright wrap --all --client cursor --dry-run
+  tapewright wrap fs --client cursor -o recordings/ -- --check";
+
+/// Which entries are meant.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// The servers, by their names in the client's file
+    #[arg(value_name = "SERVER", conflicts_with = "all")]
+    servers: Vec<String>,
+    /// All servers of the client
+    #[arg(long)]
+    all: bool,
+    /// The client: claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex, gemini,
+    /// goose, cline, continue, opencode, kiro or lm-studio
+    #[arg(long, value_name = "NAME", value_parser = known)]
+    client: Option<ClientId>,
+    /// Only entries of this scope
+    #[arg(long, value_enum)]
+    scope: Option<ScopeArgument>,
+    /// Change nothing, and print what would change as a unified diff
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A client by its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientId(pub(crate) &'static Client);
+
+/// The client of a name.
+pub(crate) fn known(name: &str) -> Result<ClientId, String> {
+    client(name)
+        .map(ClientId)
+        .ok_or_else(|| "no such client; `tapewright wrap --help` names all of them".to_owned())
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ScopeArgument {
+    /// For all that the user does
+    User,
+    /// For all who work in a project: a file in this folder
+    Project,
+    /// For this user in this folder's project
+    Local,
+}
+
+impl Which {
+    /// The files of the client that are there, and the client.
+    fn files(&self) -> anyhow::Result<(&'static Client, Vec<ClientFile>)> {
+        let Some(ClientId(client)) = self.client else {
+            let hint =
+                "name one with `--client`; `tapewright wrap --list` shows those that are here";
+            return Err(Mistake::new("no client is named", hint).into());
+        };
+        if self.servers.is_empty() && !self.all {
+            let hint = "name servers, or all of them with `--all`";
+            return Err(Mistake::new("no server is named", hint).into());
+        }
+        let files = files::of(client, self.scope())?;
+        if files.is_empty() {
+            let what = format!("there is no configuration of {} here", client.name);
+            let hint = "for entries of a project, run it in the project's folder";
+            return Err(Mistake::new(what, hint).into());
+        }
+        Ok((client, files))
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        self.scope.map(|scope| match scope {
+            ScopeArgument::User => Scope::User,
+            ScopeArgument::Project => Scope::Project,
+            ScopeArgument::Local => Scope::Local,
+        })
+    }
+
+    /// The names of a file that are meant.
+    fn meant(&self, there: &[String]) -> Vec<String> {
+        let is_meant = |name: &&String| self.all || self.servers.contains(name);
+        there.iter().filter(is_meant).cloned().collect()
+    }
+
+    /// Refuses names that no file has, or that several have.
+    fn check(&self, met: &[String]) -> anyhow::Result<()> {
+        for name in &self.servers {
+            let shown = report::safe(name);
+            match met.iter().filter(|one| *one == name).count() {
+                1 => {}
+                0 => {
+                    let what = format!("there is no server `{shown}`");
+                    let hint = "`tapewright wrap --list` shows those that are there";
+                    return Err(Mistake::new(what, hint).into());
+                }
+                _ => {
+                    let what = format!("there are several servers `{shown}`");
+                    return Err(Mistake::new(what, "say which one with `--scope`").into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Wraps, or lists.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if arguments.list {
+        return list(arguments.which.client);
+    }
+    arguments.fit()?;
+    let (client, files) = arguments.which.files()?;
+    let mut met = Vec::new();
+    for file in &files {
+        met.extend(arguments.which.meant(&file.names()?));
+    }
+    arguments.which.check(&met)?;
+    let mut said = Vec::new();
+    let mut changed = Vec::new();
+    for file in files {
+        changed.extend(arguments.file(client, file, &mut said)?);
+    }
+    let is_dry = arguments.which.dry_run;
+    for change in &changed {
+        if is_dry {
+            report::out(&change.diff())?;
+        } else {
+            change.carry_out()?;
+        }
+    }
+    report::out(&words::told(&said, is_dry))?;
+    if !is_dry && !changed.is_empty() {
+        report::out(&words::notes(client.notes, client.name))?;
+    }
+    Ok(words::exit(&said))
+}
+
+impl Arguments {
+    /// Refuses options that `record` would refuse.
+    fn fit(&self) -> anyhow::Result<()> {
+        let mut line = vec!["tapewright", "record"];
+        line.extend(self.options.iter().map(String::as_str));
+        line.extend(["--", "server"]);
+        crate::cli::Arguments::try_parse_from(line).map_err(|error| {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            let what = format!("`record` does not take these options: {first}");
+            Mistake::new(what, "give options of `record` alone behind `--`")
+        })?;
+        Ok(())
+    }
+
+    fn file(
+        &self,
+        client: &'static Client,
+        file: ClientFile,
+        said: &mut Vec<Said>,
+    ) -> anyhow::Result<Option<Changed>> {
+        let document = file.document()?;
+        let mut store = Store::of(&file)?;
+        let mut edits = Vec::new();
+        let mut shown = secrets::Shown::default();
+        for server in document.servers() {
+            let name = server.name;
+            if self.which.meant(std::slice::from_ref(&name)).is_empty() {
+                continue;
+            }
+            // A URL of a gateway does not tell by itself that it is one.
+            let is_ours = store
+                .kept(&name)
+                .is_some_and(|kept| document.unwrap(kept).is_ok());
+            let how = self.how(client, &file, &name)?;
+            let done = match &server.transport {
+                _ if is_ours => Ok(Wrapped::Already),
+                Transport::Remote { url } if how.gateway.is_none() && secrets::in_url(url) => {
+                    Err(Why::Credentials("url".to_owned()).into())
+                }
+                _ => document.wrap(&name, &how),
+            };
+            said.push(match done {
+                Ok(Wrapped::Already) => Said::already(&file, &name),
+                Ok(Wrapped::Changed(new, kept)) => {
+                    edits.extend(new);
+                    let is_secret = shown.learn(&server.transport);
+                    store.keep(kept);
+                    Said::wrapped(&file, &name, is_secret)
+                }
+                Err(refusal) => Said::refused(&file, &name, &refusal),
+            });
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        let hidden = document.hidden();
+        drop(document);
+        Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))
+    }
+
+    fn how(&self, client: &Client, file: &ClientFile, name: &str) -> anyhow::Result<How> {
+        let is_project = file.scope == Scope::Project;
+        let mut options = vec!["--label".to_owned(), name.to_owned()];
+        if let Some(output) = self.folder(is_project)? {
+            options.extend(["-o".to_owned(), output]);
+        }
+        options.extend(self.options.iter().cloned());
+        // What a project shares must work on other machines.
+        let program = if is_project && !client.is_gui {
+            "tapewright".to_owned()
+        } else {
+            program()?
+        };
+        Ok(How {
+            program,
+            options,
+            gateway: self.gateway.clone(),
+        })
+    }
+
+    /// Where to record, from wherever the client starts us.
+    fn folder(&self, is_project: bool) -> anyhow::Result<Option<String>> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        if let Some(output) = &self.output {
+            return Ok(Some(if is_project {
+                text(output)
+            } else {
+                absolute(&text(output))?
+            }));
+        }
+        // Few clients hand their environment on.
+        let home = std::env::var("TAPEWRIGHT_HOME").unwrap_or_default();
+        let is_set = !home.is_empty() && !is_project;
+        is_set.then(|| absolute(&format!("{home}/"))).transpose()
+    }
+}
+
+/// This program.
+pub(crate) fn program() -> anyhow::Result<String> {
+    let program = std::env::current_exe().context("the path of this program is not known")?;
+    Ok(program.to_string_lossy().into_owned())
+}
+
+/// A path that means the same in any folder.
+pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
+    let whole = std::path::absolute(path).context("the path of this folder is not known")?;
+    let whole = whole.to_string_lossy().into_owned();
+    let needs_slash = path.ends_with('/') && !whole.ends_with('/');
+    Ok(if needs_slash { whole + "/" } else { whole })
+}
+
+fn list(only: Option<ClientId>) -> anyhow::Result<Exit> {
+    let mut listed = Vec::new();
+    for client in tapewright_clients::CLIENTS {
+        if only.is_some_and(|ClientId(only)| only.id != client.id) {
+            continue;
+        }
+        for file in files::of(client, None)? {
+            let store = Store::of(&file).ok();
+            let kept = |name: &str| -> Option<&Kept> { store.as_ref()?.kept(name) };
+            listed.push(match file.document() {
+                Ok(document) => {
+                    let state = |name: &str| kept(name).map(|kept| document.unwrap(kept).is_ok());
+                    words::listed(&file, &document.servers(), state)
+                }
+                Err(error) => words::unreadable(&file, &error),
+            });
+        }
+    }
+    report::out(&words::list(&listed))?;
+    Ok(Exit::Pass)
+}

@@ -1,0 +1,59 @@
+//! What of an entry is a secret, and shown to nobody.
+
+use std::sync::Arc;
+
+use tapewright_clients::Transport;
+use tapewright_schemas::redact::{Redactor, Settings};
+
+use crate::command::redaction;
+
+fn redactor() -> Redactor {
+    Redactor::new(Arc::new(redaction::built_in(&Settings::default())))
+}
+
+/// Whether a URL holds a secret. As an argument it could be read in the list of processes.
+pub(super) fn in_url(url: &str) -> bool {
+    redactor().url(url) != url
+}
+
+/// Secrets that stand in commands, and what is shown in their place.
+#[derive(Default)]
+pub(super) struct Shown(Vec<(String, String)>);
+
+impl Shown {
+    /// Looks for secrets in a command; whether there is one.
+    pub(super) fn learn(&mut self, transport: &Transport) -> bool {
+        let Transport::Process { program, arguments } = transport else {
+            return false;
+        };
+        let words: Vec<Vec<u8>> = std::iter::once(program)
+            .chain(arguments)
+            .map(|word| word.as_bytes().to_vec())
+            .collect();
+        let redacted = redactor().argv(&words);
+        let before = self.0.len();
+        for (word, shown) in words.iter().zip(&redacted) {
+            if word != shown {
+                let inside = |bytes: &[u8]| {
+                    let text = String::from_utf8_lossy(bytes).into_owned();
+                    let quoted = serde_json::Value::from(text).to_string();
+                    quoted.trim_matches('"').to_owned()
+                };
+                self.0.push((inside(word), inside(shown)));
+                let plain = String::from_utf8_lossy(word).into_owned();
+                self.0.push((plain, inside(shown)));
+            }
+        }
+        self.0.len() > before
+    }
+
+    /// A text without them, and without what looks like a secret.
+    pub(super) fn hide(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (secret, shown) in &self.0 {
+            text = text.replace(secret, shown);
+        }
+        let mut redactor = redactor();
+        String::from_utf8_lossy(&redactor.text(text.as_bytes())).into_owned()
+    }
+}

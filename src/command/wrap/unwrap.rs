@@ -1,0 +1,94 @@
+//! `tapewright unwrap`: what stood in a client's configuration before.
+
+use clap::Args;
+
+use crate::exit::Exit;
+use crate::report;
+use crate::report::wrap::{self as words, Said};
+
+use super::Which;
+use super::changed::Changed;
+use super::files::ClientFile;
+use super::secrets::Shown;
+use super::store::Store;
+
+/// Take the recorder out of the configuration of a client
+///
+/// What stood there before `wrap` is put back byte for byte, whatever else has changed in the
+/// file. An entry whose own values were changed since is refused.
+#[derive(Debug, Args)]
+#[command(name = "unwrap", after_long_help = EXAMPLES)]
+pub(crate) struct UnwrapArguments {
+    #[command(flatten)]
+    which: Which,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright unwrap --all --client cursor --dry-run
+  tapewright unwrap --all --client cursor";
+
+/// Unwraps.
+pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
+    let which = &arguments.which;
+    let (client, files) = which.files()?;
+    let mut met = Vec::new();
+    for file in &files {
+        met.extend(which.meant(&file.names()?));
+    }
+    which.check(&met)?;
+    let mut said = Vec::new();
+    let mut changed = Vec::new();
+    for file in files {
+        changed.extend(restore(which, file, &mut said)?);
+    }
+    for change in &changed {
+        if which.dry_run {
+            report::out(&change.diff())?;
+        } else {
+            change.carry_out()?;
+        }
+    }
+    report::out(&words::told(&said, which.dry_run))?;
+    if !which.dry_run && !changed.is_empty() {
+        report::out(&words::notes(client.notes, client.name))?;
+    }
+    Ok(words::exit(&said))
+}
+
+fn restore(
+    which: &Which,
+    file: ClientFile,
+    said: &mut Vec<Said>,
+) -> anyhow::Result<Option<Changed>> {
+    let document = file.document()?;
+    let mut store = Store::of(&file)?;
+    let mut edits = Vec::new();
+    let mut shown = Shown::default();
+    for server in document.servers() {
+        let name = server.name;
+        if which.meant(std::slice::from_ref(&name)).is_empty() {
+            continue;
+        }
+        let is_recorder = server.transport.is_recorder();
+        let Some(kept) = store.kept(&name) else {
+            if is_recorder || !which.all {
+                said.push(Said::unknown(&file, &name, is_recorder));
+            }
+            continue;
+        };
+        match document.unwrap(kept) {
+            Ok(restored) => {
+                edits.extend(restored.edits);
+                shown.learn(&server.transport);
+                store.forget(&name);
+                said.push(Said::unwrapped(&file, &name));
+            }
+            Err(why) => said.push(Said::refused(&file, &name, &why.into())),
+        }
+    }
+    edits.sort_by_key(|edit| edit.range.start);
+    let hidden = document.hidden();
+    drop(document);
+    Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))
+}

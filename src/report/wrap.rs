@@ -1,0 +1,186 @@
+//! What is told of clients' configurations.
+
+use tapewright_clients::{Note, Refusal, Server, Transport, Why};
+
+use crate::command::wrap::ClientFile;
+use crate::exit::Exit;
+use crate::report::safe;
+
+/// What became of one server.
+pub(crate) struct Said {
+    line: String,
+    below: Vec<String>,
+    is_refusal: bool,
+}
+
+impl Said {
+    fn of(what: &str, file: &ClientFile, name: &str) -> Self {
+        let (scope, shown) = (file.scope.name(), file.shown());
+        Self {
+            line: format!("{what} `{}` in {shown} ({scope})", safe(name)),
+            below: Vec::new(),
+            is_refusal: false,
+        }
+    }
+
+    /// It is recorded from now on.
+    pub(crate) fn wrapped(file: &ClientFile, name: &str, is_secret: bool) -> Self {
+        let mut said = Self::of("wrapped", file, name);
+        if is_secret {
+            said.below.push(
+                "its arguments hold what looks like a secret; what unwrap needs is kept in a file of yours alone (mode 0600)"
+                    .to_owned(),
+            );
+        }
+        said
+    }
+
+    /// It was recorded before.
+    pub(crate) fn already(file: &ClientFile, name: &str) -> Self {
+        Self::of("already wrapped:", file, name)
+    }
+
+    /// It is as it was.
+    pub(crate) fn unwrapped(file: &ClientFile, name: &str) -> Self {
+        Self::of("unwrapped", file, name)
+    }
+
+    /// Nothing is kept of it.
+    pub(crate) fn unknown(file: &ClientFile, name: &str, is_recorder: bool) -> Self {
+        let mut said = Self::of("not wrapped here:", file, name);
+        if is_recorder {
+            let how = "what stood there is kept on the machine, and under the TAPEWRIGHT_HOME, where it was wrapped; by hand: put what stands behind `--` back";
+            said.below.push(how.to_owned());
+            said.is_refusal = true;
+        }
+        said
+    }
+
+    /// It stays as it is.
+    pub(crate) fn refused(file: &ClientFile, name: &str, refusal: &Refusal) -> Self {
+        let mut said = Self::of("left alone:", file, name);
+        said.below.push(safe(&refusal.why.to_string()));
+        said.below.extend(way_out(&refusal.why));
+        if !refusal.by_hand.is_empty() {
+            said.below.push("by hand:".to_owned());
+            let lines = refusal
+                .by_hand
+                .iter()
+                .map(|line| format!("  {}", safe(line)));
+            said.below.extend(lines);
+        }
+        said.is_refusal = true;
+        said
+    }
+}
+
+fn way_out(why: &Why) -> Option<String> {
+    let text = match why {
+        Why::Credentials(_) => {
+            "run a gateway, `tapewright record --listen 4000 --upstream URL`, and wrap with `--gateway http://127.0.0.1:4000/PATH`, the path being the URL's"
+        }
+        Why::Edited(_) => {
+            "put it back by hand: what stood there is in the backup in the state folder, under `wrapped/`"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// All of it.
+pub(crate) fn told(said: &[Said], is_dry: bool) -> String {
+    let mut lines = Vec::new();
+    for one in said {
+        let would = if is_dry && !one.is_refusal {
+            "would be "
+        } else {
+            ""
+        };
+        lines.push(format!("{would}{}", one.line));
+        lines.extend(one.below.iter().map(|line| format!("  {line}")));
+    }
+    if lines.is_empty() {
+        lines.push("there is nothing to do".to_owned());
+    }
+    lines.join("\n") + "\n"
+}
+
+/// What the user of a client has to know.
+pub(crate) fn notes(notes: &[Note], client: &str) -> String {
+    let say = |note: &Note| match note {
+        Note::Restart => format!("start {client} anew: it reads the file when it starts"),
+        Note::Quit => format!("quit {client} and start it anew; to close its window is not enough"),
+        Note::RewritesWhileRunning => {
+            format!(
+                "{client} rewrites its file while it runs and may undo this: do it while it is closed"
+            )
+        }
+        Note::AsksAgain => format!("{client} may ask whether the changed server may run"),
+        Note::TrustedProject => {
+            format!("{client} reads a project's file once the project is trusted")
+        }
+    };
+    let lines: Vec<String> = notes
+        .iter()
+        .map(|note| format!("note: {}\n", say(note)))
+        .collect();
+    lines.concat()
+}
+
+/// A server that was left alone is a result that was not asked for.
+pub(crate) fn exit(said: &[Said]) -> Exit {
+    if said.iter().any(|said| said.is_refusal) {
+        Exit::Fail
+    } else {
+        Exit::Pass
+    }
+}
+
+/// A file with its servers. `state` tells whether a server is wrapped, and whether it can be put
+/// back.
+pub(crate) fn listed(
+    file: &ClientFile,
+    servers: &[Server],
+    state: impl Fn(&str) -> Option<bool>,
+) -> String {
+    let mut text = head(file);
+    for server in servers {
+        let how = match (state(&server.name), &server.transport) {
+            (Some(true), _) => "wrapped",
+            (_, transport) if transport.is_recorder() => {
+                "wrapped, and cannot be put back from here"
+            }
+            (_, Transport::Process { .. }) => "process",
+            (_, Transport::Remote { .. }) => "remote",
+            (_, Transport::Other) => "cannot be wrapped",
+        };
+        text += "  ";
+        text += &safe(&server.name);
+        text += ": ";
+        text += how;
+        text += "\n";
+    }
+    if servers.is_empty() {
+        text += "  no servers\n";
+    }
+    text
+}
+
+/// A file that cannot be read.
+pub(crate) fn unreadable(file: &ClientFile, error: &anyhow::Error) -> String {
+    format!("{}  {}\n", head(file), safe(&error.to_string()))
+}
+
+fn head(file: &ClientFile) -> String {
+    let (id, scope) = (file.client.id, file.scope.name());
+    format!("{id} ({scope}): {}\n", file.shown())
+}
+
+/// All files.
+pub(crate) fn list(files: &[String]) -> String {
+    if files.is_empty() {
+        "no client has a configuration here\n".to_owned()
+    } else {
+        files.concat()
+    }
+}

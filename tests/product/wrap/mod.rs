@@ -1,0 +1,236 @@
+//! The recorder in the configuration of clients, and out again, in a home of its own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Session, peer, tapewright};
+
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        fs::create_dir_all(home.file("project")).unwrap();
+        home
+    }
+
+    fn file(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.file(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = tapewright();
+        command.args(words).current_dir(self.file("project"));
+        command.env("HOME", self.0.path());
+        for name in [
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+        ] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> (Output, String) {
+        let output = self.command(words).output().unwrap();
+        let text = [&output.stdout[..], &output.stderr[..]].concat();
+        (output, String::from_utf8(text).unwrap())
+    }
+
+    fn ok(&self, words: &[&str]) -> String {
+        let (output, text) = self.run(words);
+        assert!(output.status.success(), "{words:?}: {text}");
+        text
+    }
+
+    /// Files in the state folder, below `wrapped`.
+    fn kept(&self) -> Vec<PathBuf> {
+        let folder = self.file(".local/state/tapewright/wrapped");
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    }
+}
+
+fn cursor(home: &Home) -> (PathBuf, String) {
+    let peer = peer().display().to_string();
+    let text = format!(
+        "\u{feff}// mine\r\n{{\r\n  \"mcpServers\": {{\r\n    \"fs\": {{ \"command\": {peer:?}, \"args\": [\"suite\"], \"env\": {{ \"KEY\": \"not-for-you-1234\" }}, }},\r\n    \"far\": {{ \"url\": \"https://mcp.example.com/mcp\", \"headers\": {{ \"Authorization\": \"Bearer not-for-you-1234\" }} }}\r\n  }}\r\n}}"
+    );
+    (home.write(".cursor/mcp.json", &text), text)
+}
+
+#[test]
+fn a_wrapped_command_records_and_unwrapping_gives_the_same_bytes() {
+    let home = Home::new();
+    let (path, before) = cursor(&home);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let out = format!("{}/", home.file("recordings").display());
+    let said = home.ok(&["wrap", "fs", "--client", "cursor", "-o", &out]);
+    assert!(said.contains("wrapped `fs`"), "{said}");
+    let wrapped = fs::read_to_string(&path).unwrap();
+    assert_ne!(wrapped, before);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+
+    // What the client would start.
+    let line = wrapped
+        .lines()
+        .find(|line| line.contains("\"fs\""))
+        .unwrap();
+    let entry = line.split_once(": ").unwrap().1.replace(", },", "}");
+    let entry: Value = serde_json::from_str(&entry).unwrap();
+    assert_eq!(entry["command"], env!("CARGO_BIN_EXE_tapewright"));
+    let words = entry["args"].as_array().unwrap().iter();
+    let mut command = home.command(&[]);
+    command.args(words.map(|word| word.as_str().unwrap()));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut session = Session::start(command);
+    session.send(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    assert!(session.line().contains("\"id\":1"));
+    assert!(session.finish(Duration::from_secs(20)).success());
+    let recorded = fs::read_dir(home.file("recordings")).unwrap().count();
+    assert!(recorded > 0);
+
+    for path in home.kept() {
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert_eq!(home.kept().len(), 2);
+    home.ok(&["unwrap", "fs", "--client", "cursor"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    assert!(
+        home.kept().is_empty(),
+        "the backup holds secrets of the file"
+    );
+}
+
+#[test]
+fn wrapping_twice_and_a_dry_run_change_nothing() {
+    let home = Home::new();
+    let (path, before) = cursor(&home);
+    let diff = home.ok(&["wrap", "fs", "--client", "cursor", "--dry-run"]);
+    assert!(diff.contains("\n-") && diff.contains("\n+"), "{diff}");
+    assert!(diff.contains("@@ -1,7 +1,7 @@"), "{diff}");
+    assert!(!diff.contains("not-for-you"), "{diff}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    assert!(home.kept().is_empty());
+    home.ok(&["wrap", "fs", "--client", "cursor"]);
+    let wrapped = fs::read_to_string(&path).unwrap();
+    let said = home.ok(&["wrap", "fs", "--client", "cursor"]);
+    assert!(said.contains("already wrapped"), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), wrapped);
+}
+
+#[test]
+fn headers_are_copied_nowhere_and_a_gateway_takes_them() {
+    let home = Home::new();
+    let (path, before) = cursor(&home);
+    let (output, said) = home.run(&["wrap", "--all", "--client", "cursor"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said.contains("left alone: `far`") && said.contains("--gateway"),
+        "{said}"
+    );
+    assert!(!said.contains("not-for-you"), "{said}");
+    let url = "http://127.0.0.1:4000/mcp";
+    home.ok(&["wrap", "far", "--client", "cursor", "--gateway", url]);
+    let again = home.ok(&["wrap", "far", "--client", "cursor", "--gateway", url]);
+    assert!(again.contains("already wrapped"), "{again}");
+    assert!(fs::read_to_string(&path).unwrap().contains(url));
+    let state = home
+        .kept()
+        .into_iter()
+        .find(|path| path.extension().unwrap() == "json");
+    let state = fs::read_to_string(state.unwrap()).unwrap();
+    assert!(!state.contains("not-for-you"), "{state}");
+    home.ok(&["unwrap", "--all", "--client", "cursor"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+}
+
+#[test]
+fn what_was_edited_since_is_refused_and_the_rest_of_the_file_may_change() {
+    let home = Home::new();
+    let (path, before) = cursor(&home);
+    home.ok(&["wrap", "fs", "--client", "cursor"]);
+    let wrapped = fs::read_to_string(&path).unwrap();
+    fs::write(&path, wrapped.replace("\"record\"", "\"replay\"")).unwrap();
+    let (output, said) = home.run(&["unwrap", "fs", "--client", "cursor"]);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("was changed since it was wrapped"), "{said}");
+    fs::write(&path, format!("{wrapped}\r\n// theirs")).unwrap();
+    home.ok(&["unwrap", "fs", "--client", "cursor"]);
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        format!("{before}\r\n// theirs")
+    );
+}
+
+#[test]
+fn each_client_has_its_own_file_and_a_link_stays_a_link() {
+    let home = Home::new();
+    let goose = "extensions:\n  fs:\n    type: stdio\n    cmd: npx # by npm\n    args:\n    - -y\n    - server\n";
+    let codex = "[mcp_servers.fs] # mine\ncommand = \"npx\"\n";
+    let project = "{\"servers\":{\"fs\":{\"command\":\"npx\",\"args\":[]}}}";
+    let local = format!(
+        "{{\"projects\":{{{:?}:{{\"mcpServers\":{{\"fs\":{{\"command\":\"npx\"}}}}}}}}}}",
+        home.file("project").canonicalize().unwrap()
+    );
+    let cases = [
+        ("goose", ".config/goose/config.yaml", goose),
+        ("codex", ".codex/config.toml", codex),
+        ("vscode", "project/.vscode/mcp.json", project),
+        ("claude-code", ".claude.json", &local),
+    ];
+    for (client, path, text) in cases {
+        let real = home.write(&format!("real-{client}"), text);
+        let path = home.file(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&real, &path).unwrap();
+        let said = home.ok(&["wrap", "--all", "--client", client]);
+        assert!(said.contains("wrapped `fs`"), "{said}");
+        let wrapped = fs::read_to_string(&real).unwrap();
+        assert!(wrapped.contains("\"record\""), "{wrapped}");
+        let list = home.ok(&["wrap", "--list", "--client", client]);
+        assert!(list.contains("fs: wrapped"), "{list}");
+        home.ok(&["unwrap", "--all", "--client", client]);
+        assert_eq!(fs::read_to_string(&real).unwrap(), text);
+        assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let home = Home::new();
+    let (output, said) = home.run(&["wrap", "fs", "--client", "cursor"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("no configuration of Cursor"), "{said}");
+    cursor(&home);
+    let (output, said) = home.run(&["wrap", "other", "--client", "cursor"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("no server `other`"), "{said}");
+    let (output, said) = home.run(&["wrap", "fs", "--client", "cursor", "--", "--no-such"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("--no-such"), "{said}");
+    let (output, _) = home.run(&["wrap", "fs", "--client", "nobody"]);
+    assert_eq!(output.status.code(), Some(2));
+    home.write(".cursor/mcp.json", "{ \"mcpServers\": ");
+    let (output, said) = home.run(&["wrap", "fs", "--client", "cursor"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("line 1"), "{said}");
+}
