@@ -96,11 +96,7 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     verbose: bool,
     /// The server's command and its arguments; `--` in front may be left out
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
     #[command(flatten)]
     http: HttpArguments,

@@ -58,6 +58,14 @@ pub(super) fn of(client: &'static Client, scope: Option<Scope>) -> anyhow::Resul
             if !path.is_file() || !is_config.iter().any(|ending| is_known(ending)) {
                 continue;
             }
+            // In the home folder a project's file may be the user's.
+            let is_same = |one: &ClientFile| {
+                one.servers == candidate.servers
+                    && fs::canonicalize(&one.path).ok() == fs::canonicalize(&path).ok()
+            };
+            if found.iter().any(is_same) {
+                continue;
+            }
             found.push(ClientFile {
                 client,
                 text: read(&path)?,

@@ -118,6 +118,6 @@ impl Output {
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright compliance run -- my-server
-  tapewright compliance run --upstream http://localhost:3001/mcp --format json
+  tapewright compliance run -- python server.py
+  tapewright compliance run --upstream https://mcp.example.com/mcp --format json
   tapewright compliance run --capture session.tape.jsonl";
