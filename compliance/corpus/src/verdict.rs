@@ -245,6 +245,9 @@ pub enum Untested {
     /// The client answered in a way that decides nothing.
     #[error("the client did not accept the request of the server")]
     Declined,
+    /// The answer does not tell.
+    #[error("{0}")]
+    Inconclusive(String),
     /// The server says that nobody may ask.
     #[error("the server demands authorization (HTTP status {0})")]
     Unauthorized(u16),

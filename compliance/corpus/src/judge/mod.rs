@@ -6,6 +6,7 @@
 mod beside;
 mod compare;
 mod head;
+mod missing;
 mod repeat;
 mod reply;
 mod wire;
@@ -119,7 +120,9 @@ pub fn judge(assertion: &Assertion, seen: &Observation) -> Verdict {
     let mut verdict = wire::observation(expect, seen)
         .and(|| head::headers(expect, seen))
         .and(|| head::absent(expect, seen))
-        .and(|| reply::error(expect, seen));
+        .and(|| {
+            missing::error(&assertion.written, seen).unwrap_or_else(|| reply::error(expect, seen))
+        });
     if assertion.wants_silence() {
         verdict = verdict.and(|| reply::silence(seen));
     }
