@@ -255,6 +255,10 @@ impl Server {
         if version != Some(STATELESS) {
             return refused(-32_022, "the version is not supported");
         }
+        let level = meta.and_then(|meta| meta.get("io.modelcontextprotocol/logLevel"));
+        if level.is_some_and(|level| level == "tapewright") && !self.is("any-level") {
+            return refused(-32_602, "there is no such level");
+        }
         let mut result = match method {
             "server/discover" => json!({
                 "supportedVersions": [STATELESS],

@@ -57,6 +57,9 @@ impl Asked<'_> {
     }
 }
 
+/// Fields whose values are secrets.
+const SECRET: [&str; 2] = ["authorization", "mcp-session-id"];
+
 /// Whether the fields that an assertion sends were sent: an empty value means that there is no such field.
 pub(super) fn has(head: Option<&RequestHead>, wanted: &[(String, String)]) -> bool {
     let Some(head) = head else {
@@ -65,9 +68,25 @@ pub(super) fn has(head: Option<&RequestHead>, wanted: &[(String, String)]) -> bo
     wanted.iter().all(|(name, value)| match name.as_str() {
         ":method" => head.method.eq_ignore_ascii_case(value),
         _ if value.is_empty() => head.fields.get(name).is_none(),
+        // A recording hides its value.
+        _ if SECRET.iter().any(|one| one.eq_ignore_ascii_case(name)) => {
+            head.fields.get(name).is_some()
+        }
         _ => head.fields.all(name).any(|found| found == value),
     })
 }
+
+/// The levels of a log (2024-11-05, server/utilities/logging).
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
 
 /// Whether a stateless request describes itself (2026-07-28, basic/index §_meta).
 pub(super) fn describes_itself(params: Option<&Map<String, Value>>, revision: &str) -> bool {
@@ -76,7 +95,10 @@ pub(super) fn describes_itself(params: Option<&Map<String, Value>>, revision: &s
         return false;
     };
     let version = meta.get(PROTOCOL_VERSION_KEY).and_then(Value::as_str);
+    let level = meta.get("io.modelcontextprotocol/logLevel");
+    let is_level = |level: &Value| level.as_str().is_some_and(|one| LEVELS.contains(&one));
     version == Some(revision)
+        && level.is_none_or(is_level)
         && meta
             .get("io.modelcontextprotocol/clientCapabilities")
             .is_some_and(Value::is_object)

@@ -363,14 +363,13 @@ impl<'p> Recorded<'p> {
         let Some(id) = id.map(IdKey::exact_of) else {
             return;
         };
-        let Some(handle) = self.open.find(event.scope(), event.dir, id) else {
-            return;
-        };
-        if let Some(exchange) = self.open.get_mut(handle) {
-            exchange.cancelled = Some(event.at);
-        }
+        // One that is answered already is cancelled too late, which every server must bear.
         let session = self.sessions.entry(event.session).or_default();
         session.cancelled += 1;
+        let handle = self.open.find(event.scope(), event.dir, id);
+        if let Some(exchange) = handle.and_then(|handle| self.open.get_mut(handle)) {
+            exchange.cancelled = Some(event.at);
+        }
     }
 
     fn went_on(&mut self, session: SessionKey, was_cancelled: bool) {

@@ -34,7 +34,7 @@ pub fn answers_raw(raw: &[u8], id: &RequestId<'_>) -> bool {
 
 /// The last line of what is sent, and whether it is all.
 pub(super) fn last_line(raw: &[u8]) -> (&[u8], bool) {
-    let raw = raw.trim_ascii();
+    let raw = raw.trim_ascii_end();
     match raw.iter().rposition(|byte| *byte == b'\n') {
         Some(at) => (raw.get(at + 1..).unwrap_or_default(), false),
         None => (raw, true),

@@ -1,4 +1,5 @@
-//! A server that breaks one rule is found by that rule, and by no other.
+//! What a server breaks is found by the rules that forbid it, and by no others. Some rules overlap: noise on standard
+//! output breaks one of the protocol and one of the transport.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ const CONTROLS: &[Control] = &[
     Control {
         version: "v2024-11-05",
         broken: &["drop", "initialize", "/capabilities"],
-        found_by: &["PROTO-002"],
+        found_by: &["PROTO-002", "RES-003", "TOOL-001"],
     },
     Control {
         version: "v2025-06-18",
@@ -25,7 +26,7 @@ const CONTROLS: &[Control] = &[
     Control {
         version: "v2024-11-05",
         broken: &["noise"],
-        found_by: &["PROTO-008"],
+        found_by: &["PROTO-008", "TRANSPORT-001"],
     },
 ];
 

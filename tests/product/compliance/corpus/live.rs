@@ -30,7 +30,7 @@ fn the_revision_that_a_server_speaks_chooses_the_rules() {
 
 #[test]
 fn a_server_that_dies_leaves_the_rest_untested() {
-    let (report, _) = judged("v2025-06-18", &["die"]);
+    let (report, _) = judged("v2025-11-25", &["die"]);
     let why = untested(&report);
     let ended = why
         .values()

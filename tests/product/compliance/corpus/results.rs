@@ -22,7 +22,8 @@ fn row(id: &str, passed: bool) -> Value {
 fn results_of_others_are_graded_and_a_rule_without_one_is_untested() {
     let (_folder, file) = results(&json!([row("PROTO-002", true)]));
     let (one, status) = report(&["--results-from", text(&file)]);
-    assert_eq!((one["grade"].as_str(), status), (Some("A+"), 0), "{one:#}");
+    // A MAY that nobody tested keeps it from the best grade.
+    assert_eq!((one["grade"].as_str(), status), (Some("A"), 0), "{one:#}");
     assert!(one["completeness"].as_f64() < Some(1.0), "{one:#}");
     assert_eq!(one["results"][0]["source"], "official");
     let (_folder, file) = results(&json!({ "results": [row("PROTO-002", false)] }));
@@ -34,7 +35,7 @@ fn results_of_others_are_graded_and_a_rule_without_one_is_untested() {
         row("their-own-check", false)
     ]));
     let (one, status) = report(&["--results-from", text(&file)]);
-    assert_eq!((one["grade"].as_str(), status), (Some("A+"), 1), "{one:#}");
+    assert_eq!((one["grade"].as_str(), status), (Some("A"), 1), "{one:#}");
 }
 
 #[test]
@@ -52,6 +53,7 @@ fn a_must_that_fails_is_told_to_the_caller() {
     let (report, status) = judged("v2024-11-05", &["drop", "initialize", "/capabilities"]);
     assert_eq!(status, 1, "{report:#}");
     assert_eq!(report["grade"], "F");
-    assert_eq!(report["failed_must"], json!(["PROTO-002"]));
+    let failed_must = report["failed_must"].as_array().expect("rules");
+    assert!(failed_must.contains(&json!("PROTO-002")), "{report:#}");
     assert!(failed(&report).contains_key("PROTO-002"));
 }
