@@ -29,7 +29,9 @@ pub(super) fn error(written: &RuleAssertion, seen: &Observation) -> Option<Verdi
     };
     let each = seen.answers.iter().map(|answer| {
         let read = match &answer.reply {
-            Reply::Error(error) => Read::Error(error.get("code").and_then(|code| code.as_i64())),
+            Reply::Error(error) => {
+                Read::Error(error.get("code").and_then(serde_json::Value::as_i64))
+            }
             Reply::Result(result) => match result.get("contents").and_then(|all| all.as_array()) {
                 Some(contents) => Read::Contents(contents.len()),
                 None => Read::Shapeless,
