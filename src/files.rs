@@ -92,6 +92,24 @@ impl Recording {
         self.read(|event, _| each(event))
     }
 
+    /// Hands out events in order until somebody has seen enough.
+    pub(crate) fn until(self, mut enough: impl FnMut(&Event) -> bool) -> anyhow::Result<()> {
+        match self.contents {
+            Contents::Tape(mut reader) => {
+                let fail = |error: ReadError| tape_error(&self.path, &error);
+                while let Some(event) = reader.next_event().map_err(fail)? {
+                    if enough(&event) {
+                        break;
+                    }
+                }
+            }
+            Contents::Document(_, recording) => {
+                recording.events.iter().any(enough);
+            }
+        }
+        Ok(())
+    }
+
     /// Hands out every event in order, with its message taken apart where that is known to be
     /// JSON.
     pub(crate) fn messages(

@@ -25,10 +25,7 @@ pub(crate) struct Question {
 /// The revision of a recording.
 pub(crate) fn revision(path: &Path) -> anyhow::Result<String> {
     let mut finder = Finder::default();
-    Recording::open(path)?.events(|event| {
-        finder.observe(event);
-        Ok(())
-    })?;
+    Recording::open(path)?.until(|event| finder.observe(event))?;
     finder.found().ok_or_else(|| {
         let what = format!("`{}` does not say which revision it speaks", path.display());
         Mistake::new(what, "name one with `--spec-version`").into()
