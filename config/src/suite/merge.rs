@@ -43,6 +43,10 @@ impl Suite {
             &mut self.compliance.spec_version_check,
             over.compliance.spec_version_check,
         );
+        replace(
+            &mut self.compliance.grade_delta,
+            over.compliance.grade_delta,
+        );
         replace(&mut self.fixtures.server, over.fixtures.server);
         replace(
             &mut self.default_test.transform,

@@ -5,6 +5,7 @@ mod controls;
 mod formats;
 mod live;
 mod results;
+mod suites;
 
 use std::collections::BTreeMap;
 use std::path::Path;
