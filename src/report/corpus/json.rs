@@ -6,6 +6,7 @@ use tapewright_corpus::score::{Counts, Grade, RUBRIC, SectionScore, section_name
 
 use super::{level_name, words};
 use crate::command::compliance::run::{Judged, Other, Scored};
+use crate::report::compliance::official;
 use crate::report::formats;
 
 const SCHEMA: &str = "tapewright:compliance-report-v1.json";
@@ -54,6 +55,9 @@ pub(super) fn json(scored: &Scored) -> anyhow::Result<String> {
             "stale": known.stale,
         });
         members.insert("baseline".to_owned(), known);
+    }
+    if let (Some(official), Some(members)) = (&scored.official, document.as_object_mut()) {
+        members.insert("official".to_owned(), official::json(official));
     }
     formats::json::text(&document)
 }

@@ -10,6 +10,7 @@ use tapewright_corpus::plan::{Broken, State};
 use tapewright_corpus::rule::Severity;
 use tapewright_corpus::score::{SECTIONS, Scorecard, SectionScore, section_name};
 
+use super::compliance::official;
 use super::formats::Told;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::command::compliance::run::{Gate, Judged, Other, Scored};
@@ -43,6 +44,7 @@ impl Told for Scored {
                 ..Group::default()
             });
         }
+        groups.extend(self.official.as_ref().map(official::group));
         groups.extend(self.stale());
         let notes = self.said();
         if let Some(last) = groups.last_mut() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use crate::command::compliance::official::OfficialArguments;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::command::variables::Variables;
@@ -42,6 +43,8 @@ pub(crate) struct Arguments {
     pub(super) choice: Choice,
     #[command(flatten)]
     pub(super) output: Output,
+    #[command(flatten)]
+    pub(super) official: OfficialArguments,
     #[command(flatten)]
     pub(super) variables: Variables,
     #[command(flatten)]

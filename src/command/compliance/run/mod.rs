@@ -129,7 +129,20 @@ impl Arguments {
         conversation.name_capabilities(self.choice.capabilities.clone());
         let mut scored = Scored::of(server, conversation.run(plan));
         scored.notes.extend(notes);
+        self.ask_official(&mut scored)?;
         Ok(scored)
+    }
+
+    /// Has the official suite ask the same server, where that is wanted.
+    fn ask_official(&self, scored: &mut Scored) -> anyhow::Result<()> {
+        let (true, Some(url)) = (self.official.official, self.server.url()?) else {
+            return Ok(());
+        };
+        let url = format!("{}{}", url.origin(), url.path);
+        let revision = scored.revision.clone().unwrap_or_default();
+        let ours = scored.as_rules();
+        scored.official = Some(self.official.beside(&url, &revision, &ours)?);
+        Ok(())
     }
 
     /// Reports.

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tapewright_corpus::official::Ours;
 use tapewright_corpus::plan::{Inapplicable, State};
 use tapewright_corpus::rule::{RegisteredRule, Severity};
 use tapewright_corpus::score::{self, Scorecard};
 
 use super::baseline::Expectations;
+use crate::command::compliance::Official;
 use crate::corpus::Run;
 use crate::exit::Exit;
 
@@ -36,6 +38,8 @@ pub(crate) struct Scored {
     pub(crate) notes: Vec<String>,
     /// The evidence has gaps.
     pub(crate) gaps: bool,
+    /// What the official suite says of the same server.
+    pub(crate) official: Option<Official>,
     /// The baseline that a suite names.
     pub(crate) known: Option<PathBuf>,
 }
@@ -95,6 +99,7 @@ impl Scored {
             expectations: None,
             notes: Vec::new(),
             gaps: false,
+            official: None,
             known: None,
         }
     }
@@ -129,6 +134,27 @@ impl Scored {
             gaps,
             ..Self::new(server, judged.collect())
         }
+    }
+
+    /// What became of each rule, for whoever asked the same server.
+    pub(crate) fn as_rules(&self) -> Vec<Ours> {
+        let ours = |one: &Judged| {
+            let (holds, detail) = match &one.state {
+                State::Pass { .. } => (Some(true), String::new()),
+                State::Fail(broken) => {
+                    let why = broken.first().map(|one| one.what.clone());
+                    (Some(false), why.unwrap_or_default())
+                }
+                State::Untested(why) => (None, why.to_string()),
+                State::Inapplicable(why) => (None, why.to_string()),
+            };
+            Ours {
+                rule: one.rule.id.clone(),
+                holds,
+                detail,
+            }
+        };
+        self.rules.iter().map(ours).collect()
     }
 
     /// This and another server's: of each rule one failure is enough.

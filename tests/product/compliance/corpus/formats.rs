@@ -19,23 +19,29 @@ fn in_format(format: &str, broken: &[&str]) -> String {
 /// Something that a peer says to get out of a format.
 const EVIL: &str = r#""</pre><script>x</script>\n::error::y]]>\u001b[31m|`z`""#;
 
-#[test]
-fn json_is_of_its_schema() {
+/// A report is what `schema compliance-report` says.
+#[track_caller]
+pub(super) fn is_of_the_schema(report: &Value) {
     let schema = tapewright()
         .args(["schema", "compliance-report"])
         .output()
         .expect("it runs");
     let schema: Value = serde_json::from_slice(&schema.stdout).expect("a schema");
     let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<String> = schema
+        .iter_errors(report)
+        .map(|error| error.to_string())
+        .collect();
+    assert_eq!(errors, [""; 0], "{report:#}");
+}
+
+#[test]
+fn json_is_of_its_schema() {
     let peer = peer().display().to_string();
     for broken in [&[][..], &["error", "tools/list", "-32603"][..]] {
         let server = scripted(&peer, broken);
         let (report, _) = report(&[&["--"], server.as_slice()].concat());
-        let errors: Vec<String> = schema
-            .iter_errors(&report)
-            .map(|error| error.to_string())
-            .collect();
-        assert_eq!(errors, [""; 0], "{report:#}");
+        is_of_the_schema(&report);
     }
 }
 

@@ -4,6 +4,7 @@ mod captured;
 mod controls;
 mod formats;
 mod live;
+mod official;
 mod results;
 mod suites;
 
