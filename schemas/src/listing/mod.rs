@@ -1,7 +1,7 @@
 //! A conversation line by line: what every view shows.
 //!
 //! A [`Listing`] takes events and hands out [`Entry`]s: one for each exchange, the published
-//! [`ExchangeRow`](crate::conversation::ExchangeRow), and one for each thing beside them that
+//! [`ExchangeRow`], and one for each thing beside them that
 //! is wanted. They stand in the order in which things began.
 //!
 //! # Bounded memory
