@@ -21,6 +21,7 @@ use super::leg::{Leg, edited};
 use super::observe::{Exchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
+use super::waiting::Waiting;
 use super::{Gateway, answer, interim};
 use crate::http::body::{Gate, Outbound, Stalled, Tapped};
 use crate::http::edit::{Addresses, heads};
@@ -481,28 +482,4 @@ fn text_of(address: Option<SocketAddr>) -> String {
     // Writing to a string does not fail.
     write!(text, "{address}").ok();
     text
-}
-
-/// Notices that the client left before there was a response: then the server is left, too,
-/// because the future that waits for it is dropped.
-struct Waiting(Option<(Arc<Exchange>, InFlight)>);
-
-impl Waiting {
-    fn over(mut self) -> InFlight {
-        self.0
-            .take()
-            .map_or_else(InFlight::default, |(_, in_flight)| in_flight)
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some((exchange, in_flight)) = self.0.take() {
-            exchange.settle(LANE);
-            let reason = exchange.gateway.left(CloseReason::ReceiverGone);
-            let closed = EventBody::Closed(reason);
-            exchange.log.note(Direction::ToClient, closed);
-            in_flight.end();
-        }
-    }
 }

@@ -8,6 +8,7 @@ mod observe;
 mod ours;
 mod request;
 mod run;
+mod waiting;
 
 use std::fmt;
 use std::net::SocketAddr;
