@@ -281,7 +281,9 @@ proptest! {
         let around = [before.as_slice(), secret.as_bytes(), &after].concat();
         let coded = if escape { URL_SAFE_NO_PAD.encode(&around) } else { STANDARD.encode(&around) };
         let out = json(&mut redactor, &serde_json::json!({"blob": coded}).to_string());
-        prop_assert!(out.contains("<REDACTED:password#1>"), "{secret} in {out}");
+        // A short text in base64 may itself look like a token: then all of it is hidden, under the name of its member.
+        let known = out.contains("<REDACTED:password#1>") || out == r#"{"blob":"<REDACTED:blob#1>"}"#;
+        prop_assert!(known, "{secret} in {out}");
         let plain = json(&mut redactor, &serde_json::json!({"text": format!("a {secret} b")}).to_string());
         prop_assert!(!plain.contains(&secret), "{plain}");
     }
