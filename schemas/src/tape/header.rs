@@ -42,6 +42,9 @@ pub struct Header {
     /// Name of the tape that this one continues.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub continues: String,
+    /// The id of the recording that this tape is a part of, where an agent's is on several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part_of: String,
     /// Names of the child's environment variables, never their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_names: Vec<String>,
