@@ -204,7 +204,7 @@ impl TapeWriter {
             Ok(()) => {
                 self.good += self.out.len() as u64;
                 self.unwritten = Gap::default();
-                self.let_follow();
+                self.let_follow(self.out.len() as u64);
             }
             Err((written, error)) => self.give_up(written, &error),
         }
@@ -213,9 +213,13 @@ impl TapeWriter {
         self.good
     }
 
-    /// Says how much there is to those who read behind us.
-    fn let_follow(&mut self) {
+    /// Says how much there is to those who read behind us, so many bytes more than before.
+    fn let_follow(&mut self, written: u64) {
         self.progress.set(self.good);
+        if let Some(follower) = &self.follower {
+            // It writes, too.
+            self.disk.call(|| follower.keep_up(written));
+        }
         let wanted = self.target.cassette.is_some() || self.target.capture.is_some();
         if wanted && self.good >= self.follow_from {
             // Once: what cannot be followed is projected at the end.
@@ -324,6 +328,20 @@ impl TapeWriter {
     pub(super) fn followed_from(mut self, bytes: u64) -> Self {
         self.follow_from = bytes;
         self
+    }
+
+    /// Has the tape followed from here on, by nobody but the writer itself.
+    #[cfg(test)]
+    pub(super) fn followed_alone(mut self) -> Self {
+        self.follow_from = u64::MAX;
+        self.follower = Follower::alone(&self.path, &self.target, &self.progress);
+        self
+    }
+
+    /// Who has followed it.
+    #[cfg(test)]
+    pub(super) fn take_follower(&mut self) -> Option<Follower> {
+        self.follower.take()
     }
 
     #[cfg(test)]

@@ -5,6 +5,9 @@
 //! in files without names, so that none of it outlives us. At the end whoever finishes the
 //! recording takes over what the thread has, and does the rest.
 //!
+//! The rest is bounded: where processors are scarce the thread gets little of them, and once it
+//! is more than [`BEHIND`] behind, the writer projects as much as it writes.
+//!
 //! Nothing depends on it: where it cannot be done, or broke off, the tape is projected at its
 //! end. What comes out is the same.
 
@@ -14,8 +17,8 @@ pub(super) mod unnamed;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
 
 use tapewright_schemas::event::Event;
 use tapewright_schemas::tape::{Ending, Reader};
@@ -31,13 +34,23 @@ pub(crate) use self::progress::Progress;
 /// time.
 pub(crate) const FROM: u64 = 1 << 20;
 
+/// How far the projections may stay behind the tape, in bytes, beside what is written at once:
+/// what is left to do at its end.
+pub(crate) const BEHIND: u64 = 4 << 20;
+
+/// How much the thread reads before it lets others read, in bytes.
+const TURN: u64 = 16 << 10;
+
 /// Whoever projects a tape while it is written.
 #[derive(Debug)]
 pub(crate) struct Follower {
     progress: Arc<Progress>,
-    // `None` once it was asked for.
-    thread: Option<JoinHandle<io::Result<Following>>>,
+    shared: Arc<Shared>,
 }
+
+/// The projections under way; `None` once they broke off, or were asked for.
+#[derive(Debug)]
+struct Shared(Mutex<Option<Following>>);
 
 /// What became of a tape that was followed to its end.
 #[derive(Debug, Default)]
@@ -64,25 +77,39 @@ impl Draft {
 impl Follower {
     /// Begins to follow a tape, if it can be and something is to be made of it.
     pub(crate) fn start(tape: &Path, target: &Target, progress: &Arc<Progress>) -> Option<Self> {
-        let file = File::open(tape).ok()?;
-        let behind = Behind::new(file, Arc::clone(progress));
-        let following = Following::begin(behind, target).ok()?;
-        let of_thread = Arc::clone(progress);
-        let thread = thread::Builder::new()
+        let follower = Self::alone(tape, target, progress)?;
+        let (shared, progress) = (Arc::clone(&follower.shared), Arc::clone(progress));
+        thread::Builder::new()
             .name("cassette".to_owned())
-            .spawn(move || follow(following, &of_thread))
+            .spawn(move || follow(&shared, &progress))
             .ok()?;
+        Some(follower)
+    }
+
+    /// The same without a thread: only the writer reads.
+    pub(super) fn alone(tape: &Path, target: &Target, progress: &Arc<Progress>) -> Option<Self> {
+        let file = File::open(tape).ok()?;
+        let following = Following::begin(file, target, progress).ok()?;
         Some(Self {
             progress: Arc::clone(progress),
-            thread: Some(thread),
+            shared: Arc::new(Shared(Mutex::new(Some(following)))),
         })
+    }
+
+    /// Has whoever wrote so many bytes do their part where the thread has fallen behind: more
+    /// than was added, so that it gets no worse.
+    pub(crate) fn keep_up(&self, written: u64) {
+        if self.progress.behind() > BEHIND {
+            self.shared.read_on(written.saturating_mul(2));
+        }
     }
 
     /// Does what is left to do, now that the tape has its footer. `None` when the tape has to
     /// be projected from its beginning.
-    pub(crate) fn finish(mut self) -> Option<Drafts> {
+    pub(crate) fn finish(self) -> Option<Drafts> {
         self.progress.close();
-        let following = self.thread.take()?.join().ok()?.ok()?;
+        // The thread ends by itself: nobody waits until it is its turn.
+        let following = self.shared.lock().take()?;
         following.finish().ok()
     }
 }
@@ -96,6 +123,7 @@ impl Drop for Follower {
 /// The projections under way.
 #[derive(Debug)]
 struct Following {
+    progress: Arc<Progress>,
     reader: Reader<Behind>,
     cassette: Option<(cassette::Projector<File>, PathBuf)>,
     capture: Option<(capture::Projector<File>, PathBuf)>,
@@ -111,23 +139,48 @@ const LOOK: u32 = 4_096;
 const NICE: i32 = 10;
 
 /// Follows the tape until it ends, or nobody wants to know any more.
-fn follow(mut following: Following, progress: &Progress) -> io::Result<Following> {
+fn follow(shared: &Shared, progress: &Progress) {
     // Of this thread alone. Where it may not be done, it runs as the others do.
     let _as_the_others = rustix::process::setpriority_process(None, NICE);
     while !progress.is_closed() {
-        if progress.is_ahead() {
-            following.step()?;
-        } else {
+        if !progress.is_ahead() {
             progress.wait();
+        } else if !shared.read_on(TURN) {
+            return;
         }
     }
-    Ok(following)
+}
+
+impl Shared {
+    /// Projects so many bytes of what is written, or a line more; whether it can go on.
+    fn read_on(&self, bytes: u64) -> bool {
+        let mut shared = self.lock();
+        let Some(following) = shared.as_mut() else {
+            return false;
+        };
+        let goes_on = following.read_on(bytes).is_ok();
+        if !goes_on {
+            *shared = None;
+        }
+        goes_on
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Following>> {
+        self.0.lock().unwrap_or_else(|poisoned| {
+            // Whoever failed in between left half an event.
+            let mut shared = poisoned.into_inner();
+            *shared = None;
+            shared
+        })
+    }
 }
 
 impl Following {
-    fn begin(tape: Behind, target: &Target) -> io::Result<Self> {
-        let reader = Reader::open(tape).map_err(io::Error::other)?;
+    fn begin(tape: File, target: &Target, progress: &Arc<Progress>) -> io::Result<Self> {
+        let behind = Behind::new(tape, Arc::clone(progress));
+        let reader = Reader::open(behind).map_err(io::Error::other)?;
         let mut following = Self {
+            progress: Arc::clone(progress),
             cassette: None,
             capture: None,
             reader,
@@ -146,6 +199,15 @@ impl Following {
         }
         following.look()?;
         Ok(following)
+    }
+
+    /// Takes events until so many bytes were read, as far as whole lines are there.
+    fn read_on(&mut self, bytes: u64) -> io::Result<()> {
+        let goal = self.progress.read().saturating_add(bytes);
+        while self.progress.is_ahead() && self.progress.read() < goal {
+            self.step()?;
+        }
+        Ok(())
     }
 
     /// Takes the next event; whether there was one.

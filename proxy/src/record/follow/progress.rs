@@ -50,7 +50,19 @@ impl Progress {
 
     /// Whether there is a line that was not read.
     pub(super) fn is_ahead(&self) -> bool {
-        self.written.load(Ordering::SeqCst) > self.read.load(Ordering::SeqCst)
+        self.behind() > 0
+    }
+
+    /// How many bytes were read.
+    pub(super) fn read(&self) -> u64 {
+        self.read.load(Ordering::SeqCst)
+    }
+
+    /// How many bytes were written and not read.
+    pub(super) fn behind(&self) -> u64 {
+        self.written
+            .load(Ordering::SeqCst)
+            .saturating_sub(self.read())
     }
 
     /// Waits until there is more to read, or nothing to wait for. It may return before.

@@ -179,6 +179,62 @@ fn a_recording_that_was_followed_has_its_files_and_no_others() {
     assert_eq!(files.map(|path| fs::read(path).unwrap()), expected);
 }
 
+/// How many bytes of a tape of this length are not projected when its footer is written, where
+/// nobody has followed it but its writer; the projections are whole all the same.
+fn left_at_the_end(length: u64) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path()).followed_alone();
+    let pad = "y".repeat(2_000);
+    let (mut written, mut number) = (0, 0);
+    while written < length {
+        number += 1;
+        let ask = format!(r#"{{"id":{number},"method":"m","params":"{pad}"}}"#);
+        writer.encode(&mut message(true, ask));
+        let answer = format!(r#"{{"id":{number},"result":{{"of":"{pad}"}}}}"#);
+        writer.encode(&mut message(false, answer));
+        if number % 8 == 0 {
+            written = writer.flush();
+        }
+    }
+    let finished = writer.close(Offset(99));
+    let follower = writer.take_follower().unwrap();
+    let left = follower.progress.behind();
+    let expected = at_the_end(&finished.tape.unwrap());
+    let drafts = follower.finish().unwrap();
+    assert!(named(drafts, folder.path()) == expected, "{length}");
+    left
+}
+
+#[test]
+fn however_long_a_tape_is_no_more_of_it_is_left_to_its_end() {
+    // What is written at once.
+    let flush = 64 << 10;
+    assert!(left_at_the_end(BEHIND / 2) >= BEHIND / 2);
+    for times in [2, 3] {
+        let left = left_at_the_end(times * BEHIND);
+        assert!(
+            left <= BEHIND + flush,
+            "{left} bytes after {times} times as many"
+        );
+    }
+}
+
+#[test]
+fn a_follower_that_failed_in_between_is_not_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path()).followed_alone();
+    talk(&mut writer);
+    let follower = writer.take_follower().unwrap();
+    let shared = Arc::clone(&follower.shared);
+    let failed = thread::spawn(move || {
+        let _held = shared.lock();
+        panic!("in the middle of an event");
+    });
+    assert!(failed.join().is_err());
+    assert!(!follower.shared.read_on(1));
+    assert!(follower.finish().is_none());
+}
+
 #[test]
 fn holes_keep_a_followed_recording_from_replacing_a_whole_one() {
     let folder = tempfile::tempdir().unwrap();
