@@ -1,7 +1,7 @@
 //! Judging a capture, whose responses stand beside their requests.
 
 use bytes::Bytes;
-use tapewright_schemas::capture::{Capture, Session};
+use tapewright_schemas::capture::{Capture, CapturedSession};
 use tapewright_schemas::event::{
     self, Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Payload, SessionKey,
     Sink as _,
@@ -69,7 +69,7 @@ struct Show<'a> {
 
 impl Show<'_> {
     /// A file of others: a response answers the request that it stands beside.
-    fn by_the_letter(&mut self, session: &Session) {
+    fn by_the_letter(&mut self, session: &CapturedSession) {
         self.checker.begin(self.key);
         self.checker
             .declare(self.key, session.capabilities.as_deref());
@@ -84,7 +84,7 @@ impl Show<'_> {
     }
 
     /// A file of ours: every message in the order in which it crossed the wire.
-    fn as_recorded(&mut self, session: &Session) {
+    fn as_recorded(&mut self, session: &CapturedSession) {
         if !session.sessionless {
             self.checker.begin(self.key);
         }

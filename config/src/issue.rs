@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// The most issues that are kept; the rest is counted.
 pub const MAX_ISSUES: usize = 100;
@@ -100,7 +100,7 @@ pub struct Issue {
     /// How bad it is.
     pub severity: Severity,
     /// Where it is; nothing when it is not in a file that could be read.
-    pub place: Option<Place>,
+    pub place: Option<SourceSpot>,
     /// What is wrong. Never the value of a variable.
     pub message: String,
     /// What to do about it.
@@ -130,7 +130,13 @@ impl Issues {
     }
 
     /// Adds an error at a place.
-    pub(crate) fn error(&self, code: Code, place: Place, message: String, help: Option<String>) {
+    pub(crate) fn error(
+        &self,
+        code: Code,
+        place: SourceSpot,
+        message: String,
+        help: Option<String>,
+    ) {
         self.add(Severity::Error, code, place, message, help);
     }
 
@@ -139,7 +145,7 @@ impl Issues {
         &self,
         severity: Severity,
         code: Code,
-        place: Place,
+        place: SourceSpot,
         message: String,
         help: Option<String>,
     ) {

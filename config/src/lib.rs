@@ -25,7 +25,7 @@ mod yaml;
 pub use issue::{Code, Issue, Severity};
 pub use load::{EnvFiles, Files, Loaded, MAX_FILE_BYTES, load, load_faults};
 pub use secrets::Secrets;
-pub use source::{Excerpt, FileId, Place, Source, Sources, Span};
+pub use source::{Excerpt, FileId, Source, SourceSpot, Sources, Span};
 pub use suite::Suite;
 pub use suite::expect::Assertion;
 pub use variables::Environment;

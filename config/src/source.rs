@@ -17,7 +17,7 @@ pub struct Span {
 
 /// Where something stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceSpot {
     /// In which file.
     pub file: FileId,
     /// JSON pointer from the root of that file.
@@ -119,7 +119,7 @@ impl Sources {
 
     /// The line of a place, with the place marked.
     #[must_use]
-    pub fn excerpt(&self, place: &Place) -> Option<Excerpt<'_>> {
+    pub fn excerpt(&self, place: &SourceSpot) -> Option<Excerpt<'_>> {
         Some(self.file(place.file)?.excerpt(place.span))
     }
 }

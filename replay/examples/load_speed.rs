@@ -22,11 +22,11 @@ use tapewright_schemas::redact::{Rules, Settings};
 #[derive(Deserialize)]
 struct Cassette<'t> {
     #[serde(borrow)]
-    exchanges: Vec<Exchange<'t>>,
+    exchanges: Vec<Pair<'t>>,
 }
 
 #[derive(Deserialize)]
-struct Exchange<'t> {
+struct Pair<'t> {
     #[serde(borrow)]
     request: &'t RawValue,
     #[serde(borrow)]

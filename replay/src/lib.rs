@@ -44,4 +44,4 @@ pub use paths::{Here, PathMap, PathMapError, PathMaps};
 pub use player::{Lane, Output, OutputKind, Player};
 pub use script::{Recorded, Script};
 pub use tally::{LearnedMap, Mapped, OtherReply, Report, Served, Tally, Tell};
-pub use upstream::{CassetteUpstream, Received, Session};
+pub use upstream::{CassetteUpstream, Received, ReplaySession};

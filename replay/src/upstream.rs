@@ -42,14 +42,14 @@ impl CassetteUpstream {
 
     /// Begins a session without a link, for a front that carries messages itself.
     #[must_use]
-    pub fn session(&self) -> Session {
+    pub fn session(&self) -> ReplaySession {
         self.tally.opened();
         let player = Player::new(
             Arc::clone(&self.index),
             Arc::clone(&self.tally),
             self.lane.clone(),
         );
-        Session {
+        ReplaySession {
             stage: Arc::new(Stage {
                 state: Mutex::new(State {
                     player,
@@ -69,7 +69,7 @@ impl CassetteUpstream {
     /// As [`session`](Self::session), of which another server answers what is not
     /// recorded.
     #[must_use]
-    pub fn falling_session(&self) -> Session {
+    pub fn falling_session(&self) -> ReplaySession {
         let session = self.session();
         session.stage.lock().player.fall_through();
         session
@@ -99,7 +99,7 @@ impl Upstream for CassetteUpstream {
 
 /// A session in which threads wait for each other.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct ReplaySession {
     stage: Arc<Stage>,
 }
 
@@ -123,7 +123,7 @@ struct State {
     done: bool,
 }
 
-/// What [`Session::receive`] brought.
+/// What [`ReplaySession::receive`] brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
     /// There will be no more.
@@ -134,7 +134,7 @@ pub enum Received {
     TimedOut,
 }
 
-impl Session {
+impl ReplaySession {
     /// Takes one message of the client.
     ///
     /// Blocks while more waits to be read than a client may leave unread.
@@ -258,7 +258,7 @@ impl Stage {
     }
 }
 
-impl Life for Session {
+impl Life for ReplaySession {
     fn signal(&self, signal: Signal) {
         let ending = [
             Signal::HUP,
@@ -289,7 +289,7 @@ impl Life for Session {
 
 /// Cuts what the client sends into lines.
 struct Sink {
-    session: Session,
+    session: ReplaySession,
     partial: BytesMut,
 }
 
@@ -327,7 +327,7 @@ impl Drop for Sink {
 
 /// Yields what the player says, line by line.
 struct Source {
-    session: Session,
+    session: ReplaySession,
     pieces: VecDeque<Bytes>,
 }
 

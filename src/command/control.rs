@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::Value;
-use tapewright_proxy::control::Place;
+use tapewright_proxy::control::ListenAddress;
 
 use crate::report::{self, Mistake};
 
@@ -27,7 +27,7 @@ pub(crate) struct ControlArguments {
 
 /// The control of a recorder.
 pub(crate) struct Remote {
-    place: Place,
+    place: ListenAddress,
     token: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl ControlArguments {
             let hint = "start the recorder with `--control unix:PATH`, and name the same here";
             return Err(Mistake::new("it is not said which recorder", hint).into());
         };
-        let place = Place::parse(control).map_err(|error| {
+        let place = ListenAddress::parse(control).map_err(|error| {
             Mistake::new(
                 format!("`--control`: {error}"),
                 "use the address that the recorder printed",
@@ -123,13 +123,13 @@ impl Remote {
 
     fn open(&self, request: &str, patience: Duration) -> std::io::Result<Box<dyn Read>> {
         match &self.place {
-            Place::Tcp(address) => {
+            ListenAddress::Tcp(address) => {
                 let mut stream = TcpStream::connect_timeout(address, PATIENCE)?;
                 stream.set_read_timeout(Some(patience))?;
                 stream.write_all(request.as_bytes())?;
                 Ok(Box::new(stream))
             }
-            Place::Unix(path) => {
+            ListenAddress::Unix(path) => {
                 let mut stream = UnixStream::connect(path)?;
                 stream.set_read_timeout(Some(patience))?;
                 stream.write_all(request.as_bytes())?;

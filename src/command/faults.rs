@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tapewright_engine::fault::{Book, Fault, FaultPolicy, Reach};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::control::{self, Place, Serving, View};
+use tapewright_proxy::control::{self, ListenAddress, Serving, View};
 use tapewright_proxy::record::{Judging, Recorder};
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::redact::Rules;
@@ -79,8 +79,9 @@ impl FaultArguments {
         };
         let hint = "name it like `--control 127.0.0.1:0` or `--control unix:control.sock`";
         let mistake = |what: String| Mistake::new(what, hint);
-        let place = Place::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
-        if let Place::Unix(path) = &place {
+        let place =
+            ListenAddress::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
+        if let ListenAddress::Unix(path) = &place {
             output::links(path)?;
         }
         let long = hang_after.and_then(|time| u64::try_from(time.as_micros()).ok());

@@ -8,7 +8,7 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason,
     Head, Payload, Peer, ResponseHead, SessionMark, Sink,
 };
-use tapewright_schemas::exchange::{Exchange, Exchanges};
+use tapewright_schemas::http_exchange::{HttpExchange, HttpExchanges};
 use tracing::{debug, info, trace, warn};
 
 use super::place::place;
@@ -22,7 +22,7 @@ const LIMIT: usize = 65_536;
 pub(super) struct Traffic {
     is_taped: bool,
     conversation: Conversation<()>,
-    exchanges: Exchanges,
+    exchanges: HttpExchanges,
     // Where the heads of requests stand whose exchanges are not logged yet.
     heads: HashMap<ConduitId, u64>,
 }
@@ -54,7 +54,7 @@ impl Traffic {
         Self {
             is_taped,
             conversation: Conversation::default(),
-            exchanges: Exchanges::default(),
+            exchanges: HttpExchanges::default(),
             heads: HashMap::new(),
         }
     }
@@ -242,7 +242,7 @@ fn message(event: &Event, step: &Step<'_, ()>, is_taped: bool) {
     );
 }
 
-fn http(conduit: ConduitId, exchange: &Exchange, seq: Option<u64>) {
+fn http(conduit: ConduitId, exchange: &HttpExchange, seq: Option<u64>) {
     if exchange.request.method.is_empty() {
         // Its head was not seen.
         return;

@@ -1,7 +1,7 @@
 //! What `inspect` says of HTTP: sessions, exchanges, what failed.
 
 use tapewright_schemas::event::{SessionEnd, SessionStart};
-use tapewright_schemas::summary::{Http, HttpError, Report, Session};
+use tapewright_schemas::summary::{Http, HttpError, Report, SessionSummary};
 
 use super::figures::{duration, plural};
 use super::inspect::{Page, SHOWN};
@@ -20,7 +20,7 @@ pub(super) fn sessions(report: &Report, out: &mut Page) {
     out.rest(report.by_session.len() as u64);
 }
 
-fn session(one: &Session) -> String {
+fn session(one: &SessionSummary) -> String {
     let name = match one.session {
         0 => "of no session".to_owned(),
         number => format!("session {number}"),

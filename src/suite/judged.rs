@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tapewright_assertions::{Answer, Ask, Headers, Json, Outcome, Phase, Test, World as _};
 
 use super::plan::Case;
-use super::result::{Exchange, Row, Status, Told};
+use super::result::{ExchangeNumbers, Row, Status, Told};
 use super::world::{Snapshots, TestWorld};
 
 /// A row about a case, with nothing found.
@@ -103,7 +103,12 @@ pub(super) fn settle(row: &mut Row, case: &Case, outcome: &Outcome) {
 }
 
 /// Adds to a row what an outcome found, each at its place in the suite.
-pub(super) fn tell(row: &mut Row, case: &Case, outcome: &Outcome, exchange: Option<Exchange>) {
+pub(super) fn tell(
+    row: &mut Row,
+    case: &Case,
+    outcome: &Outcome,
+    exchange: Option<ExchangeNumbers>,
+) {
     for failure in &outcome.failures {
         let place = match failure.index {
             Some(index) => case.assertion(index),

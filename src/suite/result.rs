@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use tapewright_assertions::{Failure, Unjudged};
-use tapewright_config::Place;
+use tapewright_config::SourceSpot;
 
 use super::plan::Kind;
 use crate::exit::Exit;
@@ -58,27 +58,27 @@ pub(crate) struct Row {
     /// How many recorded exchanges it was judged by.
     pub(crate) exercised: Option<usize>,
     /// Where it stands in the suite.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpot,
 }
 
 /// A finding, where it stands in the suite, and which exchange it is about.
 #[derive(Debug)]
 pub(crate) struct Told<T> {
     pub(crate) what: T,
-    pub(crate) place: Place,
-    pub(crate) exchange: Option<Exchange>,
+    pub(crate) place: SourceSpot,
+    pub(crate) exchange: Option<ExchangeNumbers>,
 }
 
 /// An exchange of a recording, by the numbers of its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exchange {
+pub(crate) struct ExchangeNumbers {
     /// The session; 0 where there is but one, or none.
     pub(crate) session: u32,
     pub(crate) request: u64,
     pub(crate) response: Option<u64>,
 }
 
-impl fmt::Display for Exchange {
+impl fmt::Display for ExchangeNumbers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.session != 0 {
             write!(out, "session {}, ", self.session)?;

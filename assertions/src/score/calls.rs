@@ -12,15 +12,15 @@ use tapewright_schemas::event::{
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
 #[derive(Debug)]
 pub(super) struct Calls {
-    open: Pairing<Exchange>,
+    open: Pairing<ScoredExchange>,
     // The bytes of their parameters.
     open_bytes: usize,
     // The last exchange of a conduit that is over: a fault behind it is about it.
-    held: HashMap<ConduitId, Vec<Exchange>>,
+    held: HashMap<ConduitId, Vec<ScoredExchange>>,
     heads: HashMap<ConduitId, Fields>,
     // Conduits that are processes.
     processes: HashSet<ConduitId>,
-    over: VecDeque<Exchange>,
+    over: VecDeque<ScoredExchange>,
     // The last request of a conduit, for a fault behind it.
     last: HashMap<ConduitId, Handle>,
     /// How many messages were not kept whole.
@@ -29,7 +29,7 @@ pub(super) struct Calls {
 
 /// A request and its answer.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct ScoredExchange {
     pub(super) method: String,
     /// Source text.
     pub(super) params: Option<Bytes>,
@@ -78,7 +78,7 @@ impl Default for Calls {
     }
 }
 
-impl Exchange {
+impl ScoredExchange {
     /// How many bytes its parameters have.
     fn len(&self) -> usize {
         self.params.as_ref().map_or(0, Bytes::len)
@@ -129,7 +129,7 @@ impl Calls {
     }
 
     /// The next exchange that is over.
-    pub(super) fn poll(&mut self) -> Option<Exchange> {
+    pub(super) fn poll(&mut self) -> Option<ScoredExchange> {
         self.over.pop_front()
     }
 
@@ -176,7 +176,7 @@ impl Calls {
             (Direction::ToServer, Kind::Request { id, method, params }) => {
                 // A copy: a slice would keep all that was read at once.
                 let params = params.map(Bytes::copy_from_slice);
-                let exchange = Exchange {
+                let exchange = ScoredExchange {
                     method: method.into_owned(),
                     params,
                     session: event.session,
@@ -208,7 +208,7 @@ impl Calls {
         }
     }
 
-    fn ask(&mut self, event: &Event, id: &RequestId<'_>, exchange: Exchange) {
+    fn ask(&mut self, event: &Event, id: &RequestId<'_>, exchange: ScoredExchange) {
         self.open_bytes += exchange.len();
         let asked = self.open.ask(event.scope(), event.dir, id, exchange);
         if self.last.len() >= OPEN {
@@ -224,7 +224,7 @@ impl Calls {
     }
 
     /// The oldest request, when the parameters of all have too many bytes.
-    fn crowded(&mut self) -> Option<Exchange> {
+    fn crowded(&mut self) -> Option<ScoredExchange> {
         let crowded = self.open_bytes > OPEN_BYTES && self.open.len() > 1;
         crowded.then(|| self.open.forget_oldest()).flatten()
     }

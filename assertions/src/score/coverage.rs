@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::calls::{Exchange, Reply};
+use super::calls::{Reply, ScoredExchange};
 use crate::json::Json;
 
 /// What was used of the servers.
@@ -32,7 +32,7 @@ impl Coverage {
     pub(super) fn note(
         &mut self,
         server: &str,
-        exchange: &Exchange,
+        exchange: &ScoredExchange,
         params: &Json,
         tests: &[usize],
     ) {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use tapewright_schemas::event::{Event, EventBody, Sink};
 
-use self::calls::{Calls, Exchange, Reply};
+use self::calls::{Calls, Reply, ScoredExchange};
 pub use self::coverage::{Coverage, ToolUse};
 use self::index::Index;
 use self::scored::Evidence;
@@ -137,7 +137,7 @@ impl<W: World> Scorer<W> {
         }
     }
 
-    fn exchange(&mut self, exchange: &Exchange) {
+    fn exchange(&mut self, exchange: &ScoredExchange) {
         let Some(label) = self.label.clone() else {
             return;
         };
@@ -171,7 +171,7 @@ impl<W: World> Scorer<W> {
     }
 
     /// Judges a test by an exchange; one that is not its own counts where it has no other.
-    fn decide(&mut self, number: usize, exchange: &Exchange, is_own: bool) {
+    fn decide(&mut self, number: usize, exchange: &ScoredExchange, is_own: bool) {
         if let Some(question) = self.questions.get(number) {
             let outcome = judge(&question.test, exchange, self.timed, &question.world);
             self.note(number, exchange, outcome, is_own);
@@ -179,7 +179,7 @@ impl<W: World> Scorer<W> {
     }
 
     /// Judges a test by an exchange with other UUIDs and times, which fails none.
-    fn near(&mut self, number: usize, exchange: &Exchange) {
+    fn near(&mut self, number: usize, exchange: &ScoredExchange) {
         if let Some(question) = self.questions.get(number) {
             let mut outcome = judge(&question.test, exchange, self.timed, &question.world);
             outcome.doubt_failures(ASKED_OTHERWISE);
@@ -189,7 +189,13 @@ impl<W: World> Scorer<W> {
 
     /// Judges by an exchange whose question holds something hidden: it counts for the one
     /// question that it can be, and decides nothing where there are several.
-    fn hidden(&mut self, label: &str, exchange: &Exchange, params: &Json, met: &mut Vec<usize>) {
+    fn hidden(
+        &mut self,
+        label: &str,
+        exchange: &ScoredExchange,
+        params: &Json,
+        met: &mut Vec<usize>,
+    ) {
         let mut numbers = self.index.hidden(label, &exchange.method, params);
         numbers.retain(|number| {
             let question = self.questions.get(*number);
@@ -214,7 +220,7 @@ impl<W: World> Scorer<W> {
         met.sort_unstable();
     }
 
-    fn note(&mut self, number: usize, exchange: &Exchange, outcome: Outcome, is_own: bool) {
+    fn note(&mut self, number: usize, exchange: &ScoredExchange, outcome: Outcome, is_own: bool) {
         let all = if is_own {
             &mut self.scored
         } else {
@@ -282,7 +288,7 @@ fn doubt(why: impl Into<String>) -> Outcome {
 }
 
 /// Judges one exchange by one test.
-fn judge(test: &Test, exchange: &Exchange, timed: bool, world: &dyn World) -> Outcome {
+fn judge(test: &Test, exchange: &ScoredExchange, timed: bool, world: &dyn World) -> Outcome {
     if let Some(why) = exchange.doubt {
         return doubt(why);
     }

@@ -2,7 +2,7 @@
 
 use tapewright_schemas::event::SessionKey;
 
-use super::calls::Exchange;
+use super::calls::ScoredExchange;
 use crate::expectation::Outcome;
 use crate::failure::Failure;
 
@@ -54,7 +54,12 @@ pub(super) struct Evidence(usize);
 
 impl Scored {
     /// Counts one more exchange, and keeps what is to be told of it.
-    pub(super) fn note(&mut self, exchange: &Exchange, mut outcome: Outcome, held: &mut Evidence) {
+    pub(super) fn note(
+        &mut self,
+        exchange: &ScoredExchange,
+        mut outcome: Outcome,
+        held: &mut Evidence,
+    ) {
         self.exercised += 1;
         if outcome.holds() {
             self.passed += 1;
@@ -84,7 +89,7 @@ impl Scored {
     }
 
     /// Remembers how long an exchange took, where times are known.
-    pub(super) fn time(&mut self, exchange: &Exchange, timed: bool) {
+    pub(super) fn time(&mut self, exchange: &ScoredExchange, timed: bool) {
         if timed {
             self.took_us = self.took_us.max(exchange.took_us);
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tapewright_config::corpus::read_corpus;
 use tapewright_config::suite::compliance::SpecVersionCheck;
 use tapewright_config::suite::expect::Assertion;
-use tapewright_config::{Code, Place};
+use tapewright_config::{Code, SourceSpot};
 use tapewright_corpus::diff::Change;
 use tapewright_corpus::{Gate, GateError, VersionCorpus, diff_versions, spec_version_check};
 
@@ -14,7 +14,7 @@ fn corpora(version: &str) -> Option<VersionCorpus> {
     VersionCorpus::embedded(version)
 }
 
-fn place() -> Place {
+fn place() -> SourceSpot {
     // Any place will do: the gate names none.
     let read = read_corpus(None, [("x.yml".into(), "corpus: {}".to_owned())]);
     let issue = read

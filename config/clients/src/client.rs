@@ -10,7 +10,7 @@ pub struct Client {
     /// Its own name.
     pub name: &'static str,
     /// Where it keeps its servers, in the order in which the files are looked at.
-    pub places: &'static [Place],
+    pub places: &'static [KnownFile],
     /// How an entry looks.
     pub shape: Shape,
     /// Whether it is started from a desktop, whose `PATH` is not a shell's.
@@ -71,7 +71,7 @@ impl System {
 
 /// A file of a client, and where in it the servers stand.
 #[derive(Debug)]
-pub struct Place {
+pub struct KnownFile {
     /// For whom the entries are.
     pub scope: Scope,
     /// On which systems.

@@ -23,7 +23,7 @@ mod table;
 mod unwrap;
 mod wrap;
 
-pub use client::{Base, Client, Note, Place, Scope, System};
+pub use client::{Base, Client, KnownFile, Note, Scope, System};
 pub use diff::unified;
 pub use document::{Document, Server, Transport};
 pub use edit::{Edit, apply};

@@ -1,6 +1,6 @@
 //! Which files a client may have on this machine.
 
-use crate::client::{Base, Client, Place, Scope, System};
+use crate::client::{Base, Client, KnownFile, Scope, System};
 
 /// What paths depend on.
 #[derive(Clone, Copy)]
@@ -29,13 +29,13 @@ pub struct Candidate {
 /// The files of a client on this machine, whether they are there or not.
 #[must_use]
 pub fn candidates(client: &Client, world: &World<'_>) -> Vec<Candidate> {
-    let here = |place: &&Place| place.systems.contains(&world.system);
+    let here = |place: &&KnownFile| place.systems.contains(&world.system);
     let places = client.places.iter().filter(here);
     places.filter_map(|place| world.candidate(place)).collect()
 }
 
 impl World<'_> {
-    fn candidate(&self, place: &Place) -> Option<Candidate> {
+    fn candidate(&self, place: &KnownFile) -> Option<Candidate> {
         let base = self.base(place.base)?;
         let filled = |step: &&str| step.replace("{project}", self.project);
         let servers = place.servers.iter();

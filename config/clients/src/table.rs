@@ -1,6 +1,6 @@
 //! The table of clients. Sources: each client's own documentation and source, as of 2026-11.
 
-use crate::client::{Base, Client, Note, Place, Scope, System};
+use crate::client::{Base, Client, KnownFile, Note, Scope, System};
 use crate::shape::Shape;
 
 /// Every client that is known.
@@ -33,16 +33,16 @@ const MCP_SERVERS: Servers = &[&["mcpServers"]];
 const WINDOWS: &[System] = &[System::Windows];
 const OTHERS: &[System] = &[System::Linux, System::MacOs];
 
-const fn user(base: Base, path: &'static str) -> Place {
+const fn user(base: Base, path: &'static str) -> KnownFile {
     place(Scope::User, base, path, MCP_SERVERS)
 }
 
-const fn project(path: &'static str) -> Place {
+const fn project(path: &'static str) -> KnownFile {
     place(Scope::Project, Base::Project, path, MCP_SERVERS)
 }
 
-const fn place(scope: Scope, base: Base, path: &'static str, servers: Servers) -> Place {
-    Place {
+const fn place(scope: Scope, base: Base, path: &'static str, servers: Servers) -> KnownFile {
+    KnownFile {
         scope,
         systems: System::ALL,
         base,
@@ -51,7 +51,7 @@ const fn place(scope: Scope, base: Base, path: &'static str, servers: Servers) -
     }
 }
 
-const fn on(systems: &'static [System], mut place: Place) -> Place {
+const fn on(systems: &'static [System], mut place: KnownFile) -> KnownFile {
     place.systems = systems;
     place
 }

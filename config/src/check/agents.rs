@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::issue::Code;
-use crate::source::Place;
+use crate::source::SourceSpot;
 use crate::suite::agent::Agent;
 use crate::suite::rubric::{Form, Rubric};
 
@@ -70,7 +70,7 @@ fn one(check: &Check<'_>, agent: &Agent) {
     }
 }
 
-fn rubric(check: &Check<'_>, at: &Place, relative: &str, rubric: &Rubric) {
+fn rubric(check: &Check<'_>, at: &SourceSpot, relative: &str, rubric: &Rubric) {
     if let Form::Ref(name) = &rubric.form {
         let names: Vec<_> = check
             .suite

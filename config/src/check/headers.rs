@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::issue::Code;
-use crate::source::Place;
+use crate::source::SourceSpot;
 use crate::suite::expect::Expect;
 use crate::suite::server::Target;
 
@@ -19,7 +19,7 @@ pub(super) fn check(check: &Check<'_>) {
     }
 }
 
-fn one(check: &Check<'_>, expect: &Expect, server: &str, place: &Place) {
+fn one(check: &Check<'_>, expect: &Expect, server: &str, place: &SourceSpot) {
     if expect.response_headers.is_empty() && expect.response_headers_absent.is_empty() {
         return;
     }

@@ -9,7 +9,7 @@ mod names;
 
 use crate::issue::{Code, Issues, Severity};
 use crate::near::suggestion;
-use crate::source::Place;
+use crate::source::SourceSpot;
 use crate::suite::Suite;
 
 /// Notes everything that does not fit together.
@@ -32,7 +32,7 @@ impl Check<'_> {
     /// Notes an error at a value below a place.
     fn error(
         &self,
-        at: &Place,
+        at: &SourceSpot,
         relative: &str,
         code: Code,
         message: String,
@@ -43,7 +43,7 @@ impl Check<'_> {
     }
 
     /// Notes a warning at a value below a place.
-    fn warn(&self, at: &Place, relative: &str, code: Code, message: String, help: String) {
+    fn warn(&self, at: &SourceSpot, relative: &str, code: Code, message: String, help: String) {
         let place = self.suite.place(at, relative);
         self.issues
             .add(Severity::Warning, code, place, message, Some(help));
@@ -52,7 +52,7 @@ impl Check<'_> {
     /// Notes when a name is not one of these.
     fn is_one_of(
         &self,
-        at: &Place,
+        at: &SourceSpot,
         relative: &str,
         name: &str,
         noun: &str,
@@ -73,7 +73,7 @@ impl Check<'_> {
     }
 
     /// Notes when there is no server of this name.
-    fn server(&self, at: &Place, relative: &str, name: &str) {
+    fn server(&self, at: &SourceSpot, relative: &str, name: &str) {
         let names: Vec<_> = self
             .suite
             .servers
@@ -87,7 +87,7 @@ impl Check<'_> {
     fn unique<'n>(
         &self,
         noun: &str,
-        entries: impl Iterator<Item = (&'n str, &'n Place)>,
+        entries: impl Iterator<Item = (&'n str, &'n SourceSpot)>,
         relative: &str,
     ) {
         let mut seen = std::collections::HashSet::new();

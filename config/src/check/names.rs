@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Check;
 use crate::issue::Code;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 pub(super) fn check(check: &Check<'_>) {
     let suite = check.suite;
@@ -54,7 +54,10 @@ pub(super) fn check(check: &Check<'_>) {
 }
 
 /// Tests may share a name and all run, but what is said about them is hard to tell apart.
-fn names_of_tests<'n>(check: &Check<'_>, tests: impl Iterator<Item = (&'n String, &'n Place)>) {
+fn names_of_tests<'n>(
+    check: &Check<'_>,
+    tests: impl Iterator<Item = (&'n String, &'n SourceSpot)>,
+) {
     let mut seen = HashSet::new();
     for (name, place) in tests {
         if !seen.insert(name) {

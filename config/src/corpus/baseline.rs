@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::issue::Code;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// Rules that a server is known to break.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct KnownFailure {
     /// Where it is followed.
     pub tracking: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// Reads a baseline.

@@ -9,7 +9,7 @@ use super::{registry, rules};
 use crate::issue::{Code, Issue, Issues, Severity};
 use crate::load::{Files, MAX_FILE_BYTES, why};
 use crate::read::{Context, Cursor, Phase};
-use crate::source::{Place, Source, Sources};
+use crate::source::{Source, SourceSpot, Sources};
 use crate::yaml;
 
 /// What reading found.
@@ -152,7 +152,7 @@ impl Reader {
             .sources
             .add(Source::new(path.to_owned(), text.to_owned()))?;
         for problem in problems {
-            let place = Place {
+            let place = SourceSpot {
                 file,
                 pointer: String::new(),
                 span: problem.span,
@@ -177,7 +177,7 @@ impl Reader {
 
     /// Finds rules that stand twice among the files of one version.
     fn settle(self, files: Vec<CorpusFile>) -> Read<Vec<CorpusFile>> {
-        let mut seen: HashMap<&str, &Place> = HashMap::new();
+        let mut seen: HashMap<&str, &SourceSpot> = HashMap::new();
         for rule in files.iter().flat_map(|file| &file.rules) {
             let Some(first) = seen.get(rule.id.as_str()) else {
                 seen.insert(&rule.id, &rule.place);
@@ -202,7 +202,7 @@ impl Reader {
     fn finish<T>(self, value: Option<T>) -> Read<T> {
         let errors = self.issues.errors();
         let (mut issues, dropped) = self.issues.finish();
-        let at = |place: &Place| (place.file, place.span.start);
+        let at = |place: &SourceSpot| (place.file, place.span.start);
         issues.sort_by_key(|issue| issue.place.as_ref().map(at));
         Read {
             value: value.filter(|_| errors == 0),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// One file of a corpus: `compliance/<version>/<name>.yml`.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct Rule {
     /// For readers of the corpus.
     pub notes: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// One request, or none, and what must hold.
@@ -46,7 +46,7 @@ pub struct RuleAssertion {
     /// What it is about.
     pub description: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// What is sent.
@@ -193,7 +193,7 @@ pub struct RegisteredRule {
     /// File and section of the specification.
     pub spec_citation: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// The level of a rule, as RFC 2119 has it.

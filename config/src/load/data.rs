@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::document::why;
 use super::{Document, Loader, MAX_FILE_BYTES, csv};
 use crate::issue::Code;
-use crate::source::{Place, Source, Span};
+use crate::source::{Source, SourceSpot, Span};
 use crate::yaml::{self, Kind, Member, Node};
 
 /// The blocks whose tests may have rows.
@@ -30,7 +30,7 @@ impl Loader<'_> {
                 }
                 for (number, test) in tests.iter_mut().enumerate() {
                     let Some(data) = named(test) else { continue };
-                    let place = Place {
+                    let place = SourceSpot {
                         file: document.file,
                         pointer: format!("/{}/{number}/data", block.key),
                         span: data.value.span,
@@ -41,7 +41,7 @@ impl Loader<'_> {
         }
     }
 
-    fn rows(&mut self, data: &mut Member, folder: &Path, place: Place) {
+    fn rows(&mut self, data: &mut Member, folder: &Path, place: SourceSpot) {
         let Kind::Text(text) = &data.value.kind else {
             return;
         };

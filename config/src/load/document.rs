@@ -5,12 +5,16 @@ use std::path::Path;
 
 use super::{Document, Loader, MAX_FILE_BYTES};
 use crate::issue::{Code, Issue, Severity};
-use crate::source::{FileId, Place, Source, Span};
+use crate::source::{FileId, Source, SourceSpot, Span};
 use crate::yaml::{self, Kind};
 
 impl Loader<'_> {
     /// Reads a file; what is wrong with it is noted. `named_at` is the import that leads to it.
-    pub(super) fn document(&mut self, path: &Path, named_at: Option<&Place>) -> Option<Document> {
+    pub(super) fn document(
+        &mut self,
+        path: &Path,
+        named_at: Option<&SourceSpot>,
+    ) -> Option<Document> {
         let bytes = match self.files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -40,7 +44,7 @@ impl Loader<'_> {
         let (root, problems) = yaml::parse(&text);
         let file = self.sources.add(Source::new(path.to_owned(), text))?;
         for problem in problems {
-            let place = Place {
+            let place = SourceSpot {
                 file,
                 pointer: String::new(),
                 span: problem.span,
@@ -63,7 +67,7 @@ impl Loader<'_> {
         })
     }
 
-    fn unreadable(&self, path: &Path, named_at: Option<&Place>, why: &str, help: &str) {
+    fn unreadable(&self, path: &Path, named_at: Option<&SourceSpot>, why: &str, help: &str) {
         self.issues.push(Issue {
             code: if named_at.is_some() {
                 Code::Import
@@ -89,8 +93,8 @@ pub(crate) fn why(error: &io::Error) -> String {
     }
 }
 
-fn place(file: FileId, span: Span) -> Place {
-    Place {
+fn place(file: FileId, span: Span) -> SourceSpot {
+    SourceSpot {
         file,
         pointer: String::new(),
         span,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::document::why;
 use super::{Document, Loader};
 use crate::issue::Code;
-use crate::source::{FileId, Place};
+use crate::source::{FileId, SourceSpot};
 use crate::yaml::{Kind, Node};
 
 /// The most files that one suite may consist of.
@@ -46,7 +46,7 @@ impl Loader<'_> {
         }
     }
 
-    fn import(&mut self, entry: &str, place: &Place, importer: &Path, way: &mut Way) {
+    fn import(&mut self, entry: &str, place: &SourceSpot, importer: &Path, way: &mut Way) {
         if entry.contains("${") {
             let help = "imports are read before variables have values; write the path out";
             self.refuse(place, format!("`{entry}` cannot be followed"), help);
@@ -110,7 +110,7 @@ impl Loader<'_> {
         Ok(real)
     }
 
-    fn refuse(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+    fn refuse(&self, place: &SourceSpot, message: impl Into<String>, help: impl Into<String>) {
         self.issues.error(
             Code::Import,
             place.clone(),
@@ -120,7 +120,7 @@ impl Loader<'_> {
     }
 }
 
-fn entries(file: FileId, root: &Node) -> Vec<(String, Place)> {
+fn entries(file: FileId, root: &Node) -> Vec<(String, SourceSpot)> {
     let Some(Kind::Array(items)) = root.member("imports").map(|member| &member.value.kind) else {
         return Vec::new();
     };
@@ -129,7 +129,7 @@ fn entries(file: FileId, root: &Node) -> Vec<(String, Place)> {
             let pointer = format!("/imports/{index}");
             Some((
                 text.value.clone(),
-                Place {
+                SourceSpot {
                     file,
                     pointer,
                     span: item.span,

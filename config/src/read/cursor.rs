@@ -1,7 +1,7 @@
 //! A node with the way to it.
 
 use crate::issue::{Code, Issues, Severity};
-use crate::source::{FileId, Place, Span};
+use crate::source::{FileId, SourceSpot, Span};
 use crate::yaml::{Kind, Node, Text, escape};
 
 /// Whether variables have been replaced.
@@ -73,12 +73,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Where the node is.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> SourceSpot {
         self.place_of(self.node.span)
     }
 
-    pub(super) fn place_of(&self, span: Span) -> Place {
-        Place {
+    pub(super) fn place_of(&self, span: Span) -> SourceSpot {
+        SourceSpot {
             file: self.context.file,
             pointer: self.pointer.clone(),
             span,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::expect::{Assertion, assertions};
 use super::metrics::Metrics;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A model, or several, at work on a task.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Agent {
     /// By what it is selected.
     pub tags: Vec<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// A model.

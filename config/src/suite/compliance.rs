@@ -3,7 +3,7 @@
 use super::expect::{Assertion, Expect, assertions};
 use super::options::TestOptions;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// Checks of the protocol.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ pub struct ComplianceTest {
     /// How it takes part in a run.
     pub options: TestOptions,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// A gate on moving to another revision.

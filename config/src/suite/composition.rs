@@ -4,7 +4,7 @@ use super::expect::{Assertion, assertions};
 use super::options::TestOptions;
 use crate::issue::Code;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 use crate::template::Template;
 
 /// A directed graph of calls.
@@ -21,7 +21,7 @@ pub struct Composition {
     /// How it takes part in a run.
     pub options: TestOptions,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// One call.
@@ -38,7 +38,7 @@ pub struct CompositionNode {
     /// The arguments, to be filled with outputs.
     pub args: Template,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 impl Composition {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::rubric::Rubric;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A prompt whose answer is graded.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Eval {
     /// The least score of a rubric that sets none.
     pub threshold: Option<f64>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// A program that grades.
@@ -39,7 +39,7 @@ pub struct Scorer {
     /// The longest that it may take.
     pub timeout: Duration,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 impl Eval {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::matcher;
 use crate::issue::Code;
 use crate::read::{Cursor, is_header_name};
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// What must hold.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Assertion {
     /// The program of `transform`, as its words.
     pub transform: Option<Vec<String>>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// A value whose meaning is the business of `assertions`, as it was written.
@@ -42,7 +42,7 @@ pub struct Written {
     /// The value, with variables replaced.
     pub value: Value,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// How tokens can be counted, the default first.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::issue::Code;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A way to misbehave, by name.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Fault {
     /// What happens.
     pub kind: FaultKind,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// What happens to a call.

@@ -2,7 +2,7 @@
 
 use crate::issue::Code;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// Errors by name.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct ErrorFixture {
     /// The one tool that it is for; any with `None`.
     pub tool: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 impl Fixtures {

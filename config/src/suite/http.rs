@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::issue::Code;
 use crate::read::{Cursor, is_header_name};
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A header that every request carries.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct Header {
     /// Where its value comes from.
     pub value: HeaderValue,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// Where the value of a header comes from.

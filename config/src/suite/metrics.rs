@@ -2,7 +2,7 @@
 
 use super::rubric::Rubric;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// The metrics that are asked for.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Metrics {
     /// Criteria of the suite's own.
     pub rubric: Option<Rubric>,
     /// Where they stand.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// When a metric passes.

@@ -23,7 +23,7 @@ pub mod variable;
 
 use crate::read::{Cursor, Fields};
 use crate::secrets::Secrets;
-use crate::source::Place;
+use crate::source::SourceSpot;
 use crate::yaml::Node;
 
 use agent::Agent;
@@ -95,11 +95,11 @@ impl Suite {
     /// A place below another one, by a JSON pointer that begins there. Where the pointer
     /// leads to nothing, the last place on the way.
     #[must_use]
-    pub fn place(&self, base: &Place, relative: &str) -> Place {
+    pub fn place(&self, base: &SourceSpot, relative: &str) -> SourceSpot {
         let pointer = format!("{}{relative}", base.pointer);
         let document = self.documents.get(usize::from(base.file.0));
         let span = document.map_or(base.span, |root| root.nearest_span(&pointer));
-        Place {
+        SourceSpot {
             file: base.file,
             pointer,
             span,
@@ -108,11 +108,11 @@ impl Suite {
 
     /// The place of a key below another place.
     #[must_use]
-    pub fn key_place(&self, base: &Place, relative: &str) -> Place {
+    pub fn key_place(&self, base: &SourceSpot, relative: &str) -> SourceSpot {
         let place = self.place(base, relative);
         let document = self.documents.get(usize::from(base.file.0));
         let span = document.and_then(|root| root.key_span(&place.pointer));
-        Place {
+        SourceSpot {
             span: span.unwrap_or(place.span),
             ..place
         }

@@ -1,7 +1,7 @@
 //! Rubrics: what an answer is judged by.
 
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// What an answer is judged by.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Rubric {
     /// Only a score of 1 passes.
     pub strict: bool,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// The forms of a rubric.

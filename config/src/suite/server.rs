@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::auth::Auth;
 use super::http::{Header, Http, headers};
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A server under test.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct Server {
     /// How it is reached.
     pub target: Target,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// How a server is reached.

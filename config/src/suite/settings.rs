@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// An endpoint for models that speaks the chat completions of OpenAI.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Provider {
     /// The header `OpenAI-Organization`.
     pub organization: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// The most that runs of agents may cost, in cents of a US dollar.

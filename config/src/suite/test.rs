@@ -9,7 +9,7 @@ use super::options::TestOptions;
 use super::rows;
 use super::transform::Transform;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A call of a tool.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct ToolTest {
     /// The fixture that answers instead of the server.
     pub inject_error: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// A read of a resource.
@@ -54,7 +54,7 @@ pub struct ResourceTest {
     /// How it takes part in a run.
     pub options: TestOptions,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// A prompt, fetched.
@@ -75,7 +75,7 @@ pub struct PromptTest {
     /// How it takes part in a run.
     pub options: TestOptions,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// What holds for every tool test that does not say otherwise.
@@ -86,7 +86,7 @@ pub struct DefaultTest {
     /// Assertions that follow a test's own.
     pub expect: Expect,
     /// Where these stand.
-    pub expect_place: Option<Place>,
+    pub expect_place: Option<SourceSpot>,
 }
 
 impl ToolTest {

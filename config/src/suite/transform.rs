@@ -1,7 +1,7 @@
 //! `transform`: programs that rewrite what is sent and what came back.
 
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// Programs, each as its words. They read one JSON value and write its replacement.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Transform {
     /// Rewrites `{"result"}` before assertions see it.
     pub response: Option<Vec<String>>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 impl Transform {

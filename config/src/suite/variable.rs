@@ -2,7 +2,7 @@
 
 use crate::issue::Code;
 use crate::read::Cursor;
-use crate::source::Place;
+use crate::source::SourceSpot;
 
 /// A name for a value.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct Variable {
     /// Where the value comes from.
     pub origin: Origin,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceSpot,
 }
 
 /// Where the value of a variable comes from.

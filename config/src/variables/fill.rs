@@ -5,7 +5,7 @@ use super::scope::Scope;
 use crate::issue::{Code, Issues};
 use crate::near::did_you_mean;
 use crate::secrets::Secrets;
-use crate::source::{FileId, Place, Span};
+use crate::source::{FileId, SourceSpot, Span};
 use crate::suite::rows::ROW;
 use crate::template::{Piece, Reference};
 use crate::yaml::{Kind, Node, Text, escape};
@@ -127,7 +127,7 @@ impl<'a> Filler<'a> {
                     match self.value(&variable) {
                         Ok(value) => out.push_str(value),
                         Err(message) => {
-                            let place = Place {
+                            let place = SourceSpot {
                                 file: self.file,
                                 pointer: pointer.to_owned(),
                                 span: self.span_within(span, variable.written),
@@ -170,7 +170,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn unresolved(&self, variable: &Variable<'_>, message: Option<&str>, place: Place) {
+    fn unresolved(&self, variable: &Variable<'_>, message: Option<&str>, place: SourceSpot) {
         let name = variable.name;
         let what = match message {
             Some(message) if !message.is_empty() => format!("`{name}` is required: {message}"),

@@ -4,8 +4,8 @@
 //! It runs on a thread and a runtime of its own, so that nothing it does can hold up a
 //! message.
 
+mod address;
 mod answer;
-mod place;
 mod view;
 
 use std::io;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 use tapewright_engine::fault::Book;
 use tokio::sync::watch;
 
+pub use self::address::{BadListenAddress, ListenAddress};
 use self::answer::Control;
-pub use self::place::{BadPlace, Place};
 pub use self::view::View;
 use crate::http::listen::{Limits, Listener, Phase, Reached};
 
@@ -31,7 +31,7 @@ pub struct Serving {
 }
 
 /// Serves the control of a book, and shows what a view sees.
-pub fn serve(book: Arc<Book>, view: Arc<View>, place: &Place) -> io::Result<Serving> {
+pub fn serve(book: Arc<Book>, view: Arc<View>, place: &ListenAddress) -> io::Result<Serving> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -41,11 +41,11 @@ pub fn serve(book: Arc<Book>, view: Arc<View>, place: &Place) -> io::Result<Serv
         Reached::Socket(_) => place.to_string(),
     };
     let token = match place {
-        Place::Tcp(_) => Some(
+        ListenAddress::Tcp(_) => Some(
             crate::front::token()
                 .ok_or_else(|| io::Error::other("the system has no random numbers"))?,
         ),
-        Place::Unix(_) => None,
+        ListenAddress::Unix(_) => None,
     };
     let control = Control {
         book,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 
 use super::check::Refusal;
-use super::exchange::Exchange;
+use super::exchange::FrontExchange;
 use crate::bridge::ours;
 use crate::http::body::Outbound;
 use crate::http::listen::CHALLENGE;
@@ -56,7 +56,7 @@ pub(crate) fn events(body: Outbound) -> Response<Outbound> {
 /// A refusal of ours, as an error of JSON-RPC. `id` is the source text of the request's id,
 /// where there is one.
 pub(crate) fn refused(
-    exchange: &Exchange,
+    exchange: &FrontExchange,
     refusal: &Refusal,
     id: Option<&[u8]>,
 ) -> Response<Outbound> {
@@ -85,7 +85,7 @@ pub(crate) fn refused(
 
 /// Notes an answer whose body is there already.
 pub(crate) fn given(
-    exchange: &Exchange,
+    exchange: &FrontExchange,
     response: Response<Outbound>,
     ours: Option<String>,
 ) -> Response<Outbound> {

@@ -8,7 +8,7 @@ use tapewright_schemas::event::CloseReason;
 
 use super::answer::refused;
 use super::check::Refusal;
-use super::exchange::Exchange;
+use super::exchange::FrontExchange;
 use super::shared::{Front, unavailable};
 use crate::http::body::Outbound;
 use crate::http::listen::Client;
@@ -18,7 +18,7 @@ pub(crate) struct Asked {
     pub(crate) client: Client,
     pub(crate) head: http::request::Parts,
     pub(crate) body: Incoming,
-    pub(crate) exchange: Exchange,
+    pub(crate) exchange: FrontExchange,
 }
 
 /// A refusal, and the source text of the id of the request that is refused, if it is known.

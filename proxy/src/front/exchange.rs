@@ -18,9 +18,9 @@ use crate::http::tap::Log;
 
 /// One HTTP exchange, on the tape.
 #[derive(Clone)]
-pub(crate) struct Exchange(Arc<Log>);
+pub(crate) struct FrontExchange(Arc<Log>);
 
-impl Exchange {
+impl FrontExchange {
     /// A request has come.
     pub(crate) fn begin(log: Log, client: Client, head: &Parts) -> Self {
         let target = match head.uri.path_and_query() {
@@ -93,7 +93,7 @@ impl Exchange {
 
 /// Notes the end of an answer when it is dropped.
 pub(crate) struct Ended {
-    exchange: Exchange,
+    exchange: FrontExchange,
     reason: CloseReason,
 }
 
@@ -117,7 +117,7 @@ impl Drop for Ended {
 }
 
 /// Notes, when it is dropped, that the client left before there was an answer.
-pub(crate) struct Unanswered(Option<Exchange>);
+pub(crate) struct Unanswered(Option<FrontExchange>);
 
 impl Unanswered {
     /// There is an answer.
@@ -128,7 +128,7 @@ impl Unanswered {
 
 impl Drop for Unanswered {
     fn drop(&mut self) {
-        if let Some(Exchange(log)) = self.0.take() {
+        if let Some(FrontExchange(log)) = self.0.take() {
             log.decide(SessionKey::default());
             let left = EventBody::Closed(CloseReason::ReceiverGone);
             log.note(Direction::ToClient, left);

@@ -12,7 +12,7 @@ use super::answer::{events, given, message};
 use super::check::{self, Accepts, Refusal, single};
 use super::endpoint::{Asked, Refused, plain};
 use super::events::{Events, Learn, Show, priming};
-use super::exchange::Exchange;
+use super::exchange::FrontExchange;
 use super::given::Fate;
 use super::reading::Reading;
 use super::shared::Front;
@@ -47,7 +47,7 @@ impl Message<'_> {
 
 /// How an answer is to be given.
 pub(crate) struct Giving<'a> {
-    pub(crate) exchange: &'a Exchange,
+    pub(crate) exchange: &'a FrontExchange,
     pub(crate) accepts: Accepts,
     /// The name of the session that begins with this answer.
     pub(crate) begins: Option<&'a str>,
@@ -142,7 +142,7 @@ impl Front {
     fn stream(
         &self,
         reading: Reading,
-        exchange: &Exchange,
+        exchange: &FrontExchange,
         learn: Option<Learn>,
     ) -> Result<Response<Outbound>, Fate> {
         let stream = reading.opened.stream;
@@ -170,7 +170,7 @@ impl Front {
 }
 
 /// What the client gets for an answer that a fault keeps from it.
-fn doomed(exchange: &Exchange, fate: Fate) -> Response<Outbound> {
+fn doomed(exchange: &FrontExchange, fate: Fate) -> Response<Outbound> {
     let response = match fate {
         Fate::Status(status, retry_after) => {
             let response = fault::status_of(status, retry_after);

@@ -14,7 +14,7 @@ use super::settings::FrontSettings;
 use super::shared::{Behind, Front};
 use crate::http::body::Outbound;
 use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, raise_file_limit, tick};
-use crate::http::listen::{Client, Handler, Limits, Listener, Phase, Place, Reached};
+use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, Reached};
 
 /// Serves what is `behind` at `place` until a signal ends it. `listening` is told how
 /// once clients can connect.
@@ -22,7 +22,7 @@ use crate::http::listen::{Client, Handler, Limits, Listener, Phase, Place, Reach
 /// The recorder is left running: the caller finishes it.
 pub fn run<P: Policy + Clone + Sync + 'static>(
     settings: FrontSettings,
-    place: Place,
+    place: ListenAddress,
     tls: Option<Arc<rustls::ServerConfig>>,
     behind: Behind<P>,
     listening: impl FnOnce(&Reached),

@@ -11,7 +11,7 @@ use super::check::{self, Refusal, single};
 use super::child::Child;
 use super::endpoint::{Asked, Refused, not_allowed};
 use super::events::{Events, Show, priming};
-use super::exchange::Exchange;
+use super::exchange::FrontExchange;
 use super::post::{Giving, Message, untaken};
 use super::reading::Reading;
 use super::shared::Front;
@@ -26,7 +26,7 @@ impl Front {
     pub(crate) async fn session_post(
         self: &Arc<Self>,
         head: &HeaderMap,
-        exchange: &Exchange,
+        exchange: &FrontExchange,
         message: &Message<'_>,
     ) -> Result<Response<Outbound>, Refused> {
         let begins =
@@ -50,7 +50,7 @@ impl Front {
 
     async fn begin_session(
         self: &Arc<Self>,
-        exchange: &Exchange,
+        exchange: &FrontExchange,
         message: &Message<'_>,
     ) -> Result<Response<Outbound>, Refused> {
         let begun = self.begin(Manner::Session).await;
@@ -71,7 +71,7 @@ impl Front {
     async fn ask(
         &self,
         child: &Arc<Child>,
-        exchange: &Exchange,
+        exchange: &FrontExchange,
         message: &Message<'_>,
         begins: Option<&str>,
     ) -> Result<Response<Outbound>, Refused> {

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use super::carry;
 use super::check::Refusal;
 use super::child::{Child, Starter};
-use super::exchange::Exchange;
+use super::exchange::FrontExchange;
 use super::pool::{Credential, Pool};
 use super::settings::FrontSettings;
 use super::switchboard::Manner;
@@ -139,7 +139,7 @@ impl Front {
     }
 
     /// Begins to record an exchange.
-    pub(crate) fn exchange(&self, client: Client, head: &Parts) -> Exchange {
+    pub(crate) fn exchange(&self, client: Client, head: &Parts) -> FrontExchange {
         let recorder = Arc::clone(&self.starter.recorder);
         let log = Log::new(
             recorder,
@@ -148,7 +148,7 @@ impl Front {
             Arc::clone(&self.budget),
             None,
         );
-        Exchange::begin(log, client, head)
+        FrontExchange::begin(log, client, head)
     }
 
     /// Starts a server for a new session and gives it a name.

@@ -11,7 +11,7 @@ use super::check::Refusal;
 use super::child::Child;
 use super::endpoint::Refused;
 use super::events::Learn;
-use super::exchange::Exchange;
+use super::exchange::FrontExchange;
 use super::pool::{Choice, Credential, Load};
 use super::post::{Giving, Message, untaken};
 use super::reading::Reading;
@@ -25,7 +25,7 @@ impl Front {
     pub(crate) async fn stateless_post(
         self: &Arc<Self>,
         head: &HeaderMap,
-        exchange: &Exchange,
+        exchange: &FrontExchange,
         who: Credential,
         message: &Message<'_>,
     ) -> Result<Response<Outbound>, Refused> {

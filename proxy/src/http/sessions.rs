@@ -48,7 +48,7 @@ struct Known {
 
 /// What a request's head says about its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SessionHint {
     /// It is this one.
     Known(SessionKey),
     /// It is this one, in which no exchange stands so far.
@@ -71,7 +71,7 @@ impl Sessions {
         target: &str,
         head: &HeaderMap,
         now: Offset,
-    ) -> Place {
+    ) -> SessionHint {
         let mut table = self.lock();
         let id = head.get(SESSION_ID);
         let named = id.and_then(|id| table.touch(&name(origin, b'i', id.as_bytes()), now));
@@ -80,11 +80,11 @@ impl Sessions {
             return place;
         }
         if *method == Method::POST {
-            Place::AskMessage
+            SessionHint::AskMessage
         } else if *method == Method::GET && is_event_stream_wanted(head) {
-            Place::AskResponse
+            SessionHint::AskResponse
         } else {
-            Place::Known(LANE)
+            SessionHint::Known(LANE)
         }
     }
 
@@ -125,7 +125,7 @@ impl Sessions {
         id: &[u8],
         is_open: bool,
         now: Offset,
-    ) -> Option<Place> {
+    ) -> Option<SessionHint> {
         let mut table = self.lock();
         let name = name(origin, b'i', id);
         if table.known.contains_key(&name) {
@@ -137,7 +137,7 @@ impl Sessions {
         }
         let key = table.next();
         table.add(name, key, now, is_open);
-        Some(Place::New(key))
+        Some(SessionHint::New(key))
     }
 
     /// The response to an `initialize` named no session.
@@ -192,13 +192,13 @@ impl Table {
         SessionKey(self.last)
     }
 
-    fn touch(&mut self, name: &[u8], now: Offset) -> Option<Place> {
+    fn touch(&mut self, name: &[u8], now: Offset) -> Option<SessionHint> {
         let known = self.known.get_mut(name)?;
         known.used = now;
         Some(if std::mem::replace(&mut known.begun, true) {
-            Place::Known(known.key)
+            SessionHint::Known(known.key)
         } else {
-            Place::New(known.key)
+            SessionHint::New(known.key)
         })
     }
 
@@ -262,7 +262,7 @@ mod tests {
         head
     }
 
-    fn place(sessions: &Sessions, method: &Method, target: &str, id: Option<&str>) -> Place {
+    fn place(sessions: &Sessions, method: &Method, target: &str, id: Option<&str>) -> SessionHint {
         sessions.place("o", method, target, &head(id), Offset(1))
     }
 
@@ -271,26 +271,26 @@ mod tests {
         let sessions = Sessions::default();
         assert_eq!(
             place(&sessions, &Method::POST, "/mcp", None),
-            Place::AskMessage
+            SessionHint::AskMessage
         );
         let key = sessions.initialize("o").unwrap();
         assert!(sessions.named("o", b"abc", key, Offset(1)));
         assert_eq!(
             place(&sessions, &Method::POST, "/mcp", Some("abc")),
-            Place::Known(key)
+            SessionHint::Known(key)
         );
         assert_eq!(
             place(&sessions, &Method::GET, "/mcp", Some("abc")),
-            Place::Known(key)
+            SessionHint::Known(key)
         );
         // One that nobody minted is in no session, and neither is one that is over.
         let unknown = |id| {
             let post = place(&sessions, &Method::POST, "/mcp", Some(id));
             let get = place(&sessions, &Method::GET, "/mcp", Some(id));
             let delete = place(&sessions, &Method::DELETE, "/mcp", Some(id));
-            assert_eq!(post, Place::AskMessage);
-            assert_eq!(get, Place::AskResponse);
-            assert_eq!(delete, Place::Known(LANE));
+            assert_eq!(post, SessionHint::AskMessage);
+            assert_eq!(get, SessionHint::AskResponse);
+            assert_eq!(delete, SessionHint::Known(LANE));
         };
         unknown("abd");
         sessions.ended(key);
@@ -300,7 +300,7 @@ mod tests {
         let key = sessions.initialize("o").unwrap();
         assert!(sessions.named("o", b"abc", key, Offset(3)));
         let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));
-        assert_eq!(found, Place::Known(key));
+        assert_eq!(found, SessionHint::Known(key));
     }
 
     #[test]
@@ -308,21 +308,21 @@ mod tests {
         let sessions = Sessions::default();
         // Its first exchange is in the lane, and it begins with the second.
         let joined = |id: &str, is_open| sessions.joined("o", id.as_bytes(), is_open, Offset(1));
-        let Some(Place::New(key)) = joined("abc", false) else {
+        let Some(SessionHint::New(key)) = joined("abc", false) else {
             panic!("it is new");
         };
         assert_eq!(joined("abc", false), None);
-        for expected in [Place::New(key), Place::Known(key)] {
+        for expected in [SessionHint::New(key), SessionHint::Known(key)] {
             let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));
             assert_eq!(found, expected);
         }
         // Or with the first, and those beside it belong to it as well.
-        let Some(Place::New(key)) = joined("abd", true) else {
+        let Some(SessionHint::New(key)) = joined("abd", true) else {
             panic!("it is new");
         };
-        assert_eq!(joined("abd", true), Some(Place::Known(key)));
+        assert_eq!(joined("abd", true), Some(SessionHint::Known(key)));
         let found = place(&sessions, &Method::GET, "/mcp", Some("abd"));
-        assert_eq!(found, Place::Known(key));
+        assert_eq!(found, SessionHint::Known(key));
         // Not where it was deleted unseen, nor where sessions have no ids.
         sessions.ended_unseen("o", b"abe");
         assert_eq!(joined("abe", true), None);
@@ -340,13 +340,13 @@ mod tests {
             let sessions = Sessions::default();
             assert_eq!(
                 place(&sessions, &Method::GET, "/sse", None),
-                Place::AskResponse
+                SessionHint::AskResponse
             );
             let key = sessions.stream();
             sessions.announced("o", endpoint, key, Offset(1));
             assert_eq!(
                 place(&sessions, &Method::POST, target, None),
-                Place::Known(key)
+                SessionHint::Known(key)
             );
         }
     }

@@ -32,14 +32,14 @@ pub(crate) struct Cassettes {
 /// What was written so far.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    sessions: HashMap<PathBuf, Session>,
+    sessions: HashMap<PathBuf, SessionOutput>,
     order: VecDeque<PathBuf>,
     pub(crate) unlisted: u64,
     pub(crate) problems: Vec<Problem>,
 }
 
 #[derive(Debug)]
-struct Session {
+struct SessionOutput {
     files: SessionFiles,
     // What we left at the places of the cassette and the capture.
     left: [Option<Identity>; 2],
@@ -129,7 +129,7 @@ impl Written {
         let known = self.sessions.get(first);
         let left = known.map_or([None, None], |session| session.left);
         let mut target = job.target.clone();
-        if let Some(Session { files, .. }) = known {
+        if let Some(SessionOutput { files, .. }) = known {
             target.cassette = files.cassette.clone().or(target.cassette);
             target.capture = files.capture.clone().or(target.capture);
         }
@@ -165,7 +165,8 @@ impl Written {
             cassette: finished.cassette,
             capture: finished.capture,
         };
-        self.sessions.insert(first.clone(), Session { files, left });
+        self.sessions
+            .insert(first.clone(), SessionOutput { files, left });
     }
 
     fn tell(&mut self, problem: Problem) {

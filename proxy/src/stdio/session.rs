@@ -129,7 +129,7 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
         limit_bytes: notes.recorder.limit_bytes(),
     };
     let (to_server, to_client) = Conduit::new(settings, policy).split();
-    let session = Session {
+    let session = PumpContext {
         notify: mailbox.notify,
         notes,
         gauges: Gauges::default(),
@@ -226,7 +226,7 @@ impl Gauges {
     }
 }
 
-struct Session {
+struct PumpContext {
     notify: SyncSender<Notice>,
     notes: Notes,
     gauges: Gauges,
@@ -234,7 +234,7 @@ struct Session {
     held: Arc<AtomicU64>,
 }
 
-impl Session {
+impl PumpContext {
     /// Starts what goes to the server, on a thread of its own.
     fn to_server<P: Policy + 'static>(&self, way: Way<P>) -> io::Result<()> {
         let (held, clock) = (Arc::clone(&self.held), self.notes.clock);

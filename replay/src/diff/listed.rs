@@ -6,7 +6,7 @@ use serde::Serialize;
 use tapewright_schemas::redact::Redactor;
 
 use crate::json::lists::{self, LISTS};
-use crate::json::{Place, Tree};
+use crate::json::{NodeId, Tree};
 use crate::verify::judge;
 
 /// A definition that is not as it was.
@@ -42,15 +42,15 @@ pub(super) fn of(before: &[u8], after: &[u8], redactor: &mut Redactor) -> Vec<Li
             let named = found
                 .into_iter()
                 .map(|one| (one.name.into_owned(), one.place));
-            Some(named.collect::<Vec<(Vec<u8>, Place)>>())
+            Some(named.collect::<Vec<(Vec<u8>, NodeId)>>())
         };
         let (Some(ours), Some(theirs)) = (names(&before), names(&after)) else {
             continue;
         };
-        let source = |tree: &Tree<'_>, place: Place| {
+        let source = |tree: &Tree<'_>, place: NodeId| {
             String::from_utf8_lossy(tree.source(place)).into_owned()
         };
-        let mut others: HashMap<Vec<u8>, Place> = theirs.iter().cloned().collect();
+        let mut others: HashMap<Vec<u8>, NodeId> = theirs.iter().cloned().collect();
         for (name, place) in ours {
             let other = others.remove(&name);
             all.push((

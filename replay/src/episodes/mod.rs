@@ -24,7 +24,7 @@ use tapewright_proxy::bridge::lines::{LineSink, LineSource};
 use tapewright_proxy::upstream::{Life, Link, OpenError, Upstream};
 use tapewright_schemas::event::Peer;
 
-use crate::upstream::{CassetteUpstream, Session};
+use crate::upstream::{CassetteUpstream, ReplaySession};
 
 use self::live::Owed;
 use self::worker::Worker;
@@ -112,7 +112,7 @@ struct Held {
 
 /// A hold on both.
 struct Hold {
-    session: Session,
+    session: ReplaySession,
     // What the client says. Its end is the end of all.
     input: Hose,
     live: LiveHold,

@@ -14,11 +14,11 @@ use tapewright_schemas::json;
 
 use super::live::{ENDED, Live};
 use super::{Held, Hoses, LiveHold};
-use crate::upstream::{Received, Session};
+use crate::upstream::{Received, ReplaySession};
 
 /// One session: who answers what.
 pub(super) struct Worker {
-    session: Session,
+    session: ReplaySession,
     upstream: Arc<dyn Upstream>,
     hoses: Hoses,
     hold: LiveHold,
@@ -30,7 +30,7 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn new(
-        session: Session,
+        session: ReplaySession,
         upstream: Arc<dyn Upstream>,
         hoses: Hoses,
         hold: LiveHold,

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 
 use super::ignore::{Ignore, Step, Trail};
 use super::placeholder::generic;
-use super::tree::{Kind, Place, Tree};
+use super::tree::{Kind, NodeId, Tree};
 use super::volatile::{self, Volatile};
 use super::{number, placeholder};
 
@@ -81,7 +81,7 @@ pub(crate) fn path_below(path: u64, step: Step<'_>) -> u64 {
 
 /// The hashes of the places whose text is a pattern, in order of their values.
 pub(crate) fn pattern_places(tree: &Tree<'_>) -> Vec<u64> {
-    fn walk(tree: &Tree<'_>, place: Place, path: u64, depth: usize, found: &mut Vec<u64>) {
+    fn walk(tree: &Tree<'_>, place: NodeId, path: u64, depth: usize, found: &mut Vec<u64>) {
         if depth > DEPTH_LIMIT {
             return;
         }
@@ -142,7 +142,7 @@ struct Walk<'w, 't> {
 impl Walk<'_, '_> {
     fn value(
         &self,
-        place: Place,
+        place: NodeId,
         key: &[u8],
         trail: &Trail<'_>,
         path: u64,
@@ -195,7 +195,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn object(&self, place: Place, trail: &Trail<'_>, path: u64, depth: usize, out: &mut Vec<u8>) {
+    fn object(&self, place: NodeId, trail: &Trail<'_>, path: u64, depth: usize, out: &mut Vec<u8>) {
         out.push(b'{');
         let in_meta = depth == 1 && matches!(trail.step, Step::Name(b"_meta"));
         for (name, child) in self.tree.members(place) {

@@ -10,7 +10,7 @@ use super::canon::{Aliases, is_incidental, is_optional};
 use super::ignore::{Ignore, Step, Trail};
 use super::lists;
 use super::placeholder::{Style, generic};
-use super::tree::{Kind, Place, Tree};
+use super::tree::{Kind, NodeId, Tree};
 use super::volatile::{self, Volatile};
 use super::{compact, number, placeholder};
 use crate::options::MatchMode;
@@ -85,7 +85,14 @@ struct Walk<'w, 't> {
 }
 
 impl Walk<'_, '_> {
-    fn pair(&mut self, recorded: Place, live: Place, key: &[u8], trail: &Trail<'_>, depth: usize) {
+    fn pair(
+        &mut self,
+        recorded: NodeId,
+        live: NodeId,
+        key: &[u8],
+        trail: &Trail<'_>,
+        depth: usize,
+    ) {
         if self.found.len() >= self.comparison.limit {
             return;
         }
@@ -104,7 +111,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn objects(&mut self, recorded: Place, live: Place, trail: &Trail<'_>, depth: usize) {
+    fn objects(&mut self, recorded: NodeId, live: NodeId, trail: &Trail<'_>, depth: usize) {
         let mut ours = self.recorded.members(recorded).into_iter().peekable();
         let mut theirs = self.live.members(live).into_iter().peekable();
         let in_meta = self.comparison.skip_incidental
@@ -143,7 +150,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn arrays(&mut self, recorded: Place, live: Place, trail: &Trail<'_>, depth: usize) {
+    fn arrays(&mut self, recorded: NodeId, live: NodeId, trail: &Trail<'_>, depth: usize) {
         if self.comparison.mode != MatchMode::Strict
             && let Some(key) = lists::key(trail)
             && let Some(ours) = lists::elements(self.recorded, recorded, key)
@@ -151,8 +158,8 @@ impl Walk<'_, '_> {
         {
             return self.named(&ours, &theirs, key, (trail, depth));
         }
-        let ours: Vec<Place> = self.recorded.children(recorded).collect();
-        let theirs: Vec<Place> = self.live.children(live).collect();
+        let ours: Vec<NodeId> = self.recorded.children(recorded).collect();
+        let theirs: Vec<NodeId> = self.live.children(live).collect();
         for index in 0..ours.len().max(theirs.len()) {
             let below = Trail {
                 above: Some(trail),
@@ -176,7 +183,7 @@ impl Walk<'_, '_> {
         key: &'static str,
         (trail, depth): (&Trail<'_>, usize),
     ) {
-        let mut others: HashMap<&[u8], Place> = HashMap::new();
+        let mut others: HashMap<&[u8], NodeId> = HashMap::new();
         others.extend(theirs.iter().map(|one| (one.name.as_ref(), one.place)));
         let known: HashSet<&[u8]> = ours.iter().map(|one| one.name.as_ref()).collect();
         let gone_or_kept = ours.iter().map(|one| {
@@ -207,7 +214,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn is_same(&self, recorded: Place, live: Place, key: &[u8]) -> bool {
+    fn is_same(&self, recorded: NodeId, live: NodeId, key: &[u8]) -> bool {
         let mode = self.comparison.mode;
         let (one, other) = (self.recorded.source(recorded), self.live.source(live));
         match (self.recorded.kind(recorded), self.live.kind(live)) {
@@ -265,9 +272,9 @@ impl Walk<'_, '_> {
     }
 
     /// Whether a member that only one side has, and may lack, holds nothing that counts.
-    fn is_nothing(&self, name: &[u8], recorded: Option<Place>, live: Option<Place>) -> bool {
+    fn is_nothing(&self, name: &[u8], recorded: Option<NodeId>, live: Option<NodeId>) -> bool {
         let in_meta = name == b"_meta";
-        let only = |tree: &Tree<'_>, place: Option<Place>| {
+        let only = |tree: &Tree<'_>, place: Option<NodeId>| {
             place.is_none_or(|place| {
                 let mut members = tree.members(place).into_iter();
                 tree.kind(place) == Kind::Object
@@ -281,7 +288,7 @@ impl Walk<'_, '_> {
         !self.comparison.ignore.is_empty() && self.comparison.ignore.covers(trail)
     }
 
-    fn note(&mut self, recorded: Option<Place>, live: Option<Place>, trail: &Trail<'_>) {
+    fn note(&mut self, recorded: Option<NodeId>, live: Option<NodeId>, trail: &Trail<'_>) {
         if self.found.len() >= self.comparison.limit {
             return;
         }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::ignore::{Step, Trail};
-use super::tree::{Place, Tree};
+use super::tree::{NodeId, Tree};
 
 /// An element, and what it is called.
 #[derive(Debug)]
 pub(crate) struct Element<'t> {
     pub(crate) index: usize,
     pub(crate) name: Cow<'t, [u8]>,
-    pub(crate) place: Place,
+    pub(crate) place: NodeId,
 }
 
 /// Lists of results, and the member that names their elements (all revisions, server/tools,
@@ -35,7 +35,7 @@ pub(super) fn key(trail: &Trail<'_>) -> Option<&'static str> {
 }
 
 /// The elements of a list by their names; `None` where one has none or shares one.
-pub(crate) fn elements<'t>(tree: &Tree<'t>, list: Place, key: &str) -> Option<Vec<Element<'t>>> {
+pub(crate) fn elements<'t>(tree: &Tree<'t>, list: NodeId, key: &str) -> Option<Vec<Element<'t>>> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     for (index, place) in tree.children(list).enumerate() {

@@ -16,7 +16,7 @@ pub(crate) use canon::{Aliases, Canon, Detail, pattern_places, write_canon};
 pub(crate) use compact::compact;
 pub(crate) use compare::{Comparison, compare, shown};
 pub(crate) use placeholder::is_likely as is_likely_redacted;
-pub(crate) use tree::{Place, Tree};
+pub(crate) use tree::{NodeId, Tree};
 
 pub use compare::Difference;
 pub use ignore::{Ignore, IgnoreError};

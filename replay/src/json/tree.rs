@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 
 /// A place in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(usize);
+pub(crate) struct NodeId(usize);
 
 impl<'t> Tree<'t> {
     /// Reads one JSON value.
@@ -94,43 +94,43 @@ impl<'t> Tree<'t> {
         clippy::unused_self,
         reason = "a place means something only in its tree"
     )]
-    pub(crate) fn root(&self) -> Place {
-        Place(0)
+    pub(crate) fn root(&self) -> NodeId {
+        NodeId(0)
     }
 
     /// What a value is.
-    pub(crate) fn kind(&self, place: Place) -> Kind {
+    pub(crate) fn kind(&self, place: NodeId) -> Kind {
         self.nodes
             .get(place.0)
             .map_or(Kind::Literal, |node| node.kind)
     }
 
     /// Where a value stands in the text.
-    pub(crate) fn span(&self, place: Place) -> Span {
+    pub(crate) fn span(&self, place: NodeId) -> Span {
         let nowhere = Span { start: 0, end: 0 };
         self.nodes.get(place.0).map_or(nowhere, |node| node.span)
     }
 
     /// Source text of a value.
-    pub(crate) fn source(&self, place: Place) -> &'t [u8] {
+    pub(crate) fn source(&self, place: NodeId) -> &'t [u8] {
         self.span(place).of(self.text)
     }
 
     /// The values directly below this one.
-    pub(crate) fn children(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+    pub(crate) fn children(&self, place: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = self.nodes.get(place.0).map_or(0, |node| node.end);
         let mut next = place.0 + 1;
         std::iter::from_fn(move || {
             let here = next;
             let node = self.nodes.get(here).filter(|_| here < end)?;
             next = node.end;
-            Some(Place(here))
+            Some(NodeId(here))
         })
     }
 
     /// The members of an object in the order of their names; of two with one name the
     /// last, as in JavaScript and Python.
-    pub(crate) fn members(&self, place: Place) -> Vec<(Cow<'t, [u8]>, Place)> {
+    pub(crate) fn members(&self, place: NodeId) -> Vec<(Cow<'t, [u8]>, NodeId)> {
         let mut members: Vec<_> = self
             .children(place)
             .map(|child| (self.name(child), child))
@@ -144,7 +144,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The last member of this name.
-    pub(crate) fn member(&self, place: Place, name: &str) -> Option<Place> {
+    pub(crate) fn member(&self, place: NodeId, name: &str) -> Option<NodeId> {
         if self.kind(place) != Kind::Object {
             return None;
         }
@@ -154,13 +154,13 @@ impl<'t> Tree<'t> {
     }
 
     /// Follows a path of member names.
-    pub(crate) fn find(&self, path: &[&str]) -> Option<Place> {
+    pub(crate) fn find(&self, path: &[&str]) -> Option<NodeId> {
         path.iter()
             .try_fold(self.root(), |place, name| self.member(place, name))
     }
 
     /// The name of a member.
-    fn name(&self, place: Place) -> Cow<'t, [u8]> {
+    fn name(&self, place: NodeId) -> Cow<'t, [u8]> {
         let key = self.nodes.get(place.0).and_then(|node| node.key);
         key.map_or(Cow::Borrowed(b"".as_slice()), |key| {
             meaning(key, self.text).0
@@ -168,7 +168,7 @@ impl<'t> Tree<'t> {
     }
 
     /// What a string means; `None` for any other value.
-    pub(crate) fn string(&self, place: Place) -> Option<Cow<'t, [u8]>> {
+    pub(crate) fn string(&self, place: NodeId) -> Option<Cow<'t, [u8]>> {
         match self.kind(place) {
             Kind::String(text) => Some(meaning(text, self.text).0),
             _ => None,

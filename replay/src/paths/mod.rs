@@ -13,7 +13,7 @@ use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::slices::Part as _;
 
 use crate::json::tree::Kind;
-use crate::json::{Place, Tree};
+use crate::json::{NodeId, Tree};
 
 pub use learned::Here;
 
@@ -125,7 +125,7 @@ impl PathMaps {
         turned
     }
 
-    fn message(&self, tree: &Tree<'_>, message: Place, goal: Goal, turned: &mut Turned) {
+    fn message(&self, tree: &Tree<'_>, message: NodeId, goal: Goal, turned: &mut Turned) {
         for part in ["params", "result", "error"] {
             let Some(part) = tree.member(message, part) else {
                 continue;

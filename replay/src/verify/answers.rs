@@ -13,11 +13,11 @@ use crate::script::{Script, Take};
 
 /// The recorded replies that may be needed next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recorded(Arc<Mutex<VecDeque<Exchange>>>);
+pub(super) struct Recorded(Arc<Mutex<VecDeque<ServerCall>>>);
 
 /// A request of the server and what it got.
 #[derive(Clone, Debug)]
-struct Exchange {
+struct ServerCall {
     key: IdKey,
     method: String,
     answer: Option<Answer>,
@@ -26,12 +26,12 @@ struct Exchange {
 impl Recorded {
     /// What is asked while this take is answered again.
     pub(super) fn expect(&self, script: &Script, take: &Take) {
-        let mut waiting: VecDeque<Exchange> = VecDeque::new();
+        let mut waiting: VecDeque<ServerCall> = VecDeque::new();
         for cue in script.cues(take) {
             let words = script.words(&cue.words);
             match (cue.dir, Envelope::parse(&words).kind) {
                 (Direction::ToClient, Kind::Request { id, method, .. }) => {
-                    waiting.push_back(Exchange {
+                    waiting.push_back(ServerCall {
                         key: IdKey::exact(&id),
                         method: method.into_owned(),
                         answer: None,
@@ -39,7 +39,7 @@ impl Recorded {
                 }
                 (Direction::ToServer, Kind::Response { id, result, error }) => {
                     let key = IdKey::exact(&id);
-                    let open = |one: &&mut Exchange| one.key == key && one.answer.is_none();
+                    let open = |one: &&mut ServerCall| one.key == key && one.answer.is_none();
                     if let Some(one) = waiting.iter_mut().find(open) {
                         one.answer = Some(answer(result, error));
                     }

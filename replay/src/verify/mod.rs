@@ -140,7 +140,7 @@ pub fn verify(
     // So that live secrets get numbers that no recorded one has.
     redactor.adopt(&script.text.whole());
     for takes in sessions(script) {
-        let mut session = Session {
+        let mut session = VerifiedSession {
             script,
             options,
             clock,
@@ -186,7 +186,7 @@ pub(crate) fn sessions(script: &Script) -> Vec<Vec<usize>> {
 }
 
 /// One recorded session, and the link that it is sent over.
-struct Session<'v> {
+struct VerifiedSession<'v> {
     script: &'v Script,
     options: &'v VerifyOptions,
     clock: Clock,
@@ -196,7 +196,7 @@ struct Session<'v> {
     redactor: &'v mut Redactor,
 }
 
-impl Session<'_> {
+impl VerifiedSession<'_> {
     /// Whether the recording brings its own opening, or needs none.
     fn greets_itself(&self, takes: &[usize]) -> bool {
         takes

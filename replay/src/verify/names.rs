@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::request::is_hidden;
 use crate::json::volatile::Volatile;
-use crate::json::{Place, Tree};
+use crate::json::{NodeId, Tree};
 
 /// Recorded names, to live ones.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Names {
         let (Ok(recorded), Ok(live)) = (Tree::read(recorded), Tree::read(live)) else {
             return;
         };
-        let mut pairs: Vec<(Place, Place, Vec<u8>)> =
+        let mut pairs: Vec<(NodeId, NodeId, Vec<u8>)> =
             vec![(recorded.root(), live.root(), Vec::new())];
         while let Some((ours, theirs, key)) = pairs.pop() {
             if let (Some(ours), Some(theirs)) = (recorded.string(ours), live.string(theirs)) {

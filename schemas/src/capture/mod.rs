@@ -32,4 +32,4 @@ mod project;
 mod read;
 
 pub use project::Projector;
-pub use read::{Capture, Exchange, Session};
+pub use read::{Capture, CapturedExchange, CapturedSession};

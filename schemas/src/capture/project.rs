@@ -8,7 +8,7 @@ use crate::cassette::{Assembly, Ledger, Rest, Summary};
 use crate::conversation::{Answer, Pairing, is_about_noise};
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{Direction, Event, EventBody, Payload};
-use crate::exchange::Exchanges;
+use crate::http_exchange::HttpExchanges;
 use crate::json;
 use crate::json::push_number;
 use crate::tape::{Ending, Header};
@@ -26,8 +26,8 @@ pub struct Projector<S: Write> {
     gaps: bool,
     ledger: Ledger<S>,
     pairing: Pairing<Open>,
-    exchanges: Exchanges,
-    sessions: BTreeMap<u32, Session>,
+    exchanges: HttpExchanges,
+    sessions: BTreeMap<u32, SessionHead>,
     beyond_probes: u64,
     requests: u64,
 }
@@ -42,7 +42,7 @@ struct Open {
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct SessionHead {
     label: Option<String>,
     // What belongs to no session.
     sessionless: bool,
@@ -62,7 +62,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             gaps: false,
             ledger: Ledger::new(spool, messages_spool),
             pairing: Pairing::default(),
-            exchanges: Exchanges::default(),
+            exchanges: HttpExchanges::default(),
             sessions: BTreeMap::new(),
             beyond_probes: 0,
             requests: 0,
@@ -75,10 +75,10 @@ impl<S: Read + Write + Seek> Projector<S> {
         let capabilities = capabilities.map(<[u8]>::to_vec);
         self.sessions.insert(
             session,
-            Session {
+            SessionHead {
                 label: Some(label.to_owned()),
                 capabilities,
-                ..Session::default()
+                ..SessionHead::default()
             },
         );
         self
@@ -163,7 +163,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             self.ledger.close(open.ordinal, Rest::default())?;
         }
         if self.sessions.is_empty() {
-            self.sessions.insert(0, Session::default());
+            self.sessions.insert(0, SessionHead::default());
         }
         let missing = self.missing(ending);
         let heads = self.sessions.iter();
@@ -186,7 +186,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// What stands before the exchanges of a session.
-    fn head(&self, key: u32, session: &Session, missing: Option<&str>) -> Vec<u8> {
+    fn head(&self, key: u32, session: &SessionHead, missing: Option<&str>) -> Vec<u8> {
         let mut text = b"{\n  \"server_label\": ".to_vec();
         push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
         if session.sessionless {

@@ -14,14 +14,14 @@ use crate::tape::{Ending, Footer, Header, VERSION};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
     /// Its sessions, in order.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<CapturedSession>,
     /// Whether the file was an array of sessions.
     pub array: bool,
 }
 
 /// One session of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct CapturedSession {
     /// `server_label`.
     pub label: String,
     /// Source text of `server_capabilities`; `None` when it is absent or `null`.
@@ -35,12 +35,12 @@ pub struct Session {
     /// What the recording lacks, if anything.
     pub incomplete: Option<String>,
     /// Its exchanges, in order.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<CapturedExchange>,
 }
 
 /// One entry of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct CapturedExchange {
     /// Source text of the request or notification.
     pub request: Bytes,
     /// Source text of the response; `None` when it is absent or `null`.
@@ -56,13 +56,13 @@ impl Capture {
         let root = Element::root(text);
         if text.first() != Some(&b'[') {
             return Ok(Self {
-                sessions: vec![Session::read(text, root)?],
+                sessions: vec![CapturedSession::read(text, root)?],
                 array: false,
             });
         }
         let sessions = elements(&root)?
             .into_iter()
-            .map(|one| Session::read(text, one));
+            .map(|one| CapturedSession::read(text, one));
         Ok(Self {
             sessions: sessions.collect::<Result<_, _>>()?,
             array: true,
@@ -126,7 +126,7 @@ impl Capture {
     }
 }
 
-impl Session {
+impl CapturedSession {
     /// The number of its session, when it is the one at `place` of the file.
     #[must_use]
     pub fn key(&self, place: u32) -> u32 {
@@ -172,7 +172,7 @@ impl Session {
         let read = |element: Element<'_>| {
             let exchange = object(element)?;
             let response = exchange.member("response");
-            Ok(Exchange {
+            Ok(CapturedExchange {
                 request: document.slice_ref(exchange.required("request")?.text),
                 response: response.map(|response| document.slice_ref(response.text)),
                 answered_after: exchange

@@ -2,11 +2,11 @@
 
 use super::text::{push_millis, push_string};
 use crate::event::{CloseReason, ConduitId, Edit, Fields, SseNote};
-use crate::exchange::Exchange;
+use crate::http_exchange::HttpExchange;
 use crate::json::push_number;
 
 /// Appends the member `http` of an exchange.
-pub(super) fn push_http(conduit: ConduitId, exchange: &Exchange, out: &mut Vec<u8>) {
+pub(super) fn push_http(conduit: ConduitId, exchange: &HttpExchange, out: &mut Vec<u8>) {
     let mut object = Object { out, empty: true };
     object.out.extend_from_slice(b",\n      \"http\": {");
     object.number("conduit", conduit.0.into());

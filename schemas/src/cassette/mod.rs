@@ -97,5 +97,5 @@ pub use merge::{Merged, Unfinished, merge};
 pub(crate) use open::{Marks, Open};
 pub(crate) use project::incomplete;
 pub use project::{Projector, Summary};
-pub use read::{Aside, Cassette, Entry, Exchange, Session, Unanswered};
+pub use read::{Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
 pub(crate) use record::Rest;

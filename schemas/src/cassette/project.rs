@@ -14,7 +14,7 @@ use super::text::{push_string, shell_line};
 use crate::conversation::{Handle, Pairing};
 use crate::era::EraTracker;
 use crate::event::{ConduitId, Event, EventBody, Payload, ResponseHead, Scope, SessionKey};
-use crate::exchange::Exchanges;
+use crate::http_exchange::HttpExchanges;
 use crate::tape::{Ending, GapTotal, Header};
 
 /// Folds events into a cassette.
@@ -34,7 +34,7 @@ pub struct Projector<S: Write> {
     gaps: GapTotal,
     // Client requests other than `server/discover`.
     pub(super) beyond_probes: u64,
-    pub(super) exchanges: Exchanges,
+    pub(super) exchanges: HttpExchanges,
     // The event at hand is part of an HTTP exchange, and what is known about it.
     http: bool,
     pub(super) context: Context,
@@ -97,7 +97,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             ends: Ends::default(),
             gaps: GapTotal::default(),
             beyond_probes: 0,
-            exchanges: Exchanges::default(),
+            exchanges: HttpExchanges::default(),
             http: false,
             context: Context::default(),
             deferred: HashMap::new(),

@@ -22,7 +22,7 @@ pub struct Cassette {
     /// The string members of `meta`, in order.
     pub meta: Vec<(String, String)>,
     /// Requests with their responses, in the order of the file.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<RecordedExchange>,
     /// What belongs to no exchange, with the number of exchanges before it.
     pub messages: Vec<(usize, Entry)>,
     /// Requests without a response, with the number of exchanges before them.
@@ -30,14 +30,14 @@ pub struct Cassette {
     /// HTTP exchanges that carried no request, with the number of exchanges before them.
     pub http: Vec<(usize, Aside)>,
     /// What became of its sessions.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<RecordedSession>,
     /// Why it does not hold everything that crossed.
     pub incomplete: Option<String>,
 }
 
 /// A request and its response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct RecordedExchange {
     /// Source text of the request.
     pub request: Bytes,
     /// Source text of the response.
@@ -115,7 +115,7 @@ pub struct Aside {
 
 /// What became of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct RecordedSession {
     /// Its number.
     pub session: SessionKey,
     /// How it began, and when.
@@ -151,7 +151,9 @@ impl Cassette {
             });
         }
         for element in elements(&root.required("exchanges")?)? {
-            cassette.exchanges.push(Exchange::read(text, element)?);
+            cassette
+                .exchanges
+                .push(RecordedExchange::read(text, element)?);
         }
         for element in list(&root, "messages")? {
             let after = element.member("after").and_then(|after| after.number());
@@ -172,7 +174,7 @@ impl Cassette {
             }
         }
         for element in list(&root, "sessions")? {
-            cassette.sessions.push(Session::read(&element));
+            cassette.sessions.push(RecordedSession::read(&element));
         }
         cassette.incomplete = root.member("incomplete").and_then(|why| why.string());
         Ok(cassette)
@@ -188,7 +190,7 @@ impl Cassette {
     }
 }
 
-impl Exchange {
+impl RecordedExchange {
     fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
         let exchange = object(element)?;
         let request = object(exchange.required("request")?)?;
@@ -264,7 +266,7 @@ impl Aside {
     }
 }
 
-impl Session {
+impl RecordedSession {
     fn read(element: &Element<'_>) -> Self {
         let told = |name: &str| {
             let text = element.member(name)?.string()?;

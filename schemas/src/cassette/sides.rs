@@ -12,7 +12,7 @@ use crate::event::{
     CloseReason, ConduitId, Event, EventBody, Head, Offset, Scope, SessionEnd, SessionKey,
     SessionMark, SessionStart, SseNote,
 };
-use crate::exchange::{About, Exchange};
+use crate::http_exchange::{About, HttpExchange};
 use crate::json::push_number;
 
 /// What is known about the event at hand, kept apart from what it is known by.
@@ -147,7 +147,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// An exchange is over: its requests learn how, and without one it stands for itself.
-    fn over(&mut self, conduit: ConduitId, exchange: &Exchange) -> io::Result<()> {
+    fn over(&mut self, conduit: ConduitId, exchange: &HttpExchange) -> io::Result<()> {
         let side = self.sides.remove(&conduit);
         let scope = scope(conduit, exchange);
         if scope.is_lane() {
@@ -191,7 +191,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         &mut self,
         mut side: Side,
         scope: Scope,
-        exchange: &Exchange,
+        exchange: &HttpExchange,
         http: &[u8],
     ) -> io::Result<()> {
         let mut head = Vec::new();
@@ -242,7 +242,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 }
 
-fn scope(conduit: ConduitId, exchange: &Exchange) -> Scope {
+fn scope(conduit: ConduitId, exchange: &HttpExchange) -> Scope {
     let lane = if exchange.session == SessionKey(0) {
         conduit
     } else {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::ends::PEER_GONE;
 use super::exchange::{Http, Via};
-use super::read::{Cassette, Entry, Exchange, Session, Unanswered};
+use super::read::{Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
 use crate::era::Era;
 use crate::event::{
     Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin,
@@ -145,7 +145,7 @@ impl Timeline {
         conduit
     }
 
-    fn exchange(&mut self, one: &Exchange) {
+    fn exchange(&mut self, one: &RecordedExchange) {
         let http = one.http.as_deref();
         let conduit = self.conduit(http, one.sessionless);
         let place = (conduit, one.session, one.era);
@@ -261,7 +261,7 @@ impl Timeline {
         }
     }
 
-    fn session(&mut self, session: &Session) {
+    fn session(&mut self, session: &RecordedSession) {
         let place = (ConduitId(0), session.session, None);
         let began = session.began.map(|(at, how)| (at, SessionMark::Began(how)));
         let ended = session.ended.map(|(at, why)| (at, SessionMark::Ended(why)));

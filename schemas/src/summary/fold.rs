@@ -18,7 +18,7 @@ use crate::conversation::{Answer, IdKey, Pairing, is_about_noise};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, Scope};
-use crate::exchange::Exchange;
+use crate::http_exchange::HttpExchange;
 use crate::json;
 use crate::recording::FileKind;
 use crate::tape::{Ending, GapTotal, Header};
@@ -452,7 +452,7 @@ impl Fold {
 }
 
 /// The requests of an exchange that is over learn how it ended.
-fn learn(pairing: &mut Pairing<Asked>, exchange: &Exchange) {
+fn learn(pairing: &mut Pairing<Asked>, exchange: &HttpExchange) {
     let reason = exchange.ended.map(|(_, reason)| reason);
     for request in &exchange.requests {
         if let Some(asked) = pairing.get_mut(*request) {

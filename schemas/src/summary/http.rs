@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::latency::Latencies;
 use crate::conversation::Handle;
 use crate::event::{CloseReason, Event, EventBody};
-use crate::exchange::{Exchange, Exchanges};
+use crate::http_exchange::{HttpExchange, HttpExchanges};
 
 /// The HTTP exchanges of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,7 +98,7 @@ pub struct AddedTimes {
 /// Folds events into [`Http`].
 #[derive(Debug, Default)]
 pub(super) struct HttpFold {
-    exchanges: Exchanges,
+    exchanges: HttpExchanges,
     count: u64,
     by_status: BTreeMap<(String, Option<u16>), u64>,
     ends: BTreeMap<&'static str, u64>,
@@ -117,7 +117,7 @@ const ERRORS_LIMIT: usize = 1_000;
 
 impl HttpFold {
     /// Takes the next event; `over` is shown every exchange that is over with it.
-    pub(super) fn observe(&mut self, event: &Event, mut over: impl FnMut(&Exchange)) {
+    pub(super) fn observe(&mut self, event: &Event, mut over: impl FnMut(&HttpExchange)) {
         self.exchanges.observe(event);
         match &event.body {
             EventBody::Sse(note) => {
@@ -150,7 +150,11 @@ impl HttpFold {
     }
 
     /// What was seen; `None` when there was no exchange. Without times when the file has none.
-    pub(super) fn finish(mut self, timed: bool, mut over: impl FnMut(&Exchange)) -> Option<Http> {
+    pub(super) fn finish(
+        mut self,
+        timed: bool,
+        mut over: impl FnMut(&HttpExchange),
+    ) -> Option<Http> {
         self.exchanges.finish();
         while let Some((_, exchange)) = self.exchanges.poll_over() {
             over(&exchange);
@@ -192,7 +196,7 @@ impl HttpFold {
         })
     }
 
-    fn over(&mut self, exchange: &Exchange) {
+    fn over(&mut self, exchange: &HttpExchange) {
         self.count += 1;
         let status = exchange
             .response
@@ -238,7 +242,7 @@ impl HttpFold {
 const NOT_OVER: &str = "not over";
 
 /// How an exchange ended, as its peers would say it.
-fn ended(exchange: &Exchange) -> &'static str {
+fn ended(exchange: &HttpExchange) -> &'static str {
     match exchange.ended.map(|(_, reason)| reason) {
         Some(CloseReason::EndOfInput) => "complete",
         Some(CloseReason::Aborted) => "server broke off",

@@ -20,5 +20,5 @@ pub use report::{
     Delays, Ended, Gaps, Hang, InjectedFault, Method, Noise, Notification, Peer, Report, Totals,
     Unanswered,
 };
-pub use sessions::Session;
+pub use sessions::SessionSummary;
 pub use tools::Tool;

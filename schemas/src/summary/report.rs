@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::http::Http;
-use super::sessions::Session;
+use super::sessions::SessionSummary;
 use super::tools::Tool;
 use crate::event::{FaultRef, Faulted, Finding};
 
@@ -33,7 +33,7 @@ pub struct Report {
     pub sessions: usize,
     /// The first of them, by their numbers; empty for a single one over stdio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub by_session: Vec<Session>,
+    pub by_session: Vec<SessionSummary>,
     /// From the first to the last event; `None` when the file has no times.
     pub duration_ms: Option<f64>,
     /// What went to the server.

@@ -9,7 +9,7 @@ use crate::event::{Direction, Event, EventBody, Head, SessionEnd, SessionMark, S
 
 /// What became of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Session {
+pub struct SessionSummary {
     /// Its number; 0 is what belongs to none.
     pub session: u32,
     /// The eras that were seen in it, in order.
@@ -35,7 +35,7 @@ pub struct Session {
 /// Follows sessions by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct SessionsFold {
-    sessions: BTreeMap<u32, Session>,
+    sessions: BTreeMap<u32, SessionSummary>,
     // A process over stdio has one session, of which the rest of the report tells.
     telling: bool,
 }
@@ -81,11 +81,11 @@ impl SessionsFold {
     }
 
     /// The sessions by their numbers; none of a recording without HTTP.
-    pub(super) fn finish(self, timed: bool) -> Vec<Session> {
+    pub(super) fn finish(self, timed: bool) -> Vec<SessionSummary> {
         if !self.telling && self.sessions.len() < 2 {
             return Vec::new();
         }
-        let mut sessions: Vec<Session> = self.sessions.into_values().collect();
+        let mut sessions: Vec<SessionSummary> = self.sessions.into_values().collect();
         if !timed {
             for session in &mut sessions {
                 (session.began_ms, session.ended_ms) = (None, None);
@@ -94,16 +94,19 @@ impl SessionsFold {
         sessions
     }
 
-    fn seen(&mut self, event: &Event, what: impl FnOnce(&mut Session)) {
+    fn seen(&mut self, event: &Event, what: impl FnOnce(&mut SessionSummary)) {
         let number = event.session.0;
         if self.sessions.len() >= LIMIT && !self.sessions.contains_key(&number) {
             return;
         }
-        let session = self.sessions.entry(number).or_insert_with(|| Session {
-            session: number,
-            began_ms: Some(event.at.millis()),
-            ..Session::default()
-        });
+        let session = self
+            .sessions
+            .entry(number)
+            .or_insert_with(|| SessionSummary {
+                session: number,
+                began_ms: Some(event.at.millis()),
+                ..SessionSummary::default()
+            });
         session.ended_ms = Some(event.at.millis());
         what(session);
     }

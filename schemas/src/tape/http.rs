@@ -186,14 +186,14 @@ pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
 /// What the encoder remembers of conduits other than the first.
 #[derive(Debug, Default)]
 pub(super) struct Conduits {
-    open: HashMap<ConduitId, HttpExchange, FixedState>,
+    open: HashMap<ConduitId, OpenHttpExchange, FixedState>,
     // Secrets that span lines, of children that serve one session each.
     lines: HashMap<(SessionKey, ConduitId), [LineState; 3]>,
 }
 
 /// One HTTP exchange.
 #[derive(Debug, Default)]
-pub(super) struct HttpExchange {
+pub(super) struct OpenHttpExchange {
     /// What the revision that its head names says, for messages that say nothing.
     hint: Option<Era>,
     eras: EraTracker,
@@ -237,7 +237,7 @@ impl Conduits {
         self.lines.remove(&(event.session, event.conduit));
     }
 
-    fn place(&mut self, event: &Event) -> Option<&mut HttpExchange> {
+    fn place(&mut self, event: &Event) -> Option<&mut OpenHttpExchange> {
         self.open.get_mut(&event.conduit)
     }
 

@@ -29,7 +29,7 @@ const PAGES: usize = 20;
 const EACH: usize = 200;
 
 /// One conversation with the server.
-struct Session {
+struct AskedServer {
     client: Client,
     redactor: Redactor,
     timeout: Duration,
@@ -43,10 +43,10 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
     settings.values.extend(arguments.server.secrets()?);
     let rules = Arc::new(redaction::rules(&settings)?);
     let (upstream, hint) = target::of(&arguments.server, &arguments.command)?;
-    let open = || -> anyhow::Result<Session> {
+    let open = || -> anyhow::Result<AskedServer> {
         let settings = Settings::new(Arc::clone(&rules));
         let redactor = Redactor::new(Arc::clone(&rules));
-        Session::open(&*upstream, settings, redactor, clock, timeout)
+        AskedServer::open(&*upstream, settings, redactor, clock, timeout)
             .context(Mistake::new("the server cannot be asked", hint))
     };
     let mut session = open()?;
@@ -119,7 +119,7 @@ fn question(call: &Call) -> Call {
     }
 }
 
-impl Session {
+impl AskedServer {
     fn open(
         upstream: &dyn Upstream,
         settings: Settings,

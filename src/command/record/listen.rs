@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tapewright_proxy::front::FrontSettings;
-use tapewright_proxy::http::listen::{ClientToken, Place, server_config};
+use tapewright_proxy::http::listen::{ClientToken, ListenAddress, server_config};
 
 use crate::command::upstream::seconds;
 use crate::files::output;
@@ -76,7 +76,7 @@ impl ListenArguments {
     pub(crate) fn place(
         &self,
         listen: &str,
-    ) -> anyhow::Result<(Place, Option<Arc<rustls::ServerConfig>>)> {
+    ) -> anyhow::Result<(ListenAddress, Option<Arc<rustls::ServerConfig>>)> {
         let Some(path) = listen.strip_prefix("unix:") else {
             let address = self.address("--listen", listen)?;
             return Ok((address.into(), self.server_tls()?));
@@ -96,7 +96,7 @@ impl ListenArguments {
             return mistake("is served without TLS", hint);
         }
         output::links(Path::new(path))?;
-        Ok((Place::Unix(path.into()), None))
+        Ok((ListenAddress::Unix(path.into()), None))
     }
 
     /// What every client has to show. It comes from the environment: every user of the

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tapewright_config::suite::auth::Auth;
 use tapewright_config::suite::http::{Header, HeaderValue, Http};
 use tapewright_config::suite::server::{CommandServer, Server, Target, UrlServer};
-use tapewright_config::{EnvFiles, Environment, Files, Place, Suite, load};
+use tapewright_config::{EnvFiles, Environment, Files, SourceSpot, Suite, load};
 
 use super::servers::ServerArguments;
 use crate::command::upstream::seconds;
@@ -145,7 +145,7 @@ impl ServerArguments {
         url: &mut UrlServer,
         headers: &[(String, HeaderValue)],
         limits: Limits,
-        place: &Place,
+        place: &SourceSpot,
     ) {
         for (name, value) in headers {
             url.headers

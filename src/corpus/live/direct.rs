@@ -22,7 +22,7 @@ use super::{Asker, convert, opening};
 use crate::report;
 
 /// A session of our own, and the observation of its opening.
-pub(super) struct Session {
+pub(super) struct OwnSession {
     id: Option<HeaderValue>,
     opening: Observation,
 }
@@ -139,7 +139,7 @@ impl Asker {
             .first()
             .and_then(|answer| answer.head.as_ref());
         let id = answered.and_then(|head| HeaderValue::from_str(head.all(SESSION).next()?).ok());
-        self.session = Some(Session { id, opening });
+        self.session = Some(OwnSession { id, opening });
         if handshake {
             let body = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
             let head = self.head(None, None, false);

@@ -31,7 +31,7 @@ use tapewright_proxy::http::origin::Origin;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::redact::Rules;
 
-use self::direct::Session;
+use self::direct::OwnSession;
 use self::order::Way;
 use super::Run;
 use crate::command::upstream::{Field, UpstreamArguments};
@@ -78,7 +78,7 @@ pub(crate) struct Asker {
     // For what no client sends.
     strange: Option<Client>,
     direct: Option<Direct>,
-    session: Option<Session>,
+    session: Option<OwnSession>,
     next: u64,
 }
 

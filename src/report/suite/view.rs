@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use tapewright_assertions::{Failure, Json};
-use tapewright_config::{Place, Sources};
+use tapewright_config::{SourceSpot, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
 use super::{cut, hide};
 use crate::report::model;
-use crate::suite::result::{Exchange, Results, Row, Status, Told, Tool};
+use crate::suite::result::{ExchangeNumbers, Results, Row, Status, Told, Tool};
 
 /// The results of one suite.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct Problem {
     /// The documented object.
     pub(crate) object: Json,
     pub(crate) spot: Option<Excerpt>,
-    pub(crate) exchange: Option<Exchange>,
+    pub(crate) exchange: Option<ExchangeNumbers>,
 }
 
 /// A place in the suite.
@@ -261,7 +261,7 @@ fn failure(
     }
 }
 
-fn spot(place: &Place, sources: &Sources, redaction: &mut Redaction) -> Option<Excerpt> {
+fn spot(place: &SourceSpot, sources: &Sources, redaction: &mut Redaction) -> Option<Excerpt> {
     let excerpt = sources.excerpt(place)?;
     let clean = redaction.text(excerpt.text);
     Some(Excerpt {

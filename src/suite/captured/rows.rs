@@ -4,7 +4,7 @@ use tapewright_assertions::score::{Coverage, Scored};
 
 use crate::suite::judged;
 use crate::suite::plan::Case;
-use crate::suite::result::{Exchange, Row, Status};
+use crate::suite::result::{ExchangeNumbers, Row, Status};
 
 /// Folds what all exchanges of a test said into one row.
 pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Coverage) -> Row {
@@ -12,7 +12,7 @@ pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Covera
     row.exercised = Some(scored.exercised);
     row.took = scored.took_us.map(std::time::Duration::from_micros);
     for one in &scored.others {
-        let exchange = Exchange {
+        let exchange = ExchangeNumbers {
             session: one.session.0,
             request: one.request,
             response: one.response,

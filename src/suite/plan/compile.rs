@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tapewright_assertions::{Assertion, Expectation, HeaderRule, LoadError, TokenBudget, compile};
 use tapewright_config::suite::expect::{self, Expect};
-use tapewright_config::{Code, Issue, Place, Severity, Suite};
+use tapewright_config::{Code, Issue, Severity, SourceSpot, Suite};
 
 use super::Plan;
 
@@ -19,7 +19,7 @@ pub(super) struct Compiler<'s> {
 #[derive(Default)]
 struct Compiled {
     assertions: Vec<Arc<Assertion>>,
-    places: Vec<Place>,
+    places: Vec<SourceSpot>,
     max_duration_ms: Option<u64>,
     max_response_tokens: Option<TokenBudget>,
     response_headers: Vec<Arc<HeaderRule>>,
@@ -46,12 +46,12 @@ impl<'s> Compiler<'s> {
     }
 
     /// Where what stands beside the assertions of a test stands.
-    pub(super) fn fields(&self, test: &Place) -> Vec<(&'static str, Place)> {
+    pub(super) fn fields(&self, test: &SourceSpot) -> Vec<(&'static str, SourceSpot)> {
         self.fields_of(&self.suite.place(test, "/expect"))
     }
 
     /// The same for a test of a tool, with the default test for what it does not have.
-    pub(super) fn fields_with_default(&self, test: &Place) -> Vec<(&'static str, Place)> {
+    pub(super) fn fields_with_default(&self, test: &SourceSpot) -> Vec<(&'static str, SourceSpot)> {
         let mut fields = self.fields(test);
         let default = self.suite.default_test.expect_place.as_ref();
         fields.extend(
@@ -63,7 +63,7 @@ impl<'s> Compiler<'s> {
         fields
     }
 
-    fn fields_of(&self, expect: &Place) -> Vec<(&'static str, Place)> {
+    fn fields_of(&self, expect: &SourceSpot) -> Vec<(&'static str, SourceSpot)> {
         let place = |field: &'static str| {
             let place = self.suite.key_place(expect, &format!("/{field}"));
             // The place of what is not there is that of what it would stand in.
@@ -73,7 +73,7 @@ impl<'s> Compiler<'s> {
     }
 
     /// What a test expects, and where each of its assertions stands.
-    pub(super) fn expectation(&mut self, expect: &Expect) -> (Expectation, Vec<Place>) {
+    pub(super) fn expectation(&mut self, expect: &Expect) -> (Expectation, Vec<SourceSpot>) {
         let own = self.block(expect);
         let expectation = Expectation {
             assertions: own.assertions,
@@ -87,7 +87,7 @@ impl<'s> Compiler<'s> {
 
     /// What a test of a tool expects. Behind its own assertions stand those of the default
     /// test; of what stands beside them its own counts, where it has it.
-    pub(super) fn with_default(&mut self, expect: &Expect) -> (Expectation, Vec<Place>) {
+    pub(super) fn with_default(&mut self, expect: &Expect) -> (Expectation, Vec<SourceSpot>) {
         let (mut own, mut places) = self.expectation(expect);
         let default = &self.default;
         own.assertions.extend(default.assertions.iter().cloned());
@@ -108,7 +108,7 @@ impl<'s> Compiler<'s> {
     pub(super) fn assertions(
         &mut self,
         written: &[expect::Assertion],
-    ) -> (Vec<Arc<Assertion>>, Vec<Place>) {
+    ) -> (Vec<Arc<Assertion>>, Vec<SourceSpot>) {
         let mut assertions = Vec::with_capacity(written.len());
         let mut places = Vec::with_capacity(written.len());
         for one in written {
@@ -152,7 +152,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn kept<T>(&mut self, base: &Place, compiled: Result<T, LoadError>) -> Option<T> {
+    fn kept<T>(&mut self, base: &SourceSpot, compiled: Result<T, LoadError>) -> Option<T> {
         match compiled {
             Ok(value) => Some(value),
             Err(error) => {

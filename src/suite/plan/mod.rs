@@ -12,7 +12,7 @@ use tapewright_assertions::{Ask, Json, Test};
 use tapewright_config::suite::options::TestOptions;
 use tapewright_config::suite::settings::Budget;
 use tapewright_config::suite::transform::Transform;
-use tapewright_config::{Issue, Place, Suite};
+use tapewright_config::{Issue, SourceSpot, Suite};
 
 use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
@@ -36,11 +36,11 @@ pub(crate) struct Case {
     pub(crate) timeout: Option<Duration>,
     pub(crate) what: What,
     /// Where it stands.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpot,
     /// Where each of its assertions stands.
-    pub(crate) assertions: Vec<Place>,
+    pub(crate) assertions: Vec<SourceSpot>,
     /// Where what stands beside them stands.
-    pub(crate) fields: Vec<(&'static str, Place)>,
+    pub(crate) fields: Vec<(&'static str, SourceSpot)>,
     /// How it takes part in a run.
     pub(crate) options: TestOptions,
 }
@@ -139,13 +139,13 @@ impl Case {
     }
 
     /// Where a field of `expect` stands; the case itself for anything else.
-    pub(crate) fn field(&self, name: &str) -> &Place {
+    pub(crate) fn field(&self, name: &str) -> &SourceSpot {
         let found = self.fields.iter().find(|(field, _)| *field == name);
         found.map_or(&self.place, |(_, place)| place)
     }
 
     /// Where an assertion stands; beyond them, the case itself.
-    pub(crate) fn assertion(&self, index: usize) -> &Place {
+    pub(crate) fn assertion(&self, index: usize) -> &SourceSpot {
         self.assertions.get(index).unwrap_or(&self.place)
     }
 }
@@ -244,7 +244,7 @@ fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
 
 /// What only a model can do: rows with the reason why it is not done.
 fn models(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
-    let mut skip = |kind: Kind, name: &str, servers: &[String], place: &Place, why: &str| {
+    let mut skip = |kind: Kind, name: &str, servers: &[String], place: &SourceSpot, why: &str| {
         cases.push(Case {
             kind,
             name: name.to_owned(),

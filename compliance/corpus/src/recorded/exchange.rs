@@ -11,7 +11,7 @@ use crate::rule::Applies;
 
 /// A request, and everything that came of it so far.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct ObservedExchange {
     pub(super) method: String,
     pub(super) params: Option<Map<String, Value>>,
     /// Which assertions it puts to the test, and whether only if it is refused.
@@ -33,7 +33,7 @@ pub(super) struct Exchange {
 /// An exchange that is over.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub(super) exchange: Exchange,
+    pub(super) exchange: ObservedExchange,
     pub(super) reply: Reply,
     pub(super) head: Option<HttpHead>,
     pub(super) took_us: Option<u64>,
@@ -46,7 +46,7 @@ pub(super) const BETWEEN_BYTES: usize = 1 << 20;
 /// How many messages.
 const BETWEEN: usize = 1_000;
 
-impl Exchange {
+impl ObservedExchange {
     /// Takes a message that came before the answer.
     pub(super) fn hear(&mut self, dir: Direction, text: &[u8]) {
         if !self.listens || self.between.len() >= BETWEEN || self.room < text.len() {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{Direction, Event};
 
-use super::exchange::{Exchange, Finished};
+use super::exchange::{Finished, ObservedExchange};
 use super::head::{self, Asked};
 use super::index::OPENINGS;
 use super::{Judged, Recorded, question};
@@ -130,7 +130,7 @@ impl Recorded<'_> {
     /// A request that has no answer is over.
     pub(super) fn finish_exchange(
         &mut self,
-        exchange: Exchange,
+        exchange: ObservedExchange,
         head: Option<HttpHead>,
         gap: bool,
     ) {

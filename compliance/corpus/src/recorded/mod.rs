@@ -34,7 +34,7 @@ pub use self::finish::PATIENCE_MS;
 pub use self::raw::answers_raw;
 
 use self::conduit::Conduits;
-use self::exchange::{BETWEEN_BYTES, Exchange, Finished};
+use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange};
 use self::groups::Groups;
 use self::index::{Index, teaches};
 use crate::observation::{Framing, Reply};
@@ -51,9 +51,9 @@ pub struct Recorded<'p> {
     timed: bool,
     facts: Facts,
     tally: Tally,
-    open: Pairing<Exchange>,
+    open: Pairing<ObservedExchange>,
     conduits: Conduits,
-    sessions: HashMap<SessionKey, Session>,
+    sessions: HashMap<SessionKey, SessionFacts>,
     groups: Groups,
     framing: Framing,
     tokens: BTreeSet<String>,
@@ -65,7 +65,7 @@ pub struct Recorded<'p> {
 
 /// What is known of a session.
 #[derive(Debug, Default)]
-struct Session {
+struct SessionFacts {
     revision: Option<String>,
     cancelled: u64,
     goes_on: bool,
@@ -276,9 +276,9 @@ impl<'p> Recorded<'p> {
         event: &Event,
         method: &str,
         params: Option<Map<String, Value>>,
-    ) -> Exchange {
+    ) -> ObservedExchange {
         let transport = self.conduits.enter(event).transport;
-        Exchange {
+        ObservedExchange {
             method: method.to_owned(),
             params,
             about: Vec::new(),
@@ -345,7 +345,7 @@ impl<'p> Recorded<'p> {
     }
 
     /// What an answer says of the server and the session.
-    fn learn(&mut self, exchange: &Exchange, reply: &Reply) {
+    fn learn(&mut self, exchange: &ObservedExchange, reply: &Reply) {
         let Reply::Result(result) = reply else { return };
         if !exchange.teaches {
             return;

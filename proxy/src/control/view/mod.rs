@@ -27,7 +27,7 @@ use tapewright_schemas::event::{Direction, Event, EventBody, Finding, Offset, Se
 use tapewright_schemas::waits::{Change, Told, Waits};
 use tokio::sync::broadcast;
 
-use self::session::Session;
+use self::session::SessionView;
 use crate::clock::Clock;
 
 pub(super) use self::events::Events;
@@ -43,7 +43,7 @@ pub struct View {
 #[derive(Debug)]
 struct State {
     waits: Waits,
-    sessions: BTreeMap<u32, Session>,
+    sessions: BTreeMap<u32, SessionView>,
     forgotten: u64,
     // The last hangs that ended, and the last findings, as they are shown.
     hangs: VecDeque<Value>,
@@ -161,7 +161,7 @@ impl View {
         if known || opens(event) {
             let session = sessions
                 .entry(event.session.0)
-                .or_insert_with(|| Session::new(event.at));
+                .or_insert_with(|| SessionView::new(event.at));
             session.event(event);
             waits.observe(event, message, |step| {
                 session.message(event, &step);

@@ -11,7 +11,7 @@ use super::is_request;
 
 /// One session, as far as it has been seen.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct SessionView {
     began: Offset,
     last: Offset,
     introduction: Introduction,
@@ -25,7 +25,7 @@ pub(super) struct Session {
     ended: Option<String>,
 }
 
-impl Session {
+impl SessionView {
     pub(super) fn new(at: Offset) -> Self {
         Self {
             began: at,

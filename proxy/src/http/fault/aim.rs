@@ -13,7 +13,7 @@ use tapewright_schemas::event::{Direction, MessageNumber, Payload, SessionKey};
 use tapewright_schemas::json;
 
 use super::Scene;
-use crate::http::gateway::{Exchange, Gateway};
+use crate::http::gateway::{Gateway, GatewayExchange};
 use crate::http::sessions::LANE;
 
 /// A fault, and what it has met.
@@ -146,7 +146,7 @@ impl Scene {
     /// The fault that acts on an event of a stream, if any, and what it acts on.
     pub(super) fn met(
         &self,
-        exchange: &Exchange,
+        exchange: &GatewayExchange,
         event: &Bytes,
         fields: &SseEvent,
         message: Option<MessageNumber>,
@@ -164,7 +164,7 @@ impl Scene {
 
     fn aimed_at(
         &self,
-        exchange: &Exchange,
+        exchange: &GatewayExchange,
         text: &[u8],
         message: Option<MessageNumber>,
     ) -> Option<Aimed> {

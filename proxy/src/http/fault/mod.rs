@@ -39,7 +39,7 @@ use self::stage::Stage;
 use self::watched::Watched;
 pub(crate) use self::wedges::{Wedged, Wedges};
 use crate::http::body::Outbound;
-use crate::http::gateway::{Exchange, Gateway, Ours};
+use crate::http::gateway::{Gateway, GatewayExchange, Ours};
 use crate::http::tap::{Log, is_event_stream};
 
 /// One response or request, and where it belongs.
@@ -57,7 +57,7 @@ impl Scene {
     /// What the client gets.
     pub(crate) async fn apply(
         self,
-        exchange: &Arc<Exchange>,
+        exchange: &Arc<GatewayExchange>,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
         let is_stream = is_event_stream(response.headers());
@@ -108,7 +108,11 @@ impl Scene {
     }
 
     /// Lets faults act on the events of a stream, as soon as any is in force.
-    fn watch(self, exchange: &Arc<Exchange>, response: Response<Outbound>) -> Response<Outbound> {
+    fn watch(
+        self,
+        exchange: &Arc<GatewayExchange>,
+        response: Response<Outbound>,
+    ) -> Response<Outbound> {
         let (mut parts, body) = response.into_parts();
         // Nobody can read it on its way, or it is there already.
         let is_coded = parts.headers.contains_key(header::CONTENT_ENCODING);

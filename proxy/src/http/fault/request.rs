@@ -8,13 +8,17 @@ use super::Scene;
 use super::channel::collect;
 use super::stage::Stage;
 use crate::http::body::Outbound;
-use crate::http::gateway::Exchange;
+use crate::http::gateway::GatewayExchange;
 
 impl Scene {
     /// Acts on the body of a request when it is whole, for as long as that takes; what goes
     /// on to the server, if anything does. A dropped one that asks for an answer waits for
     /// none until its client gives up.
-    pub(crate) async fn forward(&self, exchange: &Exchange, body: Outbound) -> Option<Outbound> {
+    pub(crate) async fn forward(
+        &self,
+        exchange: &GatewayExchange,
+        body: Outbound,
+    ) -> Option<Outbound> {
         let body = collect(body, self.log.limit_bytes()).await;
         if let Some(mut aimed) = exchange.aimed_at_request() {
             aimed.message = self.log.last_message(self.dir);

@@ -14,7 +14,7 @@ use super::cutter::{Cutter, Piece};
 use super::stage::Stage;
 use super::{Aimed, Scene};
 use crate::http::body::Outbound;
-use crate::http::gateway::Exchange;
+use crate::http::gateway::GatewayExchange;
 use crate::http::listen::Phase;
 
 impl Scene {
@@ -27,7 +27,7 @@ impl Scene {
     /// task of its own, until the client leaves.
     pub(super) fn stream(
         self,
-        exchange: Arc<Exchange>,
+        exchange: Arc<GatewayExchange>,
         amid: bool,
         first: Bytes,
         body: Outbound,
@@ -87,7 +87,7 @@ impl Scene {
 /// One stream, and what of it is held.
 struct Stream {
     stage: Stage,
-    exchange: Arc<Exchange>,
+    exchange: Arc<GatewayExchange>,
     cutter: Cutter,
     out: Sender,
 }

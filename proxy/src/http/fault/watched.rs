@@ -12,7 +12,7 @@ use super::channel::Channel;
 use super::cutter::Tail;
 use super::wedges::Silenced;
 use crate::http::body::{BodyError, Outbound};
-use crate::http::gateway::Exchange;
+use crate::http::gateway::GatewayExchange;
 
 /// An event stream. From the first piece on that comes while a fault is in force, its events
 /// are looked at one by one.
@@ -23,7 +23,7 @@ enum State {
         body: Outbound,
         tail: Tail,
         scene: Box<Scene>,
-        exchange: Arc<Exchange>,
+        exchange: Arc<GatewayExchange>,
         silenced: Silenced,
     },
     Stirred(Channel),
@@ -31,7 +31,7 @@ enum State {
 }
 
 impl Watched {
-    pub(super) fn new(body: Outbound, scene: Scene, exchange: Arc<Exchange>) -> Self {
+    pub(super) fn new(body: Outbound, scene: Scene, exchange: Arc<GatewayExchange>) -> Self {
         Self(State::Calm {
             body,
             tail: Tail::default(),

@@ -12,14 +12,14 @@ use tapewright_schemas::event::{
 
 use super::exchange::Goal;
 use super::leg::{self, Leg};
-use super::observe::{Exchange, ResponseWatch};
+use super::observe::{GatewayExchange, ResponseWatch};
 use super::ours;
 use crate::http::body::{Outbound, Tapped};
 use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge};
 use crate::http::fields;
 use crate::http::metrics::InFlight;
 use crate::http::origin::Answer;
-use crate::http::sessions::{LANE, Place, SESSION_ID};
+use crate::http::sessions::{LANE, SESSION_ID, SessionHint};
 use crate::http::tap::{Tap, is_event_stream};
 
 /// What matters of the request when its response comes.
@@ -39,7 +39,7 @@ pub(crate) struct Asked {
 
 /// Passes a response back: status and head at once, the body as it comes.
 pub(crate) fn pass(
-    exchange: &Arc<Exchange>,
+    exchange: &Arc<GatewayExchange>,
     in_flight: InFlight,
     asked: &Asked,
     answer: Answer,
@@ -100,7 +100,7 @@ pub(crate) fn pass(
 }
 
 /// What carries the messages of a response.
-fn carrier(exchange: &Exchange, asked: &Asked, is_stream: bool, is_legacy: bool) -> Carrier {
+fn carrier(exchange: &GatewayExchange, asked: &Asked, is_stream: bool, is_legacy: bool) -> Carrier {
     let listens = exchange.log.carrier(Direction::ToClient) == Carrier::Listen;
     match (&asked.method, is_stream) {
         _ if is_legacy => Carrier::LegacyStream,
@@ -114,7 +114,7 @@ fn carrier(exchange: &Exchange, asked: &Asked, is_stream: bool, is_legacy: bool)
 
 /// Changes what in a head names the server's address, and says what changes the body.
 fn rewrite(
-    exchange: &Exchange,
+    exchange: &GatewayExchange,
     asked: &Asked,
     parts: &mut http::response::Parts,
     may_announce: bool,
@@ -137,7 +137,7 @@ fn rewrite(
 
 /// Puts the exchange into its session, where the response decides; whether it is the
 /// stream that carries a session of 2024-11-05.
-fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> bool {
+fn place(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming>) -> bool {
     let gateway = &exchange.gateway;
     let named = response.headers().get(SESSION_ID);
     if exchange.initialize.load(Ordering::Relaxed) && response.status().is_success() {
@@ -159,7 +159,7 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
     let is_open = response.status().is_success() && is_event_stream(response.headers());
     let place = match &asked.session_id {
         _ if !is_open => None,
-        None => Some(Place::New(gateway.sessions.stream())),
+        None => Some(SessionHint::New(gateway.sessions.stream())),
         Some(id) => {
             let (origin, now) = (&exchange.origin, gateway.clock.now());
             let sessions = &gateway.sessions;
@@ -167,7 +167,7 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
         }
     };
     match place {
-        Some(Place::New(session)) => {
+        Some(SessionHint::New(session)) => {
             exchange.settle(session);
             let how = match &asked.session_id {
                 Some(_) => SessionStart::SessionId,
@@ -175,7 +175,7 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
             };
             exchange.mark(SessionMark::Began(how));
         }
-        Some(Place::Known(session)) => drop(exchange.settle(session)),
+        Some(SessionHint::Known(session)) => drop(exchange.settle(session)),
         _ => drop(exchange.settle(LANE)),
     }
     is_open && asked.session_id.is_none()
@@ -183,7 +183,7 @@ fn place(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) -> b
 
 /// Learns of a session whose beginning was not seen: the server takes what names it, or names
 /// it in its answer.
-fn join(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) {
+fn join(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming>) {
     let named = response
         .headers()
         .get(SESSION_ID)
@@ -204,7 +204,7 @@ fn join(exchange: &Exchange, asked: &Asked, response: &Response<Incoming>) {
 
 /// What the end of this response means for the session.
 fn ends(
-    exchange: &Exchange,
+    exchange: &GatewayExchange,
     asked: &Asked,
     status: StatusCode,
     head: &HeaderMap,

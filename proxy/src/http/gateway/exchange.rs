@@ -18,7 +18,7 @@ use tapewright_schemas::event::{
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::leg::{Leg, edited};
-use super::observe::{Exchange, RequestWatch};
+use super::observe::{GatewayExchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
 use super::waiting::Waiting;
@@ -30,12 +30,12 @@ use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
 use crate::http::origin::{Answer, Origin, Scheme, SendError};
-use crate::http::sessions::{LANE, Place, SESSION_ID};
+use crate::http::sessions::{LANE, SESSION_ID, SessionHint};
 use crate::http::tap::{Log, Tap};
 
 /// An exchange whose request is about to go on.
 struct Begun {
-    exchange: Arc<Exchange>,
+    exchange: Arc<GatewayExchange>,
     log: Arc<Log>,
     waiting: Waiting,
     method: Method,
@@ -286,7 +286,7 @@ impl Gateway {
         origin: &Origin,
         request: &Request<Incoming>,
         arrived: Offset,
-    ) -> Arc<Exchange> {
+    ) -> Arc<GatewayExchange> {
         let origin = Arc::clone(origin.name());
         let target = target_of(request.uri());
         let place = self.sessions.place(
@@ -297,14 +297,15 @@ impl Gateway {
             arrived,
         );
         let session = match place {
-            Place::Known(session) | Place::New(session) => Some(session),
-            Place::AskMessage | Place::AskResponse => None,
+            SessionHint::Known(session) | SessionHint::New(session) => Some(session),
+            SessionHint::AskMessage | SessionHint::AskResponse => None,
         };
         let log = Arc::new(self.log(session));
         let is_named = request.headers().contains_key(SESSION_ID);
         // What belongs to a session that it does not name was posted to the address that the
         // stream of 2024-11-05 announced, also when that stream is over.
-        let is_late = || place == Place::AskMessage && self.sessions.was_announced(&origin, target);
+        let is_late =
+            || place == SessionHint::AskMessage && self.sessions.was_announced(&origin, target);
         let is_legacy = !is_named && (session.is_some_and(|session| session != LANE) || is_late());
         log.carry(
             Direction::ToServer,
@@ -314,19 +315,19 @@ impl Gateway {
                 Carrier::Post
             },
         );
-        let began = matches!(place, Place::New(_))
+        let began = matches!(place, SessionHint::New(_))
             .then(|| EventBody::Session(SessionMark::Began(SessionStart::SessionId)));
         let opened = EventBody::Opened(peer(client));
         let head = EventBody::Head(Box::new(Head::Request(head_of(request))));
         log.note_all(Direction::ToServer, began.into_iter().chain([opened, head]));
-        Arc::new(Exchange {
+        Arc::new(GatewayExchange {
             gateway: Arc::clone(self),
             log,
             origin,
             initialize: AtomicBool::new(false),
             sent: Arc::default(),
             broken_off: AtomicBool::new(false),
-            ask_response: place == Place::AskResponse,
+            ask_response: place == SessionHint::AskResponse,
             is_model_call: is_model_call(request),
             aimed: Mutex::default(),
         })
@@ -335,7 +336,7 @@ impl Gateway {
     /// What the client gets.
     fn conclude(
         &self,
-        exchange: &Arc<Exchange>,
+        exchange: &Arc<GatewayExchange>,
         in_flight: InFlight,
         asked: &answer::Asked,
         answer: Result<Answer, SendError>,
@@ -380,7 +381,12 @@ impl Gateway {
     }
 
     /// Answers in the server's place.
-    fn replace(&self, exchange: &Exchange, in_flight: InFlight, ours: &Ours) -> Response<Outbound> {
+    fn replace(
+        &self,
+        exchange: &GatewayExchange,
+        in_flight: InFlight,
+        ours: &Ours,
+    ) -> Response<Outbound> {
         exchange.settle(LANE);
         note_ours(&exchange.log, ours);
         self.metrics.add_refused();

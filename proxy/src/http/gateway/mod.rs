@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use super::edit::MetadataPlaces;
 use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
-use super::listen::{ClientToken, Guard, Limits, Phase, Place};
+use super::listen::{ClientToken, Guard, Limits, ListenAddress, Phase};
 use super::metrics::Metrics;
 use super::origin::Origin;
 use super::sessions::Sessions;
@@ -35,7 +35,7 @@ use crate::clock::Clock;
 use crate::record::Recorder;
 
 pub(crate) use self::exchange::{Goal, note_ours, peer};
-pub(crate) use self::observe::Exchange;
+pub(crate) use self::observe::GatewayExchange;
 pub(crate) use self::ours::{Ours, head_of};
 pub use self::run::{Outcome, ServeError, run};
 pub(crate) use self::run::{bind, ending_signals, health, is_health, raise_file_limit, tick};
@@ -51,7 +51,7 @@ pub enum Route {
 /// What a gateway does.
 pub struct Settings {
     /// Where it listens.
-    pub listen: Place,
+    pub listen: ListenAddress,
     /// TLS on the client's leg.
     pub tls: Option<Arc<ServerConfig>>,
     /// Where requests go.

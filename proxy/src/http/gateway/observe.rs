@@ -18,7 +18,7 @@ use crate::http::tap::{Log, Watch};
 const LISTEN: &str = "subscriptions/listen";
 
 /// One exchange, as both its directions see it.
-pub(crate) struct Exchange {
+pub(crate) struct GatewayExchange {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) log: Arc<Log>,
     /// The origin, by which sessions are told apart.
@@ -37,7 +37,7 @@ pub(crate) struct Exchange {
     pub(crate) aimed: Mutex<Option<Aimed>>,
 }
 
-impl Exchange {
+impl GatewayExchange {
     /// The session, decided now if it was not before.
     pub(crate) fn settle(&self, session: SessionKey) -> SessionKey {
         self.log.decide(session);
@@ -74,7 +74,7 @@ impl Exchange {
 }
 
 /// Watches the request.
-pub(crate) struct RequestWatch(pub(crate) Arc<Exchange>);
+pub(crate) struct RequestWatch(pub(crate) Arc<GatewayExchange>);
 
 impl Watch for RequestWatch {
     fn message(&self, payload: &[u8], envelope: Option<&Envelope<'_>>) {
@@ -131,7 +131,7 @@ impl Watch for RequestWatch {
 
 /// Watches the response.
 pub(crate) struct ResponseWatch {
-    pub(crate) exchange: Arc<Exchange>,
+    pub(crate) exchange: Arc<GatewayExchange>,
     /// What the end of the response means for the session.
     pub(crate) ends: Option<SessionEnd>,
     /// The session is what this stream carries.

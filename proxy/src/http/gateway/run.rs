@@ -21,7 +21,7 @@ use super::{Gateway, Route, Settings};
 use crate::clock::Clock;
 use crate::http::body::Outbound;
 use crate::http::listen::{
-    Client, Guard, Handler, Limits, Listener, Phase, Place, Reached, Workers,
+    Client, Guard, Handler, Limits, ListenAddress, Listener, Phase, Reached, Workers,
 };
 use crate::http::metrics::Reading;
 use crate::record::{Durability, Recorder};
@@ -42,7 +42,7 @@ pub enum ServeError {
     #[error("cannot listen at {place}")]
     Listen {
         /// The place.
-        place: Place,
+        place: ListenAddress,
         /// What the system said.
         #[source]
         source: io::Error,
@@ -109,7 +109,7 @@ pub(crate) fn raise_file_limit() {
 
 /// Listens at a place.
 pub(crate) async fn bind(
-    place: Place,
+    place: ListenAddress,
     tls: Option<Arc<ServerConfig>>,
     limits: Limits,
 ) -> Result<Listener, ServeError> {

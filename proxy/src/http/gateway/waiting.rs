@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tapewright_schemas::event::{CloseReason, Direction, EventBody};
 
-use super::observe::Exchange;
+use super::observe::GatewayExchange;
 use crate::http::metrics::InFlight;
 use crate::http::sessions::LANE;
 
 /// Notices that the client left before there was a response: then the server is left, too,
 /// because the future that waits for it is dropped.
-pub(super) struct Waiting(pub(super) Option<(Arc<Exchange>, InFlight)>);
+pub(super) struct Waiting(pub(super) Option<(Arc<GatewayExchange>, InFlight)>);
 
 impl Waiting {
     /// There is a response.

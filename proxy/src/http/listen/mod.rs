@@ -1,9 +1,9 @@
 //! The client's leg: listening, and who is served how much.
 
+mod address;
 mod connection;
 mod delivered;
 mod guard;
-mod place;
 mod seats;
 mod tls;
 mod token;
@@ -22,13 +22,13 @@ use rustls::ServerConfig;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
-use self::place::{Accepted, Bound};
+use self::address::{Accepted, Bound};
 use self::seats::Seats;
 use super::body::Outbound;
 
+pub use self::address::{ListenAddress, Reached};
 pub(crate) use self::connection::{Kept, Served};
 pub(crate) use self::guard::{Guard, Refused, comes_from_elsewhere};
-pub use self::place::{Place, Reached};
 pub(crate) use self::seats::Seat;
 pub use self::tls::server_config;
 pub use self::token::{BadToken, ClientToken};
@@ -115,7 +115,7 @@ impl Listener {
     /// Listens at `place`. A socket in the file system is only for HTTP/1.1 without TLS, for
     /// its owner, and takes the place of one that nobody serves any more.
     pub async fn bind(
-        place: impl Into<Place>,
+        place: impl Into<ListenAddress>,
         tls: Option<Arc<ServerConfig>>,
         limits: Limits,
     ) -> io::Result<Self> {

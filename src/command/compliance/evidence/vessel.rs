@@ -9,7 +9,7 @@ use tapewright_compliance::code::Code;
 use tapewright_compliance::finding::{Finding, Side, Status};
 use tapewright_compliance::{Checker, Facts, Selection, capture};
 use tapewright_replay::Script;
-use tapewright_schemas::capture::{Capture, Exchange, Session};
+use tapewright_schemas::capture::{Capture, CapturedExchange, CapturedSession};
 use tapewright_schemas::cassette;
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
@@ -324,7 +324,7 @@ impl Vessel for ToCapture<'_> {
         for (number, session) in self.0.sessions.iter().enumerate() {
             let mine = chosen.iter().filter(|(of, _)| *of == number);
             let mine = mine.filter_map(|(_, at)| session.exchanges.get(*at));
-            let mine: Vec<&Exchange> = mine.collect();
+            let mine: Vec<&CapturedExchange> = mine.collect();
             if !mine.is_empty() || self.0.sessions.len() == 1 {
                 sessions.push(session_text(session, &mine)?);
             }
@@ -344,7 +344,7 @@ impl Vessel for ToCapture<'_> {
 }
 
 /// A session of a capture with some of its exchanges, each with its own text.
-fn session_text(session: &Session, exchanges: &[&Exchange]) -> Option<String> {
+fn session_text(session: &CapturedSession, exchanges: &[&CapturedExchange]) -> Option<String> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let mut members = vec![format!(
         "  \"server_label\": {}",

@@ -3,17 +3,17 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-pub use crate::http::listen::Place;
+pub use crate::http::listen::ListenAddress;
 
 /// Why a text names no place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a port of this machine, such as `127.0.0.1:0`, nor `unix:PATH`")]
-pub struct BadPlace(String);
+pub struct BadListenAddress(String);
 
-impl Place {
+impl ListenAddress {
     /// Reads `127.0.0.1:4001`, `4001`, an `http://` URL of the same, or `unix:PATH`.
-    pub fn parse(text: &str) -> Result<Self, BadPlace> {
-        let bad = || BadPlace(text.to_owned());
+    pub fn parse(text: &str) -> Result<Self, BadListenAddress> {
+        let bad = || BadListenAddress(text.to_owned());
         if let Some(path) = text.strip_prefix("unix:") {
             return match path {
                 "" => Err(bad()),
@@ -40,16 +40,16 @@ mod tests {
 
     #[test]
     fn places_are_read() {
-        let local = |port| Ok(Place::Tcp(SocketAddr::from(([127, 0, 0, 1], port))));
-        assert_eq!(Place::parse("4001"), local(4001));
-        assert_eq!(Place::parse("127.0.0.1:0"), local(0));
-        assert_eq!(Place::parse("http://127.0.0.1:7/"), local(7));
+        let local = |port| Ok(ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], port))));
+        assert_eq!(ListenAddress::parse("4001"), local(4001));
+        assert_eq!(ListenAddress::parse("127.0.0.1:0"), local(0));
+        assert_eq!(ListenAddress::parse("http://127.0.0.1:7/"), local(7));
         assert_eq!(
-            Place::parse("unix:/tmp/x"),
-            Ok(Place::Unix("/tmp/x".into()))
+            ListenAddress::parse("unix:/tmp/x"),
+            Ok(ListenAddress::Unix("/tmp/x".into()))
         );
         for text in ["", "unix:", "0.0.0.0:1", "example.com:1", "99999"] {
-            assert!(Place::parse(text).is_err(), "{text}");
+            assert!(ListenAddress::parse(text).is_err(), "{text}");
         }
     }
 }

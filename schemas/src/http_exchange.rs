@@ -14,18 +14,18 @@ use crate::event::{
 /// Show it every event before the event is dealt with, and ask it then what the event is
 /// part of. What it knows of an exchange is handed out once the exchange is over.
 #[derive(Debug, Default)]
-pub struct Exchanges {
-    open: HashMap<ConduitId, Exchange>,
+pub struct HttpExchanges {
+    open: HashMap<ConduitId, HttpExchange>,
     // Those whose response has ended, and of which one more event may come.
     closing: VecDeque<ConduitId>,
-    over: VecDeque<(ConduitId, Exchange)>,
+    over: VecDeque<(ConduitId, HttpExchange)>,
     seen: SeenIds,
     began: u64,
 }
 
 /// One HTTP exchange.
 #[derive(Debug, Default)]
-pub struct Exchange {
+pub struct HttpExchange {
     /// Its place among all exchanges, by when they began.
     pub order: u64,
     /// Its session.
@@ -87,7 +87,7 @@ const CLOSING: usize = 64;
 /// How many edits of one exchange are kept.
 const EDITS: usize = 64;
 
-impl Exchanges {
+impl HttpExchanges {
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) {
         match &event.body {
@@ -137,12 +137,12 @@ impl Exchanges {
 
     /// An exchange that is not over.
     #[must_use]
-    pub fn get(&self, conduit: ConduitId) -> Option<&Exchange> {
+    pub fn get(&self, conduit: ConduitId) -> Option<&HttpExchange> {
         self.open.get(&conduit)
     }
 
     /// An exchange that is not over.
-    pub fn get_mut(&mut self, conduit: ConduitId) -> Option<&mut Exchange> {
+    pub fn get_mut(&mut self, conduit: ConduitId) -> Option<&mut HttpExchange> {
         self.open.get_mut(&conduit)
     }
 
@@ -165,7 +165,7 @@ impl Exchanges {
     }
 
     /// The next exchange that is over.
-    pub fn poll_over(&mut self) -> Option<(ConduitId, Exchange)> {
+    pub fn poll_over(&mut self) -> Option<(ConduitId, HttpExchange)> {
         self.over.pop_front()
     }
 
@@ -177,18 +177,18 @@ impl Exchanges {
         self.closing.clear();
     }
 
-    fn enter(&mut self, event: &Event) -> Option<&mut Exchange> {
+    fn enter(&mut self, event: &Event) -> Option<&mut HttpExchange> {
         if self.open.len() >= LIMIT && !self.open.contains_key(&event.conduit) {
             return None;
         }
         let began = &mut self.began;
         Some(self.open.entry(event.conduit).or_insert_with(|| {
             *began += 1;
-            Exchange {
+            HttpExchange {
                 order: *began,
                 session: event.session,
                 at: event.at,
-                ..Exchange::default()
+                ..HttpExchange::default()
             }
         }))
     }
@@ -257,7 +257,7 @@ impl Exchanges {
     }
 }
 
-impl Exchange {
+impl HttpExchange {
     /// The status of the response; 0 as long as there is none.
     #[must_use]
     pub fn status(&self) -> u16 {

@@ -11,14 +11,14 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixSocket, UnixStream};
 
 /// Where clients connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ListenAddress {
     /// An address; on this machine every user reaches it.
     Tcp(SocketAddr),
     /// A socket that only its owner can open.
     Unix(PathBuf),
 }
 
-impl Place {
+impl ListenAddress {
     /// Whether only this machine reaches it.
     #[must_use]
     pub fn is_local(&self) -> bool {
@@ -29,13 +29,13 @@ impl Place {
     }
 }
 
-impl From<SocketAddr> for Place {
+impl From<SocketAddr> for ListenAddress {
     fn from(address: SocketAddr) -> Self {
         Self::Tcp(address)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(out),
@@ -78,10 +78,10 @@ impl Drop for Owned {
 }
 
 impl Bound {
-    pub(super) async fn bind(place: Place) -> io::Result<Self> {
+    pub(super) async fn bind(place: ListenAddress) -> io::Result<Self> {
         match place {
-            Place::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
-            Place::Unix(path) => {
+            ListenAddress::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            ListenAddress::Unix(path) => {
                 remove_dead(&path)?;
                 let socket = UnixSocket::new_stream()?;
                 socket.bind(&path)?;
