@@ -13,6 +13,7 @@ use std::thread;
 mod stream;
 
 mod corpus_server;
+mod provider;
 mod rmcp_server;
 mod suite_server;
 
@@ -24,6 +25,7 @@ fn main() {
         ["answer", log] => answer(log),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
         ["corpus", broken @ ..] => corpus_server::serve(broken),
+        ["provider", script, log @ ..] => provider::serve(script, log.first()),
         ["rmcp"] => rmcp_server::serve(),
         ["suite"] => suite_server::serve(),
         ["slow-answers", millis] => slow_answers(millis.parse().expect("milliseconds")),

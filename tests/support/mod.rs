@@ -2,6 +2,7 @@
 
 mod eventually;
 pub(crate) mod http;
+pub(crate) mod provider;
 pub(crate) mod stream;
 
 use std::io::{BufRead, BufReader, Write};

@@ -1,0 +1,217 @@
+//! A provider of models that says what a script tells it: `peer provider SCRIPT [LOG]`.
+//!
+//! It speaks four wires over HTTP/1.1, chosen by the path: Anthropic (`…/messages`), `OpenAI` Chat Completions
+//! (`…/chat/completions`), `OpenAI` Responses (`…/responses`) and Gemini (`…:generateContent`,
+//! `…:streamGenerateContent`, with or without `alt=sse`); besides `…/models`, `…/embeddings` and counts of tokens. It
+//! writes them by hand, so that it checks what the product writes and reads. Its address is the first line of its
+//! output; it ends at the end of its input.
+//!
+//! SCRIPT is a JSON file, or JSON itself (it begins with `{` or `[`): a list of turns, or an object with
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `turns` | the turns; which is next is told by the assistant turns that a request holds, so that a repeated request is answered alike |
+//! | `key` | the key that each request must bring in its wire's header, else 401; without it nobody is asked |
+//! | `sides` | turns for requests beside the conversation: `when` is a text in the request; without it, one that offers no tools |
+//! | `repeat` | the last turn goes on for ever; without it a request beyond the last turn is refused with 400 |
+//! | `models` | what `/v1/models` lists |
+//!
+//! A turn is an object, or a list of objects: what is said the first time, the second time, … (an error, then an answer):
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `text`, `thinking`, `refusal` | what the model says |
+//! | `tools` | calls, each with `name`, `arguments` and perhaps `id`; a name stands for the offered tool that ends with it |
+//! | `usage` | `input`, `output`, `cached`, `reasoning`: tokens; 100, 20, 0 and 0 without them; `cached` is part of `input` |
+//! | `finish` | `max_tokens` or `filter`, when it is not what the rest tells |
+//! | `status`, `retry_after`, `message` | an error in the wire's own shape |
+//! | `delay_ms`, `pause_ms` | the wait before the answer, and between the events of a stream |
+//! | `hang`, `malformed` | no answer at all; an answer that is no JSON |
+//! | `cut`, `fails` | a stream ends after so many events, silently or with the wire's error event |
+//!
+//! A request is refused as the real providers refuse it: calls without results, results without calls, thinking that did
+//! not come back with its calls. LOG gets a JSON line per request: `wire`, `path`, `status`, `turn`, `key`, `body`.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod http;
+mod others;
+mod responses;
+mod script;
+mod turns;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use self::http::{Answer, Asked, Body};
+use self::script::{Moment, Script};
+use self::turns::{Ask, Told};
+
+/// One wire.
+trait Wire: Sync {
+    fn name(&self) -> &'static str;
+    /// The key that a request brings.
+    fn key(&self, asked: &Asked) -> Option<String>;
+    /// What a request asks; the error is what the provider would say of it.
+    fn ask(&self, asked: &Asked, body: &Value) -> Result<Ask, String>;
+    fn whole(&self, told: &Told) -> Value;
+    /// The events of a stream, as they are sent.
+    fn events(&self, told: &Told) -> Vec<String>;
+    fn error(&self, status: u16, message: &str) -> Value;
+    /// The error in the middle of a stream.
+    fn error_event(&self) -> String;
+}
+
+/// What all connections share.
+struct Provider {
+    script: Script,
+    log: Option<Mutex<File>>,
+}
+
+/// Serves until the end of input.
+pub(super) fn serve(script: &str, log: Option<&&str>) -> io::Result<()> {
+    let log = log.map(File::create).transpose()?.map(Mutex::new);
+    let provider = Arc::new(Provider {
+        script: Script::read(script)?,
+        log,
+    });
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    println!("http://{}", listener.local_addr()?);
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let provider = Arc::clone(&provider);
+            thread::spawn(move || provider.connection(&socket));
+        }
+    });
+    io::copy(&mut io::stdin().lock(), &mut io::sink()).map(drop)
+}
+
+impl Provider {
+    fn connection(&self, socket: &TcpStream) -> io::Result<()> {
+        socket.set_nodelay(true)?;
+        let mut input = BufReader::new(socket.try_clone()?);
+        let mut output = socket.try_clone()?;
+        while let Some(asked) = http::read(&mut input, &mut output)? {
+            let answer = self.answer(&asked)?;
+            if matches!(answer.body, Body::Never) {
+                // Until the client leaves.
+                return input.read_to_end(&mut Vec::new()).map(drop);
+            }
+            let last = asked.field("connection") == Some("close");
+            if !http::write(&mut output, &answer)? || last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, asked: &Asked) -> io::Result<Answer> {
+        let Some(wire) = wire(&asked.path) else {
+            let answer = others::answer(asked, &self.script);
+            self.note(asked, "none", None, &answer)?;
+            return Ok(answer);
+        };
+        let (turn, answer) = match self.checked(wire, asked) {
+            Err((status, message)) => (
+                None,
+                Answer::json(status, &wire.error(status, message.as_str())),
+            ),
+            Ok((ask, moment)) => {
+                thread::sleep(Duration::from_millis(moment.delay_ms));
+                (Some(ask.turn), said(wire, &ask, &moment))
+            }
+        };
+        self.note(asked, wire.name(), turn, &answer)?;
+        Ok(answer)
+    }
+
+    /// What a good request asks for, and what the script says to it.
+    fn checked(&self, wire: &dyn Wire, asked: &Asked) -> Result<(Ask, Moment), (u16, String)> {
+        if let Some(key) = &self.script.key
+            && wire.key(asked).as_ref() != Some(key)
+        {
+            return Err((401, "no valid key was brought".to_owned()));
+        }
+        let body: Value = serde_json::from_slice(&asked.body)
+            .map_err(|error| (400, format!("the body is no JSON: {error}")))?;
+        let ask = wire.ask(asked, &body).map_err(|message| (400, message))?;
+        let text = String::from_utf8_lossy(&asked.body);
+        self.script
+            .thinking_came_back(&ask, wire.name(), &text)
+            .and_then(|()| self.script.moment(&ask, &text))
+            .map_err(|message| (400, message))
+            .map(|moment| (ask, moment))
+    }
+
+    fn note(
+        &self,
+        asked: &Asked,
+        wire: &str,
+        turn: Option<usize>,
+        answer: &Answer,
+    ) -> io::Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+        let line = json!({
+            "wire": wire, "method": asked.method, "path": asked.path, "status": answer.status, "turn": turn,
+            "key": wire_key(&asked.path, asked), "body": body,
+        });
+        let mut log = log.lock().expect("no writer fails");
+        writeln!(log, "{line}")?;
+        log.flush()
+    }
+}
+
+fn wire(path: &str) -> Option<&'static dyn Wire> {
+    let wires: [(&str, &'static dyn Wire); 5] = [
+        ("/messages", &anthropic::Anthropic),
+        ("/chat/completions", &chat::Chat),
+        ("/responses", &responses::Responses),
+        (":generateContent", &gemini::Gemini),
+        (":streamGenerateContent", &gemini::Gemini),
+    ];
+    let found = wires.into_iter().find(|(end, _)| path.ends_with(end));
+    found.map(|(_, wire)| wire)
+}
+
+fn wire_key(path: &str, asked: &Asked) -> Option<String> {
+    wire(path).and_then(|wire| wire.key(asked))
+}
+
+/// What the script says, in the words of the wire.
+fn said(wire: &dyn Wire, ask: &Ask, moment: &Moment) -> Answer {
+    if moment.hang {
+        return Answer::never();
+    }
+    if let Some(status) = moment.status {
+        let mut answer = Answer::json(status, &wire.error(status, &moment.message));
+        if let Some(seconds) = &moment.retry_after {
+            answer.fields.push(("retry-after", seconds.clone()));
+        }
+        return answer;
+    }
+    let told = Told::new(ask, moment);
+    if !ask.stream {
+        let mut text = wire.whole(&told).to_string();
+        if moment.malformed {
+            text.truncate(text.len() / 2);
+        }
+        return Answer::text("application/json", text);
+    }
+    let mut events = wire.events(&told);
+    if moment.malformed {
+        events.insert(1, "data: {\"half\": \n\n".to_owned());
+    }
+    if let Some(count) = moment.fails {
+        events.truncate(count);
+        events.push(wire.error_event());
+    }
+    Answer::events(ask, events, moment)
+}

@@ -1,0 +1,66 @@
+//! What providers answer beside generation: models, embeddings, counts of tokens.
+
+use serde_json::{Value, json};
+
+use super::http::{Answer, Asked};
+use super::script::Script;
+use super::turns::list;
+
+pub(super) fn answer(asked: &Asked, script: &Script) -> Answer {
+    let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+    let path = asked.path.as_str();
+    if path == "/" {
+        return Answer::text("text/plain", String::new());
+    }
+    if path.ends_with("/models") {
+        return Answer::json(200, &models(&script.models, path.contains("/v1beta/")));
+    }
+    if path.ends_with("/embeddings") {
+        return Answer::json(200, &embeddings(&body));
+    }
+    if path.ends_with("/count_tokens") {
+        return Answer::json(200, &json!({"input_tokens": 100}));
+    }
+    if path.ends_with(":countTokens") {
+        return Answer::json(200, &json!({"totalTokens": 100}));
+    }
+    let message = format!("there is nothing at {path}");
+    Answer::json(
+        404,
+        &json!({"error": {"message": message, "type": "not_found_error"}}),
+    )
+}
+
+fn models(names: &[String], gemini: bool) -> Value {
+    if gemini {
+        let one = |name: &String| json!({"name": format!("models/{name}"), "displayName": name});
+        return json!({"models": names.iter().map(one).collect::<Vec<_>>()});
+    }
+    let one = |name: &String| {
+        json!({
+            "id": name, "object": "model", "created": 1_700_000_000, "owned_by": "script", "type": "model",
+            "display_name": name, "created_at": "2025-01-01T00:00:00Z",
+        })
+    };
+    let data: Vec<_> = names.iter().map(one).collect();
+    json!({"object": "list", "data": data, "has_more": false, "first_id": names.first(), "last_id": names.last()})
+}
+
+/// A vector for each text: its length, and its first byte.
+fn embeddings(body: &Value) -> Value {
+    let single = std::slice::from_ref(&body["input"]);
+    let texts: Vec<&Value> = match &body["input"] {
+        Value::Array(_) => list(&body["input"]).collect(),
+        _ => single.iter().collect(),
+    };
+    let one = |(at, text): (usize, &&Value)| {
+        let text = text.as_str().unwrap_or_default();
+        let first = text.bytes().next().unwrap_or(0);
+        json!({"object": "embedding", "index": at, "embedding": [text.len(), first]})
+    };
+    let data: Vec<_> = texts.iter().enumerate().map(one).collect();
+    json!({
+        "object": "list", "data": data, "model": body["model"],
+        "usage": {"prompt_tokens": texts.len(), "total_tokens": texts.len()},
+    })
+}
