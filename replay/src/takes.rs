@@ -38,10 +38,10 @@ pub(crate) struct Packed {
     // `NONE` when it is not known.
     pub(crate) took_us: u64,
     request: u32,
-    params: (u32, u32),
-    response: (u32, u32),
-    id: (u16, u16),
-    response_id: (u16, u16),
+    params: Near<u32>,
+    response: Near<u32>,
+    id: Near<u16>,
+    response_id: Near<u16>,
     pub(crate) method: MethodId,
     pub(crate) session: u32,
     element: u32,
@@ -71,11 +71,15 @@ impl Packed {
             asked_us: of.sent_us.unwrap_or(NONE),
             took_us: of.took_us.unwrap_or(NONE),
             request: u32::try_from(request.end - start).ok()?,
-            params: params.map_or(Some((u32::MAX, 0)), |span| wide(start, span))?,
-            response: wide(start, response.span)?,
-            id: id.map_or(Some((u16::MAX, 0)), |span| narrow(start, span))?,
-            response_id: response.id.map_or(Some((u16::MAX, 0)), |span| {
-                narrow(response.span.start, span)
+            params: params.map_or(Some(Near::<u32>::NOWHERE), |span| {
+                Near::<u32>::new(start, span)
+            })?,
+            response: Near::<u32>::new(start, response.span)?,
+            id: id.map_or(Some(Near::<u16>::NOWHERE), |span| {
+                Near::<u16>::new(start, span)
+            })?,
+            response_id: response.id.map_or(Some(Near::<u16>::NOWHERE), |span| {
+                Near::<u16>::new(response.span.start, span)
             })?,
             method: of.method,
             session: of.session,
@@ -92,10 +96,10 @@ impl Packed {
             asked_us: NONE,
             took_us: NONE,
             request: 0,
-            params: (u32::MAX, 0),
-            response: (0, 0),
-            id: (u16::MAX, 0),
-            response_id: (u16::MAX, 0),
+            params: Near::<u32>::NOWHERE,
+            response: Near { at: 0, length: 0 },
+            id: Near::<u16>::NOWHERE,
+            response_id: Near::<u16>::NOWHERE,
             method: MethodId::NONE,
             session: 0,
             element: 0,
@@ -141,7 +145,7 @@ impl Packed {
     fn take(&self) -> Take {
         let request = self.request();
         let start = request.start;
-        let response = open_wide(start, self.response);
+        let response = self.response.span(start);
         let moment = |at_us, step| Moment {
             at_us,
             element: self.element,
@@ -149,12 +153,12 @@ impl Packed {
         };
         Take {
             request,
-            id: open_narrow(start, self.id),
+            id: self.id.span(start),
             method: self.method,
-            params: open_wide(start, self.params),
+            params: self.params.span(start),
             response: response.map(|span| Response {
                 span,
-                id: open_narrow(span.start, self.response_id),
+                id: self.response_id.span(span.start),
             }),
             cues: 0..0,
             asked: moment(self.asked_us, 0),
@@ -167,28 +171,50 @@ impl Packed {
     }
 }
 
-fn wide(from: usize, span: Span) -> Option<(u32, u32)> {
-    let at = u32::try_from(span.start.checked_sub(from)?).ok()?;
-    let length = u32::try_from(span.end.checked_sub(span.start)?).ok()?;
-    (at != u32::MAX).then_some((at, length))
+/// A part of a message, counted from where the message begins; a length beside the largest
+/// `at` is none.
+#[derive(Clone, Copy, Debug)]
+struct Near<N> {
+    at: N,
+    length: N,
 }
 
-fn narrow(from: usize, span: Span) -> Option<(u16, u16)> {
-    let at = u16::try_from(span.start.checked_sub(from)?).ok()?;
-    let length = u16::try_from(span.end.checked_sub(span.start)?).ok()?;
-    (at != u16::MAX).then_some((at, length))
+impl Near<u32> {
+    const NOWHERE: Self = Self {
+        at: u32::MAX,
+        length: 0,
+    };
+
+    fn new(from: usize, span: Span) -> Option<Self> {
+        let at = u32::try_from(span.start.checked_sub(from)?).ok()?;
+        let length = u32::try_from(span.end.checked_sub(span.start)?).ok()?;
+        (at != u32::MAX).then_some(Self { at, length })
+    }
+
+    fn span(self, from: usize) -> Option<Span> {
+        let start = from.saturating_add(self.at as usize);
+        let end = start.saturating_add(self.length as usize);
+        (self.at != u32::MAX).then_some(Span { start, end })
+    }
 }
 
-fn open_wide(from: usize, (at, length): (u32, u32)) -> Option<Span> {
-    let start = from.saturating_add(at as usize);
-    let end = start.saturating_add(length as usize);
-    (at != u32::MAX).then_some(Span { start, end })
-}
+impl Near<u16> {
+    const NOWHERE: Self = Self {
+        at: u16::MAX,
+        length: 0,
+    };
 
-fn open_narrow(from: usize, (at, length): (u16, u16)) -> Option<Span> {
-    let start = from.saturating_add(usize::from(at));
-    let end = start.saturating_add(usize::from(length));
-    (at != u16::MAX).then_some(Span { start, end })
+    fn new(from: usize, span: Span) -> Option<Self> {
+        let Near { at, length } = Near::<u32>::new(from, span)?;
+        let (at, length) = (u16::try_from(at).ok()?, u16::try_from(length).ok()?);
+        (at != u16::MAX).then_some(Self { at, length })
+    }
+
+    fn span(self, from: usize) -> Option<Span> {
+        let start = from.saturating_add(usize::from(self.at));
+        let end = start.saturating_add(usize::from(self.length));
+        (self.at != u16::MAX).then_some(Span { start, end })
+    }
 }
 
 impl Takes {

@@ -41,7 +41,7 @@ use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
 use self::judging::JudgingArguments;
-use self::mode::{Mode, Plan};
+use self::mode::{Mode, Plan, Served};
 use self::scoring::{Scoring, ScoringArguments, Server};
 use self::way::{End, Way};
 
@@ -166,7 +166,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let hang_after = arguments.judging.hang_after();
     let control = arguments.faults.control(&book, clock, hang_after)?;
     faults::begin(&book, control.as_ref(), arguments.verbose);
-    if let Some(exit) = plan.run(arguments, (&way, &book, control.as_ref()), clock)? {
+    let place = Served {
+        way: &way,
+        book: &book,
+        control: control.as_ref(),
+    };
+    if let Some(exit) = plan.run(arguments, place, clock)? {
         return Ok(exit);
     }
     way.start_ahead();

@@ -216,7 +216,7 @@ impl MissingResources {
                 }
                 (Does::Answers, Kind::Response { result, error, .. }) => {
                     if let Some(exchange) = step.exchange {
-                        reads.answered(event, exchange, (*result, *error));
+                        reads.answered(event, exchange, *result, *error);
                     }
                 }
                 _ => {}
@@ -264,7 +264,8 @@ impl Reads {
         &mut self,
         event: &Event,
         exchange: &Exchange<Option<String>>,
-        (result, error): (Option<&[u8]>, Option<&[u8]>),
+        result: Option<&[u8]>,
+        error: Option<&[u8]>,
     ) {
         if exchange.dir != Direction::ToServer {
             return;

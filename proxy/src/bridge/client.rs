@@ -139,7 +139,7 @@ impl Client {
                 if era == Era::Stateless {
                     headers.extend(mirror::encode(method).map(|value| (mirror::METHOD, value)));
                 }
-                self.post(kind, (era, headers), line, cancels)
+                self.post(kind, era, headers, line, cancels)
             }
             Kind::Batch { .. } => self.batch(line),
             other => {
@@ -148,7 +148,7 @@ impl Client {
                     _ => PostKind::Malformed,
                 };
                 let headers = self.head(Era::Handshake, None);
-                self.post(kind, (Era::Handshake, headers), line, Vec::new())
+                self.post(kind, Era::Handshake, headers, line, Vec::new())
             }
         }
     }
@@ -316,7 +316,8 @@ impl Client {
     fn post(
         &mut self,
         kind: PostKind,
-        (era, headers): (Era, HeaderMap),
+        era: Era,
+        headers: HeaderMap,
         line: &Bytes,
         cancels: Vec<ExchangeId>,
     ) -> Step {

@@ -58,7 +58,8 @@ impl Notes {
     pub(crate) fn begin(
         self: &Arc<Self>,
         method: &Method,
-        (url, target): (&OriginUrl, &str),
+        url: &OriginUrl,
+        target: &str,
         fields: &HeaderMap,
     ) -> Noted {
         // Nobody makes as many as there are numbers.

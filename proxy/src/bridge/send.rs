@@ -110,7 +110,7 @@ impl Shared {
             &ask.url.path
         };
         let begun = self.notes.as_ref();
-        let begun = begun.map(|notes| notes.begin(&ask.method, (&ask.url, target), head));
+        let begun = begun.map(|notes| notes.begin(&ask.method, &ask.url, target, head));
         for (name, value) in &self.fields {
             head.append(name.clone(), value.clone());
         }

@@ -131,6 +131,14 @@ pub(crate) struct Projection<'a> {
     pub(crate) together: bool,
 }
 
+/// What stood at a place before.
+#[derive(Clone, Copy)]
+struct Before {
+    file: Option<Identity>,
+    /// It is ours, and tells of the same session.
+    ours: bool,
+}
+
 /// Writes a projection of tapes, with its spools near to where it is to stand.
 type Project = fn(&[PathBuf], &Path, &mut dyn Write) -> io::Result<Content>;
 
@@ -147,13 +155,19 @@ impl Projection<'_> {
     pub(crate) fn write(&self, drafts: Drafts, finished: &mut Finished) {
         let [cassette_before, capture_before] = *self.before;
         if let Some(path) = &self.target.capture {
-            let before = (capture_before, self.ours[1]);
+            let before = Before {
+                file: capture_before,
+                ours: self.ours[1],
+            };
             let written = self.written(path, drafts.capture, write_capture);
             finished.capture = self.one(path, before, written, finished);
         }
         // The last one: with it the tape may get another name.
         if let Some(path) = &self.target.cassette {
-            let before = (cassette_before, self.ours[0]);
+            let before = Before {
+                file: cassette_before,
+                ours: self.ours[0],
+            };
             let written = self.written(path, drafts.cassette, write_cassette);
             finished.cassette = self.one(path, before, written, finished);
         }
@@ -172,7 +186,7 @@ impl Projection<'_> {
     fn one(
         &self,
         path: &Path,
-        before: (Option<Identity>, bool),
+        before: Before,
         written: io::Result<Content>,
         finished: &mut Finished,
     ) -> Option<PathBuf> {
@@ -200,11 +214,11 @@ impl Projection<'_> {
         &self,
         fresh: &Path,
         path: &Path,
-        before: (Option<Identity>, bool),
+        before: Before,
         content: Content,
         finished: &mut Finished,
     ) -> io::Result<Option<PathBuf>> {
-        let (before, ours) = before;
+        let Before { file: before, ours } = before;
         let folder = File::open(folder_of(path))?;
         folder.lock()?;
         let now = Identity::of(path);

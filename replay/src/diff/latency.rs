@@ -43,8 +43,8 @@ const LEAST_US: u64 = 1_000;
 
 impl Latencies {
     /// One exchange that is on both sides.
-    pub(super) fn add(&mut self, key: Key, took: (Option<u64>, Option<u64>)) {
-        let (Some(before), Some(after)) = took else {
+    pub(super) fn add(&mut self, key: Key, before_us: Option<u64>, after_us: Option<u64>) {
+        let (Some(before), Some(after)) = (before_us, after_us) else {
             return;
         };
         let place = *self.places.entry(key.clone()).or_insert_with(|| {
@@ -102,7 +102,7 @@ mod tests {
     fn moved(times: &[(u64, u64)]) -> Vec<(f64, f64)> {
         let mut all = Latencies::default();
         for (before, after) in times {
-            all.add(("m".to_owned(), None), (Some(*before), Some(*after)));
+            all.add(("m".to_owned(), None), Some(*before), Some(*after));
         }
         let moved = all.moved().into_iter();
         moved.map(|one| (one.before_ms, one.after_ms)).collect()

@@ -104,7 +104,7 @@ pub fn diff(before: &Arc<Script>, after: &Script, options: &DiffOptions) -> Foun
         let other = other.and_then(|other| after.take(other));
         if let Some(other) = &other {
             let key = (before.method_of(&take), before.target_of(&take));
-            latencies.add(key, (take.took_us, other.took_us));
+            latencies.add(key, take.took_us, other.took_us);
         }
         found
             .exchanges
@@ -305,8 +305,11 @@ impl Comparing<'_> {
             self.names.learn(&theirs, &ours);
         }
         let aliases = Some(self.names.aliases()).filter(|_| !self.options.exact);
-        let settings = (self.mode(), &self.options.ignore);
-        let found = judge::compared(&ours, &theirs, settings, aliases, self.redactor);
+        let comparison = Comparison {
+            aliases,
+            ..judge::comparison(self.mode(), &self.options.ignore)
+        };
+        let found = judge::compared(&ours, &theirs, &comparison, self.redactor);
         if !found.is_empty() {
             compared.listed = listed::of(&ours, &theirs, self.redactor);
         }

@@ -156,7 +156,7 @@ impl Walk<'_, '_> {
             && let Some(ours) = lists::elements(self.recorded, recorded, key)
             && let Some(theirs) = lists::elements(self.live, live, key)
         {
-            return self.named(&ours, &theirs, key, (trail, depth));
+            return self.named(&ours, &theirs, key, trail, depth);
         }
         let ours: Vec<NodeId> = self.recorded.children(recorded).collect();
         let theirs: Vec<NodeId> = self.live.children(live).collect();
@@ -181,7 +181,8 @@ impl Walk<'_, '_> {
         ours: &[lists::Element<'_>],
         theirs: &[lists::Element<'_>],
         key: &'static str,
-        (trail, depth): (&Trail<'_>, usize),
+        trail: &Trail<'_>,
+        depth: usize,
     ) {
         let mut others: HashMap<&[u8], NodeId> = HashMap::new();
         others.extend(theirs.iter().map(|one| (one.name.as_ref(), one.place)));

@@ -23,8 +23,9 @@ impl Player {
         let options = std::sync::Arc::clone(&self.index.options);
         let differences = match recorded {
             Some(recorded) => {
-                let settings = (options.mode, &Ignore::default());
-                judge::differences(recorded, live, settings, self.matcher.redactor())
+                let ignore = Ignore::default();
+                let comparison = judge::comparison(options.mode, &ignore);
+                judge::compared(recorded, live, &comparison, self.matcher.redactor())
             }
             None => vec![unasked(&judge::redacted(live, self.matcher.redactor()))],
         };

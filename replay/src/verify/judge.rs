@@ -4,40 +4,33 @@ use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::redact::Redactor;
 
-use crate::json::{Aliases, Comparison, Difference, Ignore, Tree, compare, shown};
+use crate::json::{Comparison, Difference, Ignore, Tree, compare, shown};
 use crate::options::MatchMode;
 
 /// How many differences of one answer are told.
 const DIFFERENCES: usize = 100;
 
-/// What differs between a recorded answer and a live one. Both are redacted first: what is
-/// told holds no secret.
-pub(crate) fn differences(
-    recorded: &[u8],
-    live: &[u8],
-    settings: (MatchMode, &Ignore),
-    redactor: &mut Redactor,
-) -> Vec<Difference> {
-    compared(recorded, live, settings, None, redactor)
+/// How answers are compared.
+pub(crate) fn comparison(mode: MatchMode, ignore: &Ignore) -> Comparison<'_> {
+    Comparison {
+        mode,
+        ignore,
+        aliases: None,
+        skip_incidental: true,
+        limit: DIFFERENCES,
+    }
 }
 
-/// The same, with what the live server calls things.
+/// What differs between a recorded answer and a live one. Both are redacted first: what is
+/// told holds no secret.
 pub(crate) fn compared(
     recorded: &[u8],
     live: &[u8],
-    (mode, ignore): (MatchMode, &Ignore),
-    aliases: Option<&Aliases>,
+    comparison: &Comparison<'_>,
     redactor: &mut Redactor,
 ) -> Vec<Difference> {
     let recorded = redacted(recorded, redactor);
     let live = redacted(live, redactor);
-    let comparison = Comparison {
-        mode,
-        ignore,
-        aliases,
-        skip_incidental: true,
-        limit: DIFFERENCES,
-    };
     let (root, ours, theirs) = match (part(&recorded), part(&live)) {
         ((one, ours), (other, theirs)) if one == other => (one, ours, theirs),
         ((_, ours), (_, theirs)) => {
@@ -49,7 +42,7 @@ pub(crate) fn compared(
             }];
         }
     };
-    let found = compare(ours, theirs, root, &comparison);
+    let found = compare(ours, theirs, root, comparison);
     let unread = || Tree::read(ours).is_err() || Tree::read(theirs).is_err();
     if found.is_empty() && ours != theirs && unread() {
         return vec![Difference {

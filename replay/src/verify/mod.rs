@@ -261,8 +261,8 @@ impl VerifiedSession<'_> {
         }
         check.took_ms = Some(reply.took().as_secs_f64() * 1_000.0);
         self.names.learn(&recorded, &reply.message);
-        let settings = (self.options.mode, &self.options.ignore);
-        let differences = judge::differences(&recorded, &reply.message, settings, self.redactor);
+        let comparison = judge::comparison(self.options.mode, &self.options.ignore);
+        let differences = judge::compared(&recorded, &reply.message, &comparison, self.redactor);
         if !differences.is_empty() {
             fresh.push((ordinal, judge::redacted(&reply.message, self.redactor)));
             check.verdict = Verdict::Drift { differences };

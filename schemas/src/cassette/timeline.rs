@@ -31,20 +31,24 @@ impl Cassette {
             let last = place == self.exchanges.len();
             while let Some((_, one)) = asides.next_if(|(after, _)| last || *after <= place) {
                 let conduit = timeline.conduit(Some(&one.http), false);
-                let where_ = (conduit, one.session, None);
-                timeline.open(where_, &one.http);
-                timeline.close_request(where_, one.http.at, &one.http);
-                timeline.head(where_, &one.http);
+                let there = Where {
+                    conduit,
+                    session: one.session,
+                    era: None,
+                };
+                timeline.open(there, &one.http);
+                timeline.close_request(there, one.http.at, &one.http);
+                timeline.head(there, &one.http);
                 one.stream
                     .iter()
-                    .for_each(|entry| timeline.entry(entry, where_));
-                timeline.close(where_, &one.http);
+                    .for_each(|entry| timeline.entry(entry, there));
+                timeline.close(there, &one.http);
             }
             while let Some((_, one)) = unanswered.next_if(|(after, _)| last || *after <= place) {
                 timeline.unanswered(one);
             }
             while let Some((_, one)) = messages.next_if(|(after, _)| last || *after <= place) {
-                timeline.entry(one, (ConduitId(0), one.session, None));
+                timeline.entry(one, Where::of_process(one.session));
             }
             if let Some(one) = self.exchanges.get(place) {
                 timeline.exchange(one);
@@ -53,7 +57,7 @@ impl Cassette {
         let gone = |one: &Unanswered| one.why == PEER_GONE && one.http.is_none();
         if self.unanswered.iter().any(|(_, one)| gone(one)) {
             let closed = EventBody::Closed(CloseReason::EndOfInput);
-            let first = (ConduitId(0), SessionKey(0), None);
+            let first = Where::of_process(SessionKey(0));
             timeline.push(Direction::ToClient, None, first, closed);
         }
         let at_us = timeline.now.0;
@@ -94,7 +98,23 @@ impl Cassette {
 }
 
 /// On which conduit, in which session, and of which era.
-type Where = (ConduitId, SessionKey, Option<Era>);
+#[derive(Clone, Copy)]
+struct Where {
+    conduit: ConduitId,
+    session: SessionKey,
+    era: Option<Era>,
+}
+
+impl Where {
+    /// On the conduit that a process has.
+    fn of_process(session: SessionKey) -> Self {
+        Self {
+            conduit: ConduitId(0),
+            session,
+            era: None,
+        }
+    }
+}
 
 /// Events with their times, before they are put in order.
 struct Timeline {
@@ -148,13 +168,20 @@ impl Timeline {
     fn exchange(&mut self, one: &RecordedExchange) {
         let http = one.http.as_deref();
         let conduit = self.conduit(http, one.sessionless);
-        let place = (conduit, one.session, one.era);
+        let place = Where {
+            conduit,
+            session: one.session,
+            era: one.era,
+        };
         let sent = self.request(place, http, &one.request, one.sent, &one.stream);
         let at = one.took.map(|took| Offset(sent.0.saturating_add(took.0)));
         let Via {
             conduit: via, sse, ..
         } = one.via.clone().unwrap_or_default();
-        let there = (via.unwrap_or(conduit), one.session, one.era);
+        let there = Where {
+            conduit: via.unwrap_or(conduit),
+            ..place
+        };
         if let Some(note) = sse {
             self.note(Direction::ToClient, at, there, note);
         }
@@ -171,7 +198,11 @@ impl Timeline {
 
     fn unanswered(&mut self, one: &Unanswered) {
         let http = one.http.as_deref();
-        let place = (self.conduit(http, one.sessionless), one.session, one.era);
+        let place = Where {
+            conduit: self.conduit(http, one.sessionless),
+            session: one.session,
+            era: one.era,
+        };
         self.request(place, http, &one.request, one.sent, &one.stream);
         if let Some(http) = http {
             self.close(place, http);
@@ -204,7 +235,7 @@ impl Timeline {
 
     /// Adds the beginning of an HTTP exchange, once.
     fn open(&mut self, place: Where, http: &Http) {
-        if !self.opened.insert(place.0) {
+        if !self.opened.insert(place.conduit) {
             return;
         }
         let dir = Direction::ToServer;
@@ -262,7 +293,7 @@ impl Timeline {
     }
 
     fn session(&mut self, session: &RecordedSession) {
-        let place = (ConduitId(0), session.session, None);
+        let place = Where::of_process(session.session);
         let began = session.began.map(|(at, how)| (at, SessionMark::Began(how)));
         let ended = session.ended.map(|(at, why)| (at, SessionMark::Ended(why)));
         for (at, mark) in began.into_iter().chain(ended) {
@@ -273,11 +304,13 @@ impl Timeline {
     }
 
     fn entry(&mut self, entry: &Entry, place: Where) {
-        let (conduit, _, era) = place;
-        let conduit = entry.conduit.unwrap_or(conduit);
+        let conduit = entry.conduit.unwrap_or(place.conduit);
         // On one pipe what crossed meanwhile need not belong to the exchange, nor to its era.
-        let era = era.filter(|_| conduit.0 != 0);
-        let place = (conduit, entry.session, era);
+        let place = Where {
+            conduit,
+            session: entry.session,
+            era: place.era.filter(|_| conduit.0 != 0),
+        };
         if let Some(note) = &entry.sse {
             self.note(entry.dir, entry.at, place, note.clone());
         }
@@ -305,7 +338,11 @@ impl Timeline {
     }
 
     fn push(&mut self, dir: Direction, at: Option<Offset>, place: Where, body: EventBody) {
-        let (conduit, session, era) = place;
+        let Where {
+            conduit,
+            session,
+            era,
+        } = place;
         let at = at.unwrap_or(self.now);
         self.now = self.now.max(at);
         self.events.push(Event {

@@ -47,7 +47,8 @@ const MOST_HELD: usize = 65_536;
 impl Translator {
     /// Turns an event into one of format 2.
     pub(crate) fn event(&mut self, event: &mut Event) {
-        let place = (event.conduit, event.dir);
+        let (conduit, dir) = (event.conduit, event.dir);
+        let place = (conduit, dir);
         let mut id = None;
         match &mut event.body {
             EventBody::Message {
@@ -64,16 +65,18 @@ impl Translator {
         }
         self.origins.complete(event);
         if let EventBody::Faulted(faulted) = &mut event.body {
-            self.faulted(place, faulted, id);
+            self.faulted(conduit, dir, faulted, id);
         }
     }
 
     fn faulted(
         &mut self,
-        place: (ConduitId, Direction),
+        conduit: ConduitId,
+        dir: Direction,
         faulted: &mut Faulted,
         id: Option<String>,
     ) {
+        let place = (conduit, dir);
         let fault = &faulted.effect.fault;
         if let Some(id) = id {
             let fits =

@@ -103,7 +103,12 @@ impl Plan {
 }
 
 /// Between whom, with which faults, and who watches.
-type Served<'a> = (&'a Way<'a>, &'a Arc<Book>, Option<&'a Control>);
+#[derive(Clone, Copy)]
+pub(super) struct Served<'a> {
+    pub(super) way: &'a Way<'a>,
+    pub(super) book: &'a Arc<Book>,
+    pub(super) control: Option<&'a Control>,
+}
 
 /// Whether a name can be that of a cassette.
 fn is_cassette(path: &Path) -> bool {
@@ -131,7 +136,7 @@ fn extend(
     place: Served<'_>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let way = place.0;
+    let way = place.way;
     episodes::recover(path);
     let ((cassette, index), _) = cassette(path, arguments, clock)?;
     // What is new happens behind what is known.
@@ -182,11 +187,12 @@ fn cassette(
 
 /// Serves until the client leaves, or a signal ends it.
 fn serve(
-    (way, book, control): Served<'_>,
+    place: Served<'_>,
     upstream: Arc<dyn Upstream>,
     arguments: &Arguments,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
+    let Served { way, book, control } = place;
     let rules = || Ok(super::rules(arguments, None)?());
     let (recorder, ear) = faults::unrecorded(control, arguments.max_message, rules, clock)?;
     let Some(listen) = way.listen() else {

@@ -20,8 +20,10 @@ pub(crate) fn sarif(scored: &Scored) -> anyhow::Result<String> {
         for finding in broken {
             results.push(result(
                 scored,
-                (index, &one.rule),
-                (&words(finding), finding.seq),
+                index,
+                &one.rule,
+                &words(finding),
+                finding.seq,
             ));
         }
     }
@@ -57,8 +59,10 @@ fn rule(rule: &RegisteredRule) -> Value {
 
 fn result(
     scored: &Scored,
-    (index, rule): (usize, &RegisteredRule),
-    (text, seq): (&str, Option<u64>),
+    index: usize,
+    rule: &RegisteredRule,
+    text: &str,
+    seq: Option<u64>,
 ) -> Value {
     let expected = scored.is_expected(&rule.id);
     let suppressions = if expected {

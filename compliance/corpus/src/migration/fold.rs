@@ -165,7 +165,7 @@ const MOST: usize = 20;
 
 impl Out {
     /// Something has to change.
-    pub(crate) fn fail(&mut self, side: Side, (event, pointer): (u64, &str), what: &str) {
+    pub(crate) fn fail(&mut self, side: Side, event: u64, pointer: &str, what: &str) {
         if side == Side::Client && self.client_is_ours {
             return;
         }
@@ -173,19 +173,19 @@ impl Out {
             self.more += 1;
             return;
         }
-        self.fails.push(evidence(side, (event, pointer), what));
+        self.fails.push(evidence(side, event, pointer, what));
     }
 
     /// It is as it should be.
-    pub(crate) fn pass(&mut self, side: Side, (event, pointer): (u64, &str), what: &str) {
+    pub(crate) fn pass(&mut self, side: Side, event: u64, pointer: &str, what: &str) {
         let counts = side != Side::Client || !self.client_is_ours;
         if counts && self.passes.len() < 3 {
-            self.passes.push(evidence(side, (event, pointer), what));
+            self.passes.push(evidence(side, event, pointer, what));
         }
     }
 }
 
-fn evidence(side: Side, (event, pointer): (u64, &str), what: &str) -> Evidence {
+fn evidence(side: Side, event: u64, pointer: &str, what: &str) -> Evidence {
     Evidence {
         event,
         pointer: pointer.to_owned(),

@@ -117,7 +117,7 @@ impl Recorded<'_> {
         };
         let head = conduit.response;
         if let Some(sent) = conduit.raw {
-            self.raw_over(&sent, (Reply::None, head.clone()), None);
+            self.raw_over(&sent, Reply::None, head.clone(), None);
         }
         // A stream that ended may be taken up again; a refusal is the end.
         let refused = head.as_ref().is_some_and(|head| head.status >= 400);
@@ -255,7 +255,7 @@ impl Recorded<'_> {
                 self.finished(finished);
             }
             if let Some(sent) = conduit.raw {
-                self.raw_over(&sent, (Reply::None, conduit.response), None);
+                self.raw_over(&sent, Reply::None, conduit.response, None);
             }
         }
         while let Some(exchange) = self.open.pop_oldest() {

@@ -195,22 +195,22 @@ impl<'p> Recorded<'p> {
     fn message(&mut self, event: &Event, text: &[u8], envelope: &Envelope<'_>) {
         match (&envelope.kind, event.dir) {
             (Kind::Request { id, method, params }, Direction::ToServer) => {
-                self.ask(event, envelope, id, (method, *params));
+                self.ask(event, envelope, id, method, *params);
             }
             (Kind::Response { id, result, error }, Direction::ToClient) => {
-                if self.raw_answer(event, id, (*result, *error)) || is_about_noise(id, *error) {
+                if self.raw_answer(event, id, *result, *error) || is_about_noise(id, *error) {
                     return;
                 }
-                self.answer(event, id, (*result, *error));
+                self.answer(event, id, *result, *error);
             }
             (Kind::Notification { method, params }, Direction::ToServer)
                 if method == "notifications/cancelled" =>
             {
                 self.cancel(event, *params);
-                self.notifies(event, text, (method, *params));
+                self.notifies(event, text, method, *params);
             }
             (Kind::Notification { method, params }, Direction::ToServer) => {
-                self.notifies(event, text, (method, *params));
+                self.notifies(event, text, method, *params);
             }
             (Kind::Notification { .. } | Kind::Request { .. }, Direction::ToClient)
             | (Kind::Response { .. }, Direction::ToServer) => self.beside(event, text),
@@ -223,7 +223,8 @@ impl<'p> Recorded<'p> {
         event: &Event,
         envelope: &Envelope<'_>,
         id: &RequestId<'_>,
-        (method, params): (&str, Option<&[u8]>),
+        method: &str,
+        params: Option<&[u8]>,
     ) {
         let is_lesson = teaches(method);
         if !is_lesson && !self.index.knows(method) {
@@ -314,7 +315,8 @@ impl<'p> Recorded<'p> {
         &mut self,
         event: &Event,
         id: &RequestId<'_>,
-        (result, error): (Option<&[u8]>, Option<&[u8]>),
+        result: Option<&[u8]>,
+        error: Option<&[u8]>,
     ) {
         let Answer::Pairs(_, exchange) = self.open.answer(event.scope(), event.dir, id) else {
             return;

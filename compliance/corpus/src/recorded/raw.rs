@@ -75,7 +75,8 @@ impl Recorded<'_> {
         &mut self,
         event: &Event,
         text: &[u8],
-        (method, params): (&str, Option<&[u8]>),
+        method: &str,
+        params: Option<&[u8]>,
     ) {
         if !self.index.knows(method) {
             return;
@@ -103,7 +104,7 @@ impl Recorded<'_> {
         };
         let head = conduit.response.clone();
         if let Some(before) = conduit.raw.replace(sent) {
-            self.raw_over(&before, (Reply::None, head), None);
+            self.raw_over(&before, Reply::None, head, None);
         }
     }
 
@@ -178,7 +179,7 @@ impl Recorded<'_> {
             at: event.at,
             transport,
         };
-        self.raw_over(&sent, (Reply::None, head), None);
+        self.raw_over(&sent, Reply::None, head, None);
     }
 
     /// Whether a response is the answer to what was sent as it stands.
@@ -186,7 +187,8 @@ impl Recorded<'_> {
         &mut self,
         event: &Event,
         id: &RequestId<'_>,
-        (result, error): (Option<&[u8]>, Option<&[u8]>),
+        result: Option<&[u8]>,
+        error: Option<&[u8]>,
     ) -> bool {
         let conduit = self.conduits.enter(event);
         let head = conduit.response.clone();
@@ -196,7 +198,8 @@ impl Recorded<'_> {
         let took = event.at.since(sent.at).0;
         self.raw_over(
             &sent,
-            (Reply::read(result, error), head),
+            Reply::read(result, error),
+            head,
             Some((event.seq, took)),
         );
         true
@@ -206,7 +209,8 @@ impl Recorded<'_> {
     pub(super) fn raw_over(
         &mut self,
         sent: &Sent,
-        (reply, head): (Reply, Option<HttpHead>),
+        reply: Reply,
+        head: Option<HttpHead>,
         came: Option<(u64, u64)>,
     ) {
         let took = came.map(|(_, took)| std::time::Duration::from_micros(took));

@@ -39,7 +39,8 @@ impl Opened {
             let stream = tunnel.into_stream();
             serve(
                 self.gateway,
-                (self.client, self.kept),
+                self.client,
+                self.kept,
                 self.plain,
                 stream,
                 false,
@@ -58,7 +59,8 @@ impl Opened {
         let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         serve(
             self.gateway,
-            (self.client, self.kept),
+            self.client,
+            self.kept,
             self.origin,
             stream,
             http2,
@@ -70,7 +72,8 @@ impl Opened {
 /// Answers the requests that come through a tunnel to `origin`.
 pub(super) async fn serve<S>(
     gateway: Arc<Gateway>,
-    (client, kept): (Client, Kept),
+    client: Client,
+    kept: Kept,
     origin: Arc<Origin>,
     stream: S,
     http2: bool,

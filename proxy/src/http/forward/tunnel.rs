@@ -130,7 +130,7 @@ impl Opened {
         };
         if is_http {
             drop(server);
-            intercept::serve(gateway, (client, kept), plain, tunnel.into_stream(), false).await;
+            intercept::serve(gateway, client, kept, plain, tunnel.into_stream(), false).await;
             close(&log, CloseReason::EndOfInput);
             return;
         }

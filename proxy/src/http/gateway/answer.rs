@@ -75,7 +75,7 @@ pub(crate) fn pass(
     .of_model(exchange.is_model_call);
     fields::strip(&mut parts.headers);
     if let Some((leg, (came, version), is_open)) = &leg {
-        leg.note_response((came, *version), &parts.headers, *is_open, &exchange.log);
+        leg.note_response(came, *version, &parts.headers, *is_open, &exchange.log);
     }
     // Each leg has a version of its own (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;

@@ -51,17 +51,18 @@ impl Leg {
     /// Notes what of a response ends at us, and how it is framed for the client.
     pub(super) fn note_response(
         &self,
-        came: (&HeaderMap, Version),
+        came: &HeaderMap,
+        version: Version,
         goes: &HeaderMap,
         is_open: bool,
         log: &Log,
     ) {
         let framing = Framing {
-            came: (came.1, came.0.contains_key(TRANSFER_ENCODING)),
+            came: (version, came.contains_key(TRANSFER_ENCODING)),
             goes: self.version,
             is_open: is_open && !goes.contains_key(CONTENT_LENGTH),
         };
-        let edits = heads::fields(came.0, goes).into_iter();
+        let edits = heads::fields(came, goes).into_iter();
         let edits = edits.chain(framing.edit());
         log.note_all(Direction::ToClient, edits.map(edited));
     }

@@ -128,7 +128,7 @@ impl Connector {
         let socket = tcp.as_fd().try_clone_to_owned().ok();
         if !self.secure {
             let http2 = self.settings.http2_prior_knowledge;
-            return self.speak(tcp, (socket, refusal), http2).await;
+            return self.speak(tcp, socket, refusal, http2).await;
         }
         let name = ServerName::try_from(self.host.clone())
             .map_err(|error| self.no_tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
@@ -139,7 +139,7 @@ impl Connector {
         let (_, session) = stream.get_ref();
         let http2 = session.alpn_protocol() == Some(b"h2");
         let stream = Heard::new(stream, refusal.clone());
-        self.speak(stream, (socket, refusal), http2).await
+        self.speak(stream, socket, refusal, http2).await
     }
 
     /// Whose doing it is that TLS was not agreed on.
@@ -171,7 +171,8 @@ impl Connector {
     async fn speak<S>(
         &self,
         stream: S,
-        (socket, refusal): (Option<OwnedFd>, Refusal),
+        socket: Option<OwnedFd>,
+        refusal: Refusal,
         http2: bool,
     ) -> Result<Connection, ConnectError>
     where

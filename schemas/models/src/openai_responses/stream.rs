@@ -62,7 +62,7 @@ impl State {
         let (_, blocks) = item::read(found).map_err(|error| error.under("item"))?;
         for (part, block) in (0..).zip(blocks) {
             let Some(at) = self.blocks.get(&(index, part)).copied() else {
-                self.open(draft, (index, part), block)?;
+                self.open(draft, index, part, block)?;
                 continue;
             };
             draft.settle(0, at);
@@ -76,14 +76,15 @@ impl State {
     fn open(
         &mut self,
         draft: &mut Draft,
-        key: (u64, u64),
+        index: u64,
+        part: u64,
         block: Block,
     ) -> Result<usize, ReadError> {
         if self.blocks.len() >= MAX_BLOCKS {
             return Err(Draft::too_many());
         }
         let at = draft.open(0, block)?;
-        self.blocks.insert(key, at);
+        self.blocks.insert((index, part), at);
         Ok(at)
     }
 
@@ -112,7 +113,7 @@ impl State {
                 ..Thinking::default()
             }),
         };
-        self.open(draft, (index, part), Block::new(content))?;
+        self.open(draft, index, part, Block::new(content))?;
         Ok(())
     }
 

@@ -66,18 +66,22 @@ fn write_item(events: &mut Events, index: usize, item: &Value, piece: usize) {
         Some("function_call") => {
             arguments(
                 events,
-                (index, &id),
+                index,
+                &id,
                 item,
-                ("arguments", "function_call_arguments"),
+                "arguments",
+                "function_call_arguments",
                 piece,
             );
         }
         Some("custom_tool_call") => {
             arguments(
                 events,
-                (index, &id),
+                index,
+                &id,
                 item,
-                ("input", "custom_tool_call_input"),
+                "input",
+                "custom_tool_call_input",
                 piece,
             );
         }
@@ -126,9 +130,11 @@ fn parts(events: &mut Events, index: usize, id: &str, item: &Value, piece: usize
 
 fn arguments(
     events: &mut Events,
-    (index, id): (usize, &str),
+    index: usize,
+    id: &str,
     item: &Value,
-    (member, event): (&str, &str),
+    member: &str,
+    event: &str,
     piece: usize,
 ) {
     let text = item.get(member).and_then(Value::as_str).unwrap_or_default();

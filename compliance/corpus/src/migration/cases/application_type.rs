@@ -33,17 +33,19 @@ impl Fold for ApplicationType {
         {
             return;
         }
-        let place = (seen.seq, "/application_type");
+        let pointer = "/application_type";
         if json::find(body, &["application_type"]).is_some() {
             out.pass(
                 Side::Client,
-                place,
+                seen.seq,
+                pointer,
                 "the client says its `application_type`",
             );
         } else {
             out.fail(
                 Side::Client,
-                place,
+                seen.seq,
+                pointer,
                 "the client registers without `application_type`",
             );
         }

@@ -56,7 +56,7 @@ impl Fold for Credentials {
     fn end(&mut self, out: &mut Out) {
         if self.hosts.len() > 1 {
             let what = "each authorization server was met with credentials of its own";
-            out.pass(Side::Client, (0, "client_id"), what);
+            out.pass(Side::Client, 0, "client_id", what);
         }
     }
 
@@ -90,7 +90,7 @@ impl Credentials {
         };
         if first != host {
             let what = format!("the client id of `{first}` is used with `{host}`");
-            out.fail(Side::Client, (seen.seq, pointer), &what);
+            out.fail(Side::Client, seen.seq, pointer, &what);
         }
     }
 }

@@ -107,7 +107,8 @@ impl Deprecated {
         {
             out.fail(
                 seen.side(),
-                (seen.seq, "/method"),
+                seen.seq,
+                "/method",
                 &format!("`{method}` is used"),
             );
         }
@@ -140,21 +141,22 @@ impl Deprecated {
             );
             out.fail(
                 seen.side(),
-                (seen.seq, &pointer),
+                seen.seq,
+                &pointer,
                 &format!("`{method}` is used"),
             );
         }
     }
 
-    fn declared(&mut self, seen: &Seen<'_>, (declared, pointer): (bool, &str), out: &mut Out) {
+    fn declared(&mut self, seen: &Seen<'_>, declared: bool, pointer: &str, out: &mut Out) {
         let name = self.words.name;
         if !declared {
             let what = format!("the capability `{name}` is not declared");
-            out.pass(seen.side(), (seen.seq, pointer), &what);
+            out.pass(seen.side(), seen.seq, pointer, &what);
         } else if self.is_new("capability") {
             let pointer = format!("{pointer}/{name}");
             let what = format!("the capability `{name}` is declared");
-            out.fail(seen.side(), (seen.seq, &pointer), &what);
+            out.fail(seen.side(), seen.seq, &pointer, &what);
         }
     }
 }
@@ -169,7 +171,7 @@ impl Fold for Deprecated {
                 let (capabilities, pointer) = client_capabilities(seen);
                 if let Some(capabilities) = capabilities {
                     let declared = json::find(capabilities, &[self.words.name]).is_some();
-                    self.declared(seen, (declared, pointer), out);
+                    self.declared(seen, declared, pointer, out);
                 }
             }
             (
@@ -182,11 +184,7 @@ impl Fold for Deprecated {
                 let level = json::find(params, &["_meta", "io.modelcontextprotocol/logLevel"]);
                 if level.is_some() && self.is_new("level") {
                     let pointer = "/params/_meta/io.modelcontextprotocol~1logLevel";
-                    out.fail(
-                        seen.side(),
-                        (seen.seq, pointer),
-                        "log messages are asked for",
-                    );
+                    out.fail(seen.side(), seen.seq, pointer, "log messages are asked for");
                 }
             }
             (What::Result { asked, result }, by) => {
@@ -197,7 +195,7 @@ impl Fold for Deprecated {
                     && let Some(capabilities) = json::find(result, &["capabilities"])
                 {
                     let declared = json::find(capabilities, &[self.words.name]).is_some();
-                    self.declared(seen, (declared, "/result/capabilities"), out);
+                    self.declared(seen, declared, "/result/capabilities", out);
                 }
             }
             _ => {}

@@ -74,7 +74,7 @@ impl Fold for Discover {
 
     fn end(&mut self, out: &mut Out) {
         if let (Some((seq, pointer, what)), false) = (&self.refused, self.answered) {
-            out.fail(Side::Server, (*seq, pointer), what);
+            out.fail(Side::Server, *seq, pointer, what);
         }
     }
 
@@ -98,9 +98,9 @@ fn answered(result: &[u8], seq: u64, out: &mut Out) {
     }
     if lists {
         let what = "`server/discover` is answered, and lists 2026-07-28";
-        out.pass(Side::Server, (seq, "/result/supportedVersions"), what);
+        out.pass(Side::Server, seq, "/result/supportedVersions", what);
     } else {
         let what = "the answer to `server/discover` does not list 2026-07-28";
-        out.fail(Side::Server, (seq, "/result/supportedVersions"), what);
+        out.fail(Side::Server, seq, "/result/supportedVersions", what);
     }
 }

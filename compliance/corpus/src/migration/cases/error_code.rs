@@ -40,12 +40,13 @@ impl Fold for ErrorCode {
         };
         let Some(answer) = answer else { return };
         let judgement = judge_missing_resource(super::TARGET, answer);
-        let place = (seen.seq, judgement.pointer);
+        let (seq, pointer) = (seen.seq, judgement.pointer);
         match judgement.verdict {
-            Verdict::Fail => out.fail(Side::Server, place, &judgement.detail),
+            Verdict::Fail => out.fail(Side::Server, seq, pointer, &judgement.detail),
             Verdict::Pass => out.pass(
                 Side::Server,
-                place,
+                seq,
+                pointer,
                 "a missing resource is answered with -32602",
             ),
             Verdict::Note | Verdict::Inconclusive => {

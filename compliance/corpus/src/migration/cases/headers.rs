@@ -54,14 +54,14 @@ impl Fold for Headers {
                     let what = format!(
                         "the server answered a request without `{name}`, which it has to refuse"
                     );
-                    out.fail(Side::Server, (seen.seq, "/result"), &what);
+                    out.fail(Side::Server, seen.seq, "/result", &what);
                 }
             }
             What::Error { asked, code, .. }
                 if self.lacking.remove(&asked.conduit).is_some() && *code == Some(MISMATCH) =>
             {
                 let what = "the server refused a request without its headers";
-                out.pass(Side::Server, (seen.seq, "/error/code"), what);
+                out.pass(Side::Server, seen.seq, "/error/code", what);
             }
             _ => {}
         }
@@ -71,10 +71,10 @@ impl Fold for Headers {
         self.http = true;
         if probed.is_result {
             let what = "the server answered a request without `Mcp-Method`, which it has to refuse";
-            out.fail(Side::Server, (0, "Mcp-Method"), what);
+            out.fail(Side::Server, 0, "Mcp-Method", what);
         } else if probed.code == Some(MISMATCH) {
             let what = "the server refused a request without `Mcp-Method`";
-            out.pass(Side::Server, (0, "Mcp-Method"), what);
+            out.pass(Side::Server, 0, "Mcp-Method", what);
         }
     }
 
@@ -97,10 +97,10 @@ impl Headers {
             .filter(|name| named || *name != "Mcp-Name");
         let Some(name) = wanted.find(|name| head.fields.get(name).is_none()) else {
             let what = "requests of 2026-07-28 carry their headers";
-            return out.pass(Side::Client, (head.seq, "Mcp-Method"), what);
+            return out.pass(Side::Client, head.seq, "Mcp-Method", what);
         };
         let what = format!("`{method}` was sent without `{name}`");
-        out.fail(Side::Client, (head.seq, name), &what);
+        out.fail(Side::Client, head.seq, name, &what);
         if self.order.len() >= MOST
             && let Some(oldest) = self.order.pop_front()
         {

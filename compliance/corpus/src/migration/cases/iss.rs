@@ -30,13 +30,13 @@ impl Fold for Iss {
         if (300..400).contains(&head.status)
             && let Some(location) = head.fields.get("location")
         {
-            redirected(location, (seen.seq, "Location"), out);
+            redirected(location, seen.seq, "Location", out);
         }
     }
 
     fn request(&mut self, seen: &HttpSeen<'_>, head: &RequestHead, out: &mut Out) {
         // The redirect as it comes back to a client. A token request has its `code` in the body.
-        redirected(&head.target, (seen.seq, "target"), out);
+        redirected(&head.target, seen.seq, "target", out);
     }
 
     fn body(&mut self, seen: &HttpSeen<'_>, body: &[u8], out: &mut Out) {
@@ -50,17 +50,19 @@ impl Fold for Iss {
             return;
         }
         let says = json::find(body, &["authorization_response_iss_parameter_supported"]);
-        let place = (seen.seq, "/authorization_response_iss_parameter_supported");
+        let pointer = "/authorization_response_iss_parameter_supported";
         if says == Some(b"true") {
             out.pass(
                 Side::Server,
-                place,
+                seen.seq,
+                pointer,
                 "the authorization server says that it sends `iss`",
             );
         } else {
             out.fail(
                 Side::Server,
-                place,
+                seen.seq,
+                pointer,
                 "the authorization server does not say that it sends `iss`",
             );
         }
@@ -71,7 +73,7 @@ impl Fold for Iss {
     }
 }
 
-fn redirected(target: &str, place: (u64, &str), out: &mut Out) {
+fn redirected(target: &str, seq: u64, pointer: &str, out: &mut Out) {
     let Some((_, query)) = target.split_once('?') else {
         return;
     };
@@ -81,13 +83,15 @@ fn redirected(target: &str, place: (u64, &str), out: &mut Out) {
     if is_parameter(query, "iss") {
         out.pass(
             Side::Server,
-            place,
+            seq,
+            pointer,
             "the authorization response names its issuer",
         );
     } else {
         out.fail(
             Side::Server,
-            place,
+            seq,
+            pointer,
             "an authorization response has no `iss`",
         );
     }

@@ -50,10 +50,11 @@ impl Fold for Schema {
                 };
                 let pointer = format!("/result/tools/{number}/{name}");
                 match older(schema, &pointer, DEPTH) {
-                    Some((pointer, what)) => out.fail(Side::Server, (seen.seq, &pointer), &what),
+                    Some((pointer, what)) => out.fail(Side::Server, seen.seq, &pointer, &what),
                     None => out.pass(
                         Side::Server,
-                        (seen.seq, &pointer),
+                        seen.seq,
+                        &pointer,
                         "the schemas of tools are of 2020-12",
                     ),
                 }
@@ -78,7 +79,7 @@ fn older(schema: &Value, pointer: &str, depth: usize) -> Option<(String, String)
     let depth = depth.checked_sub(1)?;
     itself(members, pointer).or_else(|| {
         let mut members = members.iter();
-        members.find_map(|(name, value)| within((name, value), pointer, depth))
+        members.find_map(|(name, value)| within(name, value, pointer, depth))
     })
 }
 
@@ -110,7 +111,7 @@ fn itself(members: &Map<String, Value>, pointer: &str) -> Option<(String, String
 }
 
 /// What is older in the schemas that a member of a schema holds.
-fn within((name, value): (&str, &Value), pointer: &str, depth: usize) -> Option<(String, String)> {
+fn within(name: &str, value: &Value, pointer: &str, depth: usize) -> Option<(String, String)> {
     const MAPS: [&str; 5] = [
         "properties",
         "patternProperties",

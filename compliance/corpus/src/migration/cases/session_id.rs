@@ -52,7 +52,7 @@ impl Fold for SessionId {
             .and_then(|asked| asked.fields.get("mcp-protocol-version"));
         if version.is_some_and(|version| version >= super::TARGET) {
             let what = "a request of 2026-07-28 was answered with a session id";
-            out.fail(Side::Server, (seen.seq, "Mcp-Session-Id"), what);
+            out.fail(Side::Server, seen.seq, "Mcp-Session-Id", what);
         } else {
             self.given.get_or_insert(seen.seq);
         }
@@ -62,12 +62,12 @@ impl Fold for SessionId {
         match (self.alone, self.given) {
             (Some(seq), _) => {
                 let what = "a request of 2026-07-28 was answered without a session";
-                out.pass(Side::Server, (seq, "/result"), what);
+                out.pass(Side::Server, seq, "/result", what);
             }
             (None, Some(seq)) => {
                 let what =
                     "the server gives out a session id, and answered no request of 2026-07-28";
-                out.fail(Side::Server, (seq, "Mcp-Session-Id"), what);
+                out.fail(Side::Server, seq, "Mcp-Session-Id", what);
             }
             (None, None) => {}
         }

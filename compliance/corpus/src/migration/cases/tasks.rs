@@ -61,7 +61,7 @@ impl Fold for Tasks {
             What::Notification { method, .. } => {
                 if !self.only_list && *method == "notifications/tasks/status" {
                     let what = "the status of a task is told by `notifications/tasks/status`";
-                    out.fail(seen.side(), (seen.seq, "/method"), what);
+                    out.fail(seen.side(), seen.seq, "/method", what);
                 }
             }
             What::Result { asked, result } => self.result(seen, &asked.method, result, out),
@@ -78,18 +78,14 @@ impl Tasks {
     fn request(&mut self, seen: &Seen<'_>, method: &str, params: Option<&[u8]>, out: &mut Out) {
         if self.only_list {
             if method == "tasks/list" {
-                out.fail(seen.side(), (seen.seq, "/method"), "`tasks/list` is asked");
+                out.fail(seen.side(), seen.seq, "/method", "`tasks/list` is asked");
             }
         } else if method == "tasks/result" {
-            out.fail(
-                seen.side(),
-                (seen.seq, "/method"),
-                "`tasks/result` is asked",
-            );
+            out.fail(seen.side(), seen.seq, "/method", "`tasks/result` is asked");
         } else if params.is_some_and(|params| json::find(params, &["task"]).is_some_and(is_object))
         {
             let what = format!("`{method}` asks to be run as a task");
-            out.fail(seen.side(), (seen.seq, "/params/task"), &what);
+            out.fail(seen.side(), seen.seq, "/params/task", &what);
         }
         let (declared, pointer) = client_capability(seen, "tasks");
         if let Some(tasks) = declared {
@@ -106,7 +102,8 @@ impl Tasks {
                     Some(tasks) => self.declared(seen, tasks, pointer, out),
                     None => out.pass(
                         seen.side(),
-                        (seen.seq, "/result/capabilities"),
+                        seen.seq,
+                        "/result/capabilities",
                         "the capability `tasks` is not declared",
                     ),
                 }
@@ -115,21 +112,17 @@ impl Tasks {
                 if let Some(number) = supported(result) {
                     let pointer = format!("/result/tools/{number}/execution/taskSupport");
                     let what = "a tool says by `execution.taskSupport` that it may run as a task";
-                    out.fail(seen.side(), (seen.seq, &pointer), what);
+                    out.fail(seen.side(), seen.seq, &pointer, what);
                 }
             }
             "tasks/list" if self.only_list => {
-                out.fail(
-                    seen.side(),
-                    (seen.seq, "/result"),
-                    "`tasks/list` is answered",
-                );
+                out.fail(seen.side(), seen.seq, "/result", "`tasks/list` is answered");
             }
             _ if !self.only_list && method != "tasks/get" => {
                 let extension = json::find(result, &["resultType"]) == Some(b"\"task\"");
                 if !extension && json::find(result, &["task", "taskId"]).is_some() {
                     let what = "a request was answered with a task of 2025-11-25";
-                    out.fail(seen.side(), (seen.seq, "/result/task"), what);
+                    out.fail(seen.side(), seen.seq, "/result/task", what);
                 }
             }
             _ => {}
@@ -141,19 +134,21 @@ impl Tasks {
         if !self.only_list {
             out.fail(
                 seen.side(),
-                (seen.seq, pointer),
+                seen.seq,
+                pointer,
                 "the capability `tasks` is declared",
             );
         } else if json::find(tasks, &["list"]).is_some() {
             let pointer = format!("{pointer}/list");
             out.fail(
                 seen.side(),
-                (seen.seq, &pointer),
+                seen.seq,
+                &pointer,
                 "the capability `tasks.list` is declared",
             );
         } else {
             let what = "the capability `tasks` is declared without `list`";
-            out.pass(seen.side(), (seen.seq, pointer), what);
+            out.pass(seen.side(), seen.seq, pointer, what);
         }
     }
 }
