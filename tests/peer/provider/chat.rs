@@ -57,6 +57,10 @@ impl Wire for Chat {
         for (at, own) in told.calls.iter().enumerate() {
             let mut start = call(told, at);
             start["index"] = at.into();
+            if is_mistral(told) {
+                deltas.push(json!({"tool_calls": [start]}));
+                continue;
+            }
             start["function"]["arguments"] = "".into();
             deltas.push(json!({"tool_calls": [start]}));
             deltas.extend(halves(&own.arguments).map(
@@ -68,7 +72,7 @@ impl Wire for Chat {
             .map(|delta| chunk(told, delta, &Value::Null))
             .collect();
         events.push(chunk(told, &json!({}), &finish_reason(told.finish).into()));
-        if told.usage {
+        if told.usage || is_mistral(told) {
             let mut last = envelope(told, "chat.completion.chunk");
             last["choices"] = json!([]);
             last["usage"] = usage(told);
@@ -130,6 +134,11 @@ fn envelope(told: &Told, object: &str) -> Value {
         "id": format!("chatcmpl-{}", told.nonce), "object": object, "created": 1_700_000_000, "model": told.model,
         "service_tier": "default", "system_fingerprint": "fp_script",
     })
+}
+
+/// Mistral streams a call in one piece, and its usage unasked.
+fn is_mistral(told: &Told) -> bool {
+    told.model.contains("mistral")
 }
 
 fn call(told: &Told, at: usize) -> Value {

@@ -1,7 +1,7 @@
 //! A provider of models that says what a script tells it: `peer provider SCRIPT [LOG]`.
 //!
 //! It speaks four wires over HTTP/1.1, chosen by the path: Anthropic (`…/messages`), `OpenAI` Chat Completions
-//! (`…/chat/completions`), `OpenAI` Responses (`…/responses`) and Gemini (`…:generateContent`,
+//! (`…/chat/completions`; as Mistral's where the model's name has `mistral`), `OpenAI` Responses (`…/responses`) and Gemini (`…:generateContent`,
 //! `…:streamGenerateContent`, with or without `alt=sse`); besides `…/models`, `…/embeddings` and counts of tokens. It
 //! writes them by hand, so that it checks what the product writes and reads. Its address is the first line of its
 //! output; it ends at the end of its input.

@@ -106,11 +106,14 @@ impl Told {
     }
 }
 
-/// The offered tool that a name of the script stands for.
+/// The offered tool that a name of the script stands for; some agents write all names with `_`.
 fn offered(name: &str, tools: &[String]) -> String {
+    let plain = |text: &str| text.replace('-', "_");
+    let wanted = plain(name);
     let ends = |tool: &&String| {
-        tool.strip_suffix(name)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '.', '-', '/', ':']))
+        plain(tool)
+            .strip_suffix(&wanted)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '.', '/', ':']))
     };
     let found = tools
         .iter()
