@@ -155,8 +155,13 @@ impl Redactor {
         } = self;
         finder.begin();
         finder.walk(rules, text, 0)?;
+        let walked = finder.edits.len();
         // Documents of authorization servers hold URLs that hold codes (RFC 8628 §3.2).
         finder.urls(Search::new(rules, table, text));
+        if finder.edits.len() > walked {
+            // What is known from elsewhere on the tape was found by its name already.
+            finder.edits.settle(text, 0);
+        }
         finder.oauth_members(text);
         Ok(())
     }

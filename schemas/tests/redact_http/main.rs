@@ -245,6 +245,18 @@ fn a_header_that_encodes_its_value_is_looked_into() {
     assert!(line.contains(&plain), "{line}");
 }
 
+/// As the thinking of a model, whose signature an agent sends back.
+#[test]
+fn what_was_secret_under_its_name_before_is_one_secret_when_its_body_names_it_again() {
+    let mut tape = Tape::new(&Settings::default());
+    let before = r#"{"type":"thinking","signature":"c4n4ryc4n4ryAb12"}"#;
+    tape.body(before);
+    let again = r#"{"say":"Is it?","turns":[{"signature":"c4n4ryc4n4ryAb12"},{"token":"c4n4ry9Zq","x":1}]}"#;
+    let line = tape.body(again);
+    let expected = r#"{"say":"Is it?","turns":[{"signature":"<REDACTED:signature#1>"},{"token":"<REDACTED:token#1>","x":1}]}"#;
+    assert!(line.contains(expected), "{line}");
+}
+
 #[test]
 fn the_same_value_has_the_same_placeholder_in_every_place() {
     let mut tape = Tape::new(&Settings::default());
