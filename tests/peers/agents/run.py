@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Real agents, their MCP server recorded: the model asks for tools, the calls reach the server, the answers the model.
 
-    run.py [NAME...]     NAME picks the agents whose name contains it
+    run.py [--learn] [NAME...]     NAME picks the cells whose name contains it; --learn writes faults.json anew
 
 The model is the scripted provider, which refuses a request without its key, and one whose calls and results do not fit.
 """
 
+import json
 import pathlib
 import shutil
 import sys
@@ -14,24 +15,12 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "http")]
 
-import json
-
 import agents
 import common
+import faults
 import provider
+import task
 from tape import Tape
-
-PROMPT = "What is 2 + 3? Then say so, and add 5 to it."
-TEXT = "It is 5, and then 10."
-CALLS = [("get-sum", {"a": 2, "b": 3}), ("echo", {"message": "five"}), ("get-sum", {"a": 5, "b": 5})]
-ANSWERS = ["The sum of 2 and 3 is 5.", "Echo: five", "The sum of 5 and 5 is 10."]
-
-
-def asks(*calls):
-    return {"tools": [{"name": name, "arguments": arguments} for name, arguments in calls]}
-
-
-TURNS = [asks(CALLS[0]), asks(*CALLS[1:]), {"text": TEXT, "usage": {"input": 1000, "output": 30}}]
 
 
 def wrapped(tape):
@@ -48,16 +37,12 @@ def on_tape(path):
     return names, [answers[one["id"]]["result"]["content"][0]["text"] for one in calls]
 
 
-def same(title, found, wanted):
-    return f"{title}: {found!r}, not {wanted!r}" if found != wanted else None
-
-
 def recorded(kind, folder):
     """An agent whose server is recorded; what is wrong."""
     tape = folder / "sums.tape.jsonl"
     agent = kind(folder, wrapped(tape))
-    with provider.Provider(folder / "provider", TURNS, sides=[{"text": "{}"}]) as model:
-        ran = agent.run(PROMPT, provider.KEY, model.url)
+    with provider.Provider(folder / "provider", task.TURNS, sides=[{"text": "{}"}]) as model:
+        ran = agent.run(task.PROMPT, provider.KEY, model.url)
         requests = model.requests()
     if ran.status != 0:
         return ran.why()
@@ -67,24 +52,27 @@ def recorded(kind, folder):
     told = agents.results(kind.wire, turns[-1]["body"])
     calls, answers = on_tape(tape)
     return (
-        same("final text", ran.text, TEXT)
-        or same("calls that it tells", ran.calls, CALLS)
-        or same("calls on the tape", sorted(calls, key=str), sorted(CALLS, key=str))
-        or same("answers on the tape", sorted(answers), sorted(ANSWERS))
-        or same("results that reached the model", len(told), len(CALLS))
-        or next((f"{one!r} does not hold {answer!r}" for one, answer in zip(told, ANSWERS) if answer not in one), None)
-        or same("statuses", {request["status"] for request in turns}, {200})
+        task.same("final text", ran.text, task.TEXT)
+        or task.same("calls that it tells", ran.calls, task.CALLS)
+        or task.same("calls on the tape", sorted(calls, key=str), sorted(task.CALLS, key=str))
+        or task.same("answers on the tape", sorted(answers), sorted(task.ANSWERS))
+        or task.same("results that reached the model", len(told), len(task.CALLS))
+        or next((f"{one!r} does not hold {answer!r}" for one, answer in zip(told, task.ANSWERS) if answer not in one), None)
+        or task.same("statuses", {request["status"] for request in turns}, {200})
     )
 
 
 def main():
+    words = [word for word in sys.argv[1:] if word != "--learn"]
     common.require(common.TAPEWRIGHT, provider.PEER, agents.AGENTS, common.PACKAGES)
-    picked = [kind for kind in agents.ALL if not sys.argv[1:] or any(word in kind.name for word in sys.argv[1:])]
     print("agents:", ", ".join(agents.versions()))
     report = common.Report()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapewright-agents-"))
-    for kind in picked:
-        report.check(f"{kind.name} recorded", recorded(kind, folder / kind.name))
+    for kind in agents.ALL:
+        name = f"{kind.name}/recorded"
+        if not words or any(word in name for word in words):
+            report.check(name, recorded(kind, folder / kind.name))
+    faults.cells(report, folder, words, "--learn" in sys.argv)
     status = report.close()
     if status == 0:
         shutil.rmtree(folder)
