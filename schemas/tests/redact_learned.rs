@@ -91,6 +91,26 @@ fn every_way_to_read_a_text_knows_it() {
     assert!(!format!("{redactor:?}").contains(SECRET));
 }
 
+#[test]
+fn a_body_with_a_secret_in_a_url_in_front_of_another_one_holds_neither() {
+    for middle in ["x", "a\\u0062c", "<REDACTED:password#1>"] {
+        let body = format!(
+            r#"{{"url":"https://h.example/a?access_token=Xq7vB2kPz9sLm4","between":"{middle}","password":"{SECRET}","b":1}}"#
+        );
+        let out = redactor().body(body.as_bytes()).into_owned();
+        let out = String::from_utf8(out).expect("text stays text");
+        assert!(json::is_valid(out.as_bytes()), "{out}");
+        assert!(
+            !out.contains(SECRET) && !out.contains("Xq7vB2kPz9sLm4"),
+            "{out}"
+        );
+        assert!(
+            out.ends_with(r#"","b":1}"#) && out.contains(middle),
+            "{out}"
+        );
+    }
+}
+
 type Teach = fn(&mut Redactor, &str);
 
 #[test]

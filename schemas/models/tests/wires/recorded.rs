@@ -1,6 +1,9 @@
 //! Every recorded exchange is read whole.
 
+use std::sync::Arc;
+
 use std::fmt::Write as _;
+use tapewright_schemas::redact::{Redactor, Rules, Settings};
 
 use serde_json::Value;
 use tapewright_models::conversation::{Block, Content, Response, StreamEnd, Usage};
@@ -281,4 +284,25 @@ fn what_is_read_in_each_exchange_stands_in_the_table() {
         assert_eq!(told, expected);
     }
     assert_eq!(told.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn every_body_can_be_redacted_and_stays_what_it_was() {
+    let rules = Rules::new(&Settings::default()).unwrap();
+    let mut redactor = Redactor::new(Arc::new(rules));
+    for exchange in exchanges() {
+        let response = exchange.response.replace("\r\n", "\n");
+        let events = response.split("\n\n").flat_map(str::lines);
+        let data = events.filter_map(|line| line.strip_prefix("data: "));
+        for body in [exchange.request.as_str()].into_iter().chain(data) {
+            let written = redactor.body(body.as_bytes());
+            let is_json = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).is_ok();
+            assert_eq!(
+                is_json(body.as_bytes()),
+                is_json(&written),
+                "{}: {body}",
+                exchange.name
+            );
+        }
+    }
 }
