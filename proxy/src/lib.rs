@@ -10,6 +10,7 @@
 #[cfg(not(unix))]
 compile_error!("tapewright speaks to processes over pipes and process groups: it needs a Unix");
 
+pub mod agent;
 pub mod bridge;
 pub mod client;
 pub mod clock;

@@ -8,6 +8,8 @@ pub(crate) mod http;
 mod judging;
 pub(crate) mod listen;
 mod mode;
+mod models;
+mod part;
 mod scoring;
 mod size;
 pub(crate) mod target;
@@ -42,6 +44,8 @@ use crate::report::{self, Mistake};
 use self::http::HttpArguments;
 use self::judging::JudgingArguments;
 use self::mode::{Mode, Plan, Served};
+use self::models::ModelsArguments;
+use self::part::Part;
 use self::scoring::{Scoring, ScoringArguments, Server};
 use self::way::{End, Way};
 
@@ -99,6 +103,8 @@ pub(crate) struct Arguments {
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
     #[command(flatten)]
+    models: ModelsArguments,
+    #[command(flatten)]
     http: HttpArguments,
     #[command(flatten)]
     faults: FaultArguments,
@@ -114,6 +120,7 @@ Examples:
   tapewright record -o fs.json --listen 4000 -- npx -y @modelcontextprotocol/server-filesystem .
   tapewright record -o api.json --upstream https://mcp.example.com/mcp
   tapewright record -o recordings/ --forward-proxy 4000
+  tapewright record -o run/ --models -- claude -p 'What is in this folder?' --mcp-config mcp.json
   tapewright record -o fs.json --check --hang-after 30s --strict -- node server.js
   tapewright record -o fs.json --suite suite.yaml --reporter junit=report.xml -- node server.js";
 
@@ -154,7 +161,7 @@ const WAITS: &str = "waiting for a client's messages on standard input, a line o
 
 /// Records until the session, or the gateway, comes to its end.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let way = Way::of(&arguments.http, &arguments.command)?;
+    let way = Way::of(&arguments.http, &arguments.models, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
     if arguments.print_config {
         report::out(&config::entry(arguments, &way, &label)?)?;
@@ -179,7 +186,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         report::note(WAITS);
     }
     log::flow();
-    let target = arguments.target(&label, clock)?;
+    let part = arguments.part(&label, clock)?;
+    let target = arguments.target(&label, part.as_ref(), clock)?;
     let server = Server {
         label: &label,
         is_one: way.has_one_server(),
@@ -189,17 +197,31 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let mut settings = settings(arguments, &way, &label, clock, target, scoring.as_ref())?;
+    settings.header.part_of = part
+        .as_ref()
+        .map_or_else(String::new, |part| part.id.clone());
     let ear = watch(&mut settings, &book, control.as_ref())?;
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;
-    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, &book, start)?;
+    let by = (clock, &book);
+    let (end, recorder) = way.run(&arguments.http, limit_bytes, by, part.as_ref(), start)?;
     let finished = recorder.finish();
     log::recorded(ear, &finished);
     if arguments.verbose {
         tell(&finished);
         faults::end(&book);
     }
+    conclude(arguments, scoring, &finished, end)
+}
+
+/// What a recording that is finished ends with.
+fn conclude(
+    arguments: &Arguments,
+    scoring: Option<Scoring>,
+    finished: &Finished,
+    end: End,
+) -> anyhow::Result<Exit> {
     let score = scoring.map_or(Ok(Exit::Pass), Scoring::report)?;
     if let Some(exit) = arguments.judging.exit(finished.findings, score) {
         return Ok(exit);
@@ -253,9 +275,26 @@ fn exit_of(exit: Option<event::Exit>) -> Exit {
 }
 
 impl Arguments {
+    /// The recording of an agent that this one begins, or is part of.
+    fn part(&self, label: &str, clock: Clock) -> anyhow::Result<Option<Part>> {
+        if self.models.models {
+            return Part::create(self.output.as_deref(), label, clock.created).map(Some);
+        }
+        Ok(Part::inherited())
+    }
+
     /// Where everything is recorded.
-    fn target(&self, label: &str, clock: Clock) -> anyhow::Result<Target> {
-        let mut target = target::of(self.output.as_deref(), label, clock.created)?;
+    fn target(&self, label: &str, part: Option<&Part>, clock: Clock) -> anyhow::Result<Target> {
+        if let Some(part) = part.filter(|_| self.models.models) {
+            return Ok(Target::tape_only(&part.folder).within(&part.folder, models::tape()));
+        }
+        let mut target = match (part, &self.output) {
+            (Some(part), None) => Target::tape_only(&part.folder),
+            _ => target::of(self.output.as_deref(), label, clock.created)?,
+        };
+        if let Some(part) = part {
+            target = target.within(&part.folder, &target::plain(label));
+        }
         target = target.finish_after(self.http.session_idle()?);
         if let Some(capture) = &self.capture {
             output::check_ahead(capture, Over::Recording)?;

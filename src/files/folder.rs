@@ -49,6 +49,12 @@ pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(chosen)
 }
 
+/// Whether a folder holds tapes.
+pub(crate) fn has_tapes(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| is_tape(&entry.path()))
+}
+
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()

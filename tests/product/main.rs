@@ -34,6 +34,7 @@ mod log;
 mod long;
 mod manners;
 mod migrate;
+mod models;
 mod provider;
 mod replay;
 mod rmcp;

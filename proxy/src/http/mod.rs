@@ -9,6 +9,7 @@
 //! - [`direct`]: one request as it stands, for whoever judges servers.
 //! - [`origin`]: the server's leg, with its connections.
 //! - [`forward`]: the forward proxy, which changes nothing.
+//! - [`models`]: the providers of models behind one gateway.
 //! - `wire`: what hyper cannot say, written past it.
 //! - `tap`, `sessions`: what is read on the copy.
 
@@ -25,6 +26,7 @@ pub mod gateway;
 mod joined;
 pub mod listen;
 mod metrics;
+pub mod models;
 pub mod origin;
 mod sessions;
 pub(crate) mod tap;

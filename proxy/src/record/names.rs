@@ -114,6 +114,18 @@ impl Target {
         }
     }
 
+    /// The same with its tape in the folder of a recording that has several, as
+    /// `NAME.tape.jsonl` or the first number that is free. A cassette and a capture stay
+    /// where they are, unless each session has its own.
+    #[must_use]
+    pub fn within(mut self, folder: &Path, name: &str) -> Self {
+        match &mut self.folder {
+            Some(sessions) => folder.clone_into(&mut sessions.path),
+            None => self.tape = folder.join(format!("{name}{TAPE_ENDING}")),
+        }
+        self
+    }
+
     /// Also writes a capture.
     #[must_use]
     pub fn with_capture(mut self, capture: &Path) -> Self {

@@ -29,6 +29,16 @@ pub(super) fn run(
 
 /// Says where clients can connect, as one line of JSON.
 pub(crate) fn announce(reached: &Reached, path: &str, figures: Option<SocketAddr>) {
+    announce_with(reached, path, figures, std::iter::empty::<(&str, &str)>());
+}
+
+/// The same with further members.
+pub(super) fn announce_with<'a>(
+    reached: &Reached,
+    path: &str,
+    figures: Option<SocketAddr>,
+    more: impl Iterator<Item = (&'a str, impl Into<String>)>,
+) {
     let mut line = match reached {
         Reached::Origin(origin) => serde_json::json!({ "listening": format!("{origin}{path}") }),
         Reached::Socket(socket) => serde_json::json!({
@@ -39,6 +49,9 @@ pub(crate) fn announce(reached: &Reached, path: &str, figures: Option<SocketAddr
     if let (Some(figures), Some(members)) = (figures, line.as_object_mut()) {
         let url = format!("http://{figures}/metrics");
         members.insert("metrics".to_owned(), url.into());
+    }
+    if let Some(members) = line.as_object_mut() {
+        members.extend(more.map(|(name, text)| (name.to_owned(), text.into().into())));
     }
     let listening = line.get("listening").and_then(serde_json::Value::as_str);
     info!(

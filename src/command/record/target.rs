@@ -46,9 +46,19 @@ fn moment(time: SystemTime) -> Option<jiff::Timestamp> {
 
 /// `20261121T040932Z-filesystem-4711.tape.jsonl`: in order of time, and unique.
 fn name(label: &str, created: SystemTime) -> String {
+    format!("{}.tape.jsonl", stem(label, created))
+}
+
+/// The same without its ending.
+pub(super) fn stem(label: &str, created: SystemTime) -> String {
     let time = moment(created).map_or_else(String::new, |time| {
         time.strftime("%Y%m%dT%H%M%SZ").to_string()
     });
+    format!("{time}-{}-{}", plain(label), std::process::id())
+}
+
+/// A label as it can stand in the name of a file.
+pub(super) fn plain(label: &str) -> String {
     let plain = |char: char| {
         if char.is_ascii_alphanumeric() || "-_.".contains(char) {
             char
@@ -56,8 +66,7 @@ fn name(label: &str, created: SystemTime) -> String {
             '_'
         }
     };
-    let label: String = label.chars().take(60).map(plain).collect();
-    format!("{time}-{label}-{}.tape.jsonl", std::process::id())
+    label.chars().take(60).map(plain).collect()
 }
 
 /// `TAPEWRIGHT_HOME`, or the XDG state folder.

@@ -16,6 +16,8 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::event;
 
 use super::http::HttpArguments;
+use super::models::{self, Between, ModelsArguments, Provider};
+use super::part::Part;
 use super::{config, gateway};
 use crate::exit::Exit;
 use crate::report::Mistake;
@@ -38,9 +40,16 @@ pub(super) enum Way<'a> {
     },
     /// HTTP clients and whatever server they name.
     ForwardProxy { listen: &'a str },
+    /// Agents and the providers of their models.
+    Models {
+        listen: Option<&'a str>,
+        command: &'a [OsString],
+        providers: Vec<Provider>,
+    },
 }
 
 /// How a recording came to its end.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum End {
     /// With the server's end.
     Server(Option<event::Exit>),
@@ -50,7 +59,20 @@ pub(super) enum End {
 
 impl<'a> Way<'a> {
     /// What the command line asks for.
-    pub(super) fn of(http: &'a HttpArguments, command: &'a [OsString]) -> anyhow::Result<Self> {
+    pub(super) fn of(
+        http: &'a HttpArguments,
+        models: &ModelsArguments,
+        command: &'a [OsString],
+    ) -> anyhow::Result<Self> {
+        if models.models {
+            let listen = http.listening.listen.as_deref();
+            models::check(listen, command)?;
+            return Ok(Self::Models {
+                listen,
+                command,
+                providers: models.providers()?,
+            });
+        }
         if let Some(listen) = &http.forward_proxy {
             return Ok(Self::ForwardProxy { listen });
         }
@@ -76,6 +98,7 @@ impl<'a> Way<'a> {
             Self::Process { command, .. } | Self::Front { command, .. } => config::label(command),
             Self::Gateway { url, .. } | Self::Remote(url) => url.authority().replace(':', "-"),
             Self::ForwardProxy { .. } => "forward-proxy".to_owned(),
+            Self::Models { command, .. } => models::label(command),
         }
     }
 
@@ -83,7 +106,10 @@ impl<'a> Way<'a> {
     pub(super) fn transport(&self) -> &'static str {
         match self {
             Self::Process { .. } | Self::Remote(_) => "stdio",
-            Self::Front { .. } | Self::Gateway { .. } | Self::ForwardProxy { .. } => "http",
+            Self::Front { .. }
+            | Self::Gateway { .. }
+            | Self::ForwardProxy { .. }
+            | Self::Models { .. } => "http",
         }
     }
 
@@ -91,6 +117,7 @@ impl<'a> Way<'a> {
     pub(super) fn listen(&self) -> Option<&'a str> {
         match self {
             Self::Process { .. } | Self::Remote(_) => None,
+            Self::Models { listen, .. } => *listen,
             Self::Front { listen, .. }
             | Self::Gateway { listen, .. }
             | Self::ForwardProxy { listen } => Some(listen),
@@ -109,7 +136,7 @@ impl<'a> Way<'a> {
             Self::Remote(url) | Self::Gateway { url, .. } => {
                 Ok(Arc::new(remote(url.clone(), http, limit_bytes)?))
             }
-            Self::ForwardProxy { .. } => {
+            Self::ForwardProxy { .. } | Self::Models { .. } => {
                 let what = "a forward proxy has no one server behind it";
                 Err(Mistake::new(what, "name the server with `--upstream URL`").into())
             }
@@ -122,13 +149,13 @@ impl<'a> Way<'a> {
             Self::Process { .. } | Self::Remote(_) => Reach::Stdio,
             // Clients speak HTTP there, and their server lines.
             Self::Front { .. } => Reach::Any,
-            Self::Gateway { .. } | Self::ForwardProxy { .. } => Reach::Http,
+            Self::Gateway { .. } | Self::ForwardProxy { .. } | Self::Models { .. } => Reach::Http,
         }
     }
 
     /// Whether there is one server behind us.
     pub(super) fn has_one_server(&self) -> bool {
-        !matches!(self, Self::ForwardProxy { .. })
+        !matches!(self, Self::ForwardProxy { .. } | Self::Models { .. })
     }
 
     /// Whether one client has us for itself, and waits for the tape where it has to.
@@ -149,12 +176,29 @@ impl<'a> Way<'a> {
         self,
         http: &HttpArguments,
         limit_bytes: usize,
-        clock: Clock,
-        book: &Arc<Book>,
+        (clock, book): (Clock, &Arc<Book>),
+        part: Option<&Part>,
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
         let faults = FaultPolicy::new(Arc::clone(book));
         match self {
+            Self::Models {
+                listen,
+                command,
+                providers,
+            } => {
+                let between = Between {
+                    http,
+                    providers: &providers,
+                    part: part.context("a recording of models has no folder")?,
+                    clock,
+                    book,
+                };
+                match (listen, command) {
+                    (Some(listen), []) => between.serve(listen, start),
+                    _ => between.run(listen, command, start),
+                }
+            }
             Self::Process { child, .. } => {
                 let recorder = start()?;
                 let end = session(&child, &faults, COMMAND_HINT, &recorder, clock)?;
@@ -179,22 +223,7 @@ impl<'a> Way<'a> {
                 serve(settings, "", clock, book, start)
             }
             Self::Front { listen, command } => {
-                let upstream = Arc::new(child(command)?);
-                let settings = http.listening.front(limit_bytes)?;
-                let (place, tls) = http.listening.place(listen)?;
-                let path = settings.path.clone();
-                let recorder = start()?;
-                let behind = Behind {
-                    upstream,
-                    policy: faults,
-                    recorder: Arc::clone(&recorder),
-                    clock,
-                };
-                let served = front::run(settings, place, tls, behind, |reached| {
-                    gateway::announce(reached, &path, None);
-                });
-                let exit = gateway::conclude(served, &recorder, "nothing was recorded")?;
-                Ok((End::Ours(exit), recorder))
+                front_of(listen, command, http, limit_bytes, (clock, faults), start)
             }
         }
     }
@@ -217,6 +246,33 @@ fn remote(url: OriginUrl, http: &HttpArguments, limit_bytes: usize) -> anyhow::R
         fields: http.server.fields()?,
         limit_bytes,
     }))
+}
+
+/// HTTP clients in front, a child for each of them behind.
+fn front_of(
+    listen: &str,
+    command: &[OsString],
+    http: &HttpArguments,
+    limit_bytes: usize,
+    (clock, policy): (Clock, FaultPolicy),
+    start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
+) -> anyhow::Result<(End, Arc<Recorder>)> {
+    let upstream = Arc::new(child(command)?);
+    let settings = http.listening.front(limit_bytes)?;
+    let (place, tls) = http.listening.place(listen)?;
+    let path = settings.path.clone();
+    let recorder = start()?;
+    let behind = Behind {
+        upstream,
+        policy,
+        recorder: Arc::clone(&recorder),
+        clock,
+    };
+    let served = front::run(settings, place, tls, behind, |reached| {
+        gateway::announce(reached, &path, None);
+    });
+    let exit = gateway::conclude(served, &recorder, "nothing was recorded")?;
+    Ok((End::Ours(exit), recorder))
 }
 
 /// HTTP on both sides.

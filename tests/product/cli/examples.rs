@@ -71,6 +71,7 @@ fn furnish(folder: &Path) {
         stand_in(&programs, name, &server);
     }
     stand_in(&programs, "jq", "cat");
+    stand_in(&programs, "claude", "exit 0");
     stand_in(folder, "server", &server);
     for name in ["suites", "cassettes", "recordings", ".zfunc"] {
         fs::create_dir_all(folder.join(name)).expect("a folder");

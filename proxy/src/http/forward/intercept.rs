@@ -101,10 +101,7 @@ struct Inside {
 
 impl Handler for Inside {
     async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
-        let goal = Goal {
-            origin: Arc::clone(&self.origin),
-            ours: None,
-        };
+        let goal = Goal::known(Arc::clone(&self.origin));
         self.gateway.exchange(client, goal, request).await
     }
 }

@@ -77,10 +77,7 @@ impl Forward {
                 "this is a forward proxy: name it in HTTP_PROXY, do not connect to it directly";
             return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
         };
-        let goal = Goal {
-            origin: self.origin(url),
-            ours: None,
-        };
+        let goal = Goal::known(self.origin(url));
         gateway.exchange(client, goal, request).await
     }
 

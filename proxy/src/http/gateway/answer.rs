@@ -10,7 +10,7 @@ use tapewright_schemas::event::{
     Carrier, Direction, Edit, EditTarget, EventBody, Head, SessionEnd, SessionMark, SessionStart,
 };
 
-use super::exchange::Goal;
+use super::goal::Goal;
 use super::leg::{self, Leg};
 use super::observe::{GatewayExchange, ResponseWatch};
 use super::ours;

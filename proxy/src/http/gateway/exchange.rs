@@ -17,19 +17,20 @@ use tapewright_schemas::event::{
 };
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::goal::Goal;
 use super::leg::{Leg, edited};
 use super::observe::{GatewayExchange, RequestWatch};
 use super::ours::Ours;
 use super::request::{head_of, target_of, to_server};
 use super::waiting::Waiting;
-use super::{Gateway, answer, interim};
+use super::{Gateway, Route, answer, interim};
 use crate::http::body::{Gate, Outbound, Stalled, Tapped};
-use crate::http::edit::{Addresses, heads};
+use crate::http::edit::heads;
 use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
-use crate::http::origin::{Answer, Origin, Scheme, SendError};
+use crate::http::origin::{Answer, Origin, SendError};
 use crate::http::sessions::{LANE, SESSION_ID, SessionHint};
 use crate::http::tap::{Log, Tap};
 
@@ -44,56 +45,6 @@ struct Begun {
     arrived: Offset,
     // For how long a fault held the request.
     held: Offset,
-}
-
-/// Where one request goes.
-pub(crate) struct Goal {
-    pub(crate) origin: Arc<Origin>,
-    /// The client knows the server under this address, which is ours; `None` where it
-    /// knows the server's own.
-    pub(crate) ours: Option<Named>,
-}
-
-/// An address of ours, as a client named it.
-#[derive(Clone, Debug)]
-pub(crate) struct Named {
-    scheme: Scheme,
-    authority: HeaderValue,
-}
-
-impl Named {
-    /// What a request names; `None` when that is no text.
-    pub(crate) fn by(client: Client, request: &Request<Incoming>) -> Option<Self> {
-        let authority = match request.uri().authority() {
-            Some(authority) => HeaderValue::try_from(authority.as_str()).ok()?,
-            None => request.headers().get(header::HOST)?.clone(),
-        };
-        authority.to_str().ok()?;
-        Some(Self {
-            scheme: if client.secure {
-                Scheme::Https
-            } else {
-                Scheme::Http
-            },
-            authority,
-        })
-    }
-
-    /// `scheme://authority`.
-    fn origin(&self) -> String {
-        let authority = self.authority.to_str().unwrap_or_default();
-        format!("{}://{authority}", self.scheme.name())
-    }
-}
-
-impl Goal {
-    /// Both addresses of the server, where the client knows it under ours.
-    pub(crate) fn addresses(&self) -> Option<Addresses> {
-        Some(Addresses {
-            ours: self.ours.as_ref()?.origin(),
-            theirs: self.origin.url().clone(),
-        })
-    }
 }
 
 impl Gateway {
@@ -173,6 +124,9 @@ impl Gateway {
             arrived,
             held,
         } = begun;
+        if let Some(edit) = goal.unmount(&mut parts.uri) {
+            log.note(Direction::ToServer, edited(edit));
+        }
         let session_id = parts.headers.get(SESSION_ID).cloned();
         let resumes = parts.headers.contains_key("last-event-id");
         let is_metadata = goal.ours.is_some() && self.asks_for_metadata(&parts, &log);
@@ -328,7 +282,8 @@ impl Gateway {
             sent: Arc::default(),
             broken_off: AtomicBool::new(false),
             ask_response: place == SessionHint::AskResponse,
-            is_model_call: is_model_call(request),
+            // What else a provider offers is no MCP either.
+            is_model_call: matches!(self.route, Route::Models(_)) || is_model_call(request),
             aimed: Mutex::default(),
         })
     }

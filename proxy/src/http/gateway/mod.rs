@@ -2,6 +2,8 @@
 
 mod answer;
 mod exchange;
+mod front;
+mod goal;
 mod interim;
 mod leg;
 mod observe;
@@ -28,17 +30,20 @@ use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
 use super::listen::{ClientToken, Guard, Limits, ListenAddress, Phase};
 use super::metrics::Metrics;
+use super::models::Providers;
 use super::origin::Origin;
 use super::sessions::Sessions;
 use super::tap::{Budget, Log};
 use crate::clock::Clock;
 use crate::record::Recorder;
 
-pub(crate) use self::exchange::{Goal, note_ours, peer};
+pub(crate) use self::exchange::{note_ours, peer};
+pub(crate) use self::front::{health, is_health};
+pub(crate) use self::goal::Goal;
 pub(crate) use self::observe::GatewayExchange;
 pub(crate) use self::ours::{Ours, head_of};
-pub use self::run::{Outcome, ServeError, run};
-pub(crate) use self::run::{bind, ending_signals, health, is_health, raise_file_limit, tick};
+pub use self::run::{Outcome, ServeError, run, run_beside};
+pub(crate) use self::run::{bind, ending_signals, raise_file_limit, tick};
 
 /// Where requests go.
 pub enum Route {
@@ -46,6 +51,8 @@ pub enum Route {
     Reverse(Arc<Origin>),
     /// Where each request says.
     Forward(Forward),
+    /// To the provider of a model that its path names, or its wire.
+    Models(Providers),
 }
 
 /// What a gateway does.

@@ -8,16 +8,18 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use http::{Method, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
+use tapewright_schemas::event::Exit;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
-use super::exchange::{Goal, Named};
+use super::front::{Front, health};
 use super::ours::Ours;
-use super::{Gateway, Route, Settings};
+use super::{Gateway, Settings};
+use crate::agent::{Agent, Signals};
 use crate::clock::Clock;
 use crate::http::body::Outbound;
 use crate::http::listen::{
@@ -47,6 +49,15 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// The agent beside it cannot be started.
+    #[error("cannot start `{program}`")]
+    Agent {
+        /// Its program.
+        program: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
     /// A thread or a signal handler could not be had.
     #[error("the gateway could not be set up")]
     Setup(#[from] io::Error),
@@ -63,6 +74,47 @@ pub fn run(
     listening: impl FnOnce(&Reached, Option<SocketAddr>),
 ) -> Result<Outcome, ServeError> {
     let signals = ending_signals()?;
+    serve_until(settings, recorder, clock, signals, |reached, figures| {
+        listening(reached, figures);
+        Ok(())
+    })
+}
+
+/// Serves for as long as an agent runs, which `agent` makes once it is known how we are
+/// reached; how it ended, where that is known. Signals are the agent's.
+///
+/// The recorder is left running: the caller finishes it.
+pub fn run_beside(
+    settings: Settings,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+    agent: impl FnOnce(&Reached) -> Agent,
+) -> Result<Option<Exit>, ServeError> {
+    let signals = Signals::catch()?;
+    let (ended, ends) = mpsc::channel(1);
+    let (tell, told) = sync_channel(1);
+    serve_until(settings, recorder, clock, ends, |reached, _| {
+        let agent = agent(reached);
+        let program = agent.program.to_string_lossy().into_owned();
+        let is_over = move |exit| {
+            // Both have room for the one end that there is.
+            tell.try_send(exit).ok();
+            ended.try_send(0).ok();
+        };
+        let started = agent.start(signals, is_over);
+        started.map_err(|source| ServeError::Agent { program, source })
+    })?;
+    Ok(told.try_recv().ok().flatten())
+}
+
+/// Serves until something comes through `ends`.
+fn serve_until(
+    settings: Settings,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+    ends: mpsc::Receiver<i32>,
+    listening: impl FnOnce(&Reached, Option<SocketAddr>) -> Result<(), ServeError>,
+) -> Result<Outcome, ServeError> {
     raise_file_limit();
     // Under `synced` exchanges wait for the disk, and others go on meanwhile; what a fault
     // delays is read on while it waits. Both take a runtime that has threads to spare.
@@ -73,7 +125,7 @@ pub fn run(
         (Builder::new_current_thread(), Workers::start()?)
     };
     let runtime = builder.enable_all().thread_name("http").build()?;
-    let serving = serve(settings, recorder, clock, signals, &workers, listening);
+    let serving = serve(settings, recorder, clock, ends, &workers, listening);
     let outcome = runtime.block_on(serving);
     // Nothing that matters is left: what was under way has ended or was cut off.
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -123,7 +175,7 @@ async fn serve(
     clock: Clock,
     mut signals: mpsc::Receiver<i32>,
     workers: &Workers,
-    listening: impl FnOnce(&Reached, Option<SocketAddr>),
+    listening: impl FnOnce(&Reached, Option<SocketAddr>) -> Result<(), ServeError>,
 ) -> Result<Outcome, ServeError> {
     let listener = bind(
         settings.listen.clone(),
@@ -142,7 +194,7 @@ async fn serve(
     let gateway = Gateway::new(settings, address, told, clock, phases.clone());
     let gateway = Arc::new(gateway);
     let figures_address = figures.as_ref().map(Listener::address).transpose()?;
-    listening(&listener.reached()?, figures_address);
+    listening(&listener.reached()?, figures_address)?;
 
     let served = listener.serve_on(workers, Front(Arc::clone(&gateway)), phases.clone());
     let figures = async {
@@ -209,47 +261,6 @@ pub(crate) async fn tick(recorder: Arc<Recorder>, clock: Clock, mut phase: watch
 
 /// How often the recorder is told the time.
 const BEAT: Duration = Duration::from_millis(500);
-
-/// Answers the clients of a gateway.
-#[derive(Clone)]
-pub(crate) struct Front(pub(crate) Arc<Gateway>);
-
-impl Handler for Front {
-    async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
-        let gateway = &self.0;
-        let origin = match &gateway.route {
-            Route::Reverse(origin) => Arc::clone(origin),
-            Route::Forward(forward) => {
-                return Box::pin(forward.handle(gateway, client, request)).await;
-            }
-        };
-        let checked = gateway
-            .guard
-            .check(request.method(), request.uri(), request.headers());
-        if let Err(refused) = checked {
-            return gateway.refuse(client, &request, &Ours::refused(refused));
-        }
-        if *request.method() == Method::CONNECT {
-            let why = "this is no forward proxy; start one with --forward-proxy";
-            let ours = Ours::new(StatusCode::NOT_IMPLEMENTED, why);
-            return gateway.refuse(client, &request, &ours);
-        }
-        if is_health(&request) && !gateway.pass_healthz {
-            return health();
-        }
-        let ours = Named::by(client, &request);
-        let goal = Goal { origin, ours };
-        gateway.exchange(client, goal, request).await
-    }
-}
-
-pub(crate) fn is_health(request: &Request<Incoming>) -> bool {
-    request.uri().path() == "/healthz" && matches!(*request.method(), Method::GET | Method::HEAD)
-}
-
-pub(crate) fn health() -> Response<Outbound> {
-    Response::new(Outbound::whole("ok\n".into()))
-}
 
 /// Serves the figures of a gateway.
 #[derive(Clone)]

@@ -296,7 +296,7 @@ fn every_body_can_be_redacted_and_stays_what_it_was() {
         let data = events.filter_map(|line| line.strip_prefix("data: "));
         for body in [exchange.request.as_str()].into_iter().chain(data) {
             let written = redactor.body(body.as_bytes());
-            let is_json = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).is_ok();
+            let is_json = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
             assert_eq!(
                 is_json(body.as_bytes()),
                 is_json(&written),

@@ -1,0 +1,163 @@
+//! Several providers of models behind one gateway.
+//!
+//! The first step of a path names the provider, `/anthropic/v1/messages`, and is taken off
+//! before the request goes on. Where no provider has that name the wire says it, so that an
+//! agent may be given our address alone.
+
+use std::sync::Arc;
+
+use http::Request;
+use tapewright_models::{Wire, recognise};
+
+use super::gateway::Ours;
+use super::origin::Origin;
+
+/// A provider of models.
+#[derive(Debug)]
+pub struct Provider {
+    /// What the path begins with, `/anthropic`.
+    mount: Arc<str>,
+    origin: Arc<Origin>,
+}
+
+/// The providers behind one gateway.
+#[derive(Debug, Default)]
+pub struct Providers(Vec<Provider>);
+
+/// The names of the providers whose wires are known.
+const OF_WIRES: [(Wire, &str); 4] = [
+    (Wire::Anthropic, "anthropic"),
+    (Wire::OpenAiChat, "openai"),
+    (Wire::OpenAiResponses, "openai"),
+    (Wire::Gemini, "gemini"),
+];
+
+impl Providers {
+    /// Adds a provider under its name; of two with one name the first is meant.
+    #[must_use]
+    pub fn with(mut self, name: &str, origin: Arc<Origin>) -> Self {
+        self.0.push(Provider {
+            mount: format!("/{name}").into(),
+            origin,
+        });
+        self
+    }
+
+    /// Where a request goes, and what is to be taken off its path.
+    pub(crate) fn find<B>(
+        &self,
+        request: &Request<B>,
+    ) -> Result<(Arc<Origin>, Option<Arc<str>>), Ours> {
+        let path = request.uri().path();
+        let is_below = |provider: &&Provider| {
+            let rest = path.strip_prefix(&*provider.mount);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if let Some(found) = self.0.iter().find(is_below) {
+            return Ok((Arc::clone(&found.origin), Some(Arc::clone(&found.mount))));
+        }
+        let named = by_wire(request)
+            .and_then(|name| self.0.iter().find(|it| it.mount.get(1..) == Some(name)));
+        let found = named.ok_or_else(|| self.unknown())?;
+        Ok((Arc::clone(&found.origin), None))
+    }
+
+    fn unknown(&self) -> Ours {
+        let mounts: Vec<&str> = self.0.iter().map(|provider| &*provider.mount).collect();
+        let why = format!(
+            "nothing says which provider is meant; let the path begin with {}",
+            mounts.join(" or ")
+        );
+        Ours::new(http::StatusCode::NOT_FOUND, why)
+    }
+}
+
+/// The provider that a request is for by its wire, or by the version that its path begins with.
+fn by_wire<B>(request: &Request<B>) -> Option<&'static str> {
+    let head = |name: &str| request.headers().get(name)?.to_str().ok();
+    let target = request.uri().path_and_query().map_or("/", |it| it.as_str());
+    if let Some(call) = recognise(request.method().as_str(), target, head, None) {
+        let found = OF_WIRES.iter().find(|(wire, _)| *wire == call.wire);
+        return found.map(|(_, name)| *name);
+    }
+    let versions = [("/v1beta/", "gemini"), ("/v1/", "openai")];
+    let found = versions
+        .iter()
+        .find(|(version, _)| target.starts_with(version));
+    found.map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::{ClientConfig, RootCertStore};
+    use std::time::Duration;
+
+    use super::super::origin::{OriginSettings, OriginUrl};
+    use super::*;
+
+    fn providers() -> Providers {
+        let tls = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
+        let settings = OriginSettings {
+            tls: Arc::new(tls.with_no_client_auth()),
+            connect_timeout: Duration::from_secs(1),
+            http2_prior_knowledge: false,
+            destinations: None,
+        };
+        ["anthropic", "openai", "gemini", "own"]
+            .iter()
+            .fold(Providers::default(), |all, name| {
+                let url = OriginUrl::parse(&format!("http://{name}.example/x")).unwrap();
+                all.with(name, Origin::new(url, settings.clone()))
+            })
+    }
+
+    /// Host of the provider, and what is taken off.
+    fn found(target: &str, field: Option<(&str, &str)>) -> Option<(String, Option<String>)> {
+        let mut request = Request::post(target);
+        if let Some((name, value)) = field {
+            request = request.header(name, value);
+        }
+        let (origin, mount) = providers().find(&request.body(()).unwrap()).ok()?;
+        let host = origin.url().host.clone();
+        Some((host, mount.map(|mount| mount.to_string())))
+    }
+
+    #[test]
+    fn a_path_names_its_provider_and_otherwise_the_wire_does() {
+        for (target, field, host, mount) in [
+            (
+                "/anthropic/v1/messages",
+                None,
+                "anthropic",
+                Some("/anthropic"),
+            ),
+            ("/own/api/chat", None, "own", Some("/own")),
+            ("/openai", None, "openai", Some("/openai")),
+            // What has the name of one and the wire of another goes where it is sent.
+            ("/own/v1/messages", None, "own", Some("/own")),
+            ("/v1/messages", None, "anthropic", None),
+            ("/v1/chat/completions", None, "openai", None),
+            ("/v1/responses", None, "openai", None),
+            (
+                "/v1beta/models/m:generateContent?key=k",
+                None,
+                "gemini",
+                None,
+            ),
+            ("/v1/models", None, "openai", None),
+            (
+                "/v1/models",
+                Some(("anthropic-version", "2023-06-01")),
+                "anthropic",
+                None,
+            ),
+            ("/v1beta/models", None, "gemini", None),
+        ] {
+            let wanted = (format!("{host}.example"), mount.map(str::to_owned));
+            assert_eq!(found(target, field), Some(wanted), "{target}");
+        }
+        for target in ["/", "/anthropics/v1", "/mcp", "/healthz"] {
+            assert_eq!(found(target, None), None, "{target}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! `record --models`: an agent, its models and its servers in one recording.
+
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
+use clap::Args;
+use tapewright_engine::fault::Book;
+use tapewright_proxy::agent::Agent;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::gateway::{self as proxy, Route};
+use tapewright_proxy::http::listen::Reached;
+use tapewright_proxy::http::models::Providers;
+use tapewright_proxy::http::origin::{Origin, OriginUrl};
+use tapewright_proxy::record::Recorder;
+
+use super::gateway;
+use super::http::HttpArguments;
+use super::part::{self, Part};
+use super::way::End;
+use crate::report::{Mistake, safe};
+
+/// Agents and their models.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Models")]
+pub(crate) struct ModelsArguments {
+    /// Record what an agent and its models say, into a folder, together with the MCP servers
+    /// that the agent starts through `record`. The command is the agent's; without one, agents
+    /// are served at `--listen`
+    #[arg(long, conflicts_with_all = ["upstream", "forward_proxy", "capture", "mode", "print_config", "scored"])]
+    pub(crate) models: bool,
+    /// Where the requests to a provider go: anthropic, openai, gemini, mistral, or a name of
+    /// your own, which its path begins with; can be given several times. Without it to the URL
+    /// that the agent's variable names, such as `ANTHROPIC_BASE_URL`, or to the provider's own
+    #[arg(long, value_name = "NAME=URL", requires = "models")]
+    provider: Vec<String>,
+}
+
+/// A provider of models, and the variable by which agents are told its address.
+struct Known {
+    name: &'static str,
+    variable: Option<&'static str>,
+    url: &'static str,
+}
+
+const KNOWN: [Known; 4] = [
+    Known {
+        name: "anthropic",
+        variable: Some("ANTHROPIC_BASE_URL"),
+        url: "https://api.anthropic.com",
+    },
+    Known {
+        name: "openai",
+        variable: Some("OPENAI_BASE_URL"),
+        url: "https://api.openai.com/v1",
+    },
+    Known {
+        name: "gemini",
+        variable: Some("GOOGLE_GEMINI_BASE_URL"),
+        url: "https://generativelanguage.googleapis.com",
+    },
+    Known {
+        name: "mistral",
+        variable: None,
+        url: "https://api.mistral.ai",
+    },
+];
+
+/// Where a provider is.
+pub(super) struct Provider {
+    name: String,
+    variable: Option<&'static str>,
+    url: OriginUrl,
+}
+
+impl ModelsArguments {
+    /// All providers, those that are named first.
+    pub(super) fn providers(&self) -> anyhow::Result<Vec<Provider>> {
+        let mut all = Vec::new();
+        for text in &self.provider {
+            all.push(named(text)?);
+        }
+        for known in &KNOWN {
+            let is_named = all.iter().any(|one: &Provider| one.name == known.name);
+            if !is_named {
+                all.push(known.provider()?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// A provider of the command line.
+fn named(text: &str) -> anyhow::Result<Provider> {
+    let hint = "write it like `--provider openai=https://llm.example.com/v1`";
+    let (name, url) = text
+        .split_once('=')
+        .ok_or_else(|| Mistake::new("a `--provider` is not of the form `NAME=URL`", hint))?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if name.is_empty() || !name.chars().all(is_plain) {
+        let what = format!("`{}` cannot be the name of a provider", safe(name));
+        let hint = "use letters, digits, `-`, `_` and `.`: paths begin with it";
+        return Err(Mistake::new(what, hint).into());
+    }
+    let url = OriginUrl::parse(url).map_err(|why| {
+        // A bad URL may hold a secret: it is not repeated.
+        Mistake::new(
+            format!("the URL of `--provider {name}` cannot be used: {why}"),
+            hint,
+        )
+    })?;
+    let known = KNOWN.iter().find(|known| known.name == name);
+    Ok(Provider {
+        name: name.to_owned(),
+        variable: known.and_then(|known| known.variable),
+        url,
+    })
+}
+
+impl Known {
+    /// Where its requests would go without us.
+    fn provider(&self) -> anyhow::Result<Provider> {
+        let set = self.variable.and_then(|name| std::env::var(name).ok());
+        let set = set.filter(|url| !url.is_empty());
+        let url = OriginUrl::parse(set.as_deref().unwrap_or(self.url)).map_err(|why| {
+            let variable = self.variable.unwrap_or_default();
+            let what = format!("the URL in {variable} cannot be used: {why}");
+            Mistake::new(
+                what,
+                "mend it, or name the provider with `--provider NAME=URL`",
+            )
+        })?;
+        Ok(Provider {
+            name: self.name.to_owned(),
+            variable: self.variable,
+            url,
+        })
+    }
+}
+
+/// The gateway in front of them.
+pub(super) fn route(providers: &[Provider], http: &HttpArguments) -> anyhow::Result<Route> {
+    let settings = http.origin_settings()?;
+    let add = |all: Providers, one: &Provider| {
+        all.with(&one.name, Origin::new(one.url.clone(), settings.clone()))
+    };
+    Ok(Route::Models(
+        providers.iter().fold(Providers::default(), add),
+    ))
+}
+
+/// What an agent is told: where its models are, and which recording it is part of.
+fn variables(providers: &[Provider], origin: &str, part: &Part) -> Vec<(&'static str, OsString)> {
+    let base = |one: &Provider| {
+        let path = one.url.path.trim_end_matches('/');
+        let url = format!("{origin}/{}{path}", one.name);
+        Some((one.variable?, url.into()))
+    };
+    let mut all: Vec<(&'static str, OsString)> = providers.iter().filter_map(base).collect();
+    all.push((part::VARIABLE, part.value()));
+    all
+}
+
+/// Variables that lead requests to a proxy, and those that except addresses of it.
+const PROXIES: [&str; 6] = [
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
+const NO_PROXIES: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+/// Where a proxy stands before the agent, we are not behind it.
+fn unproxied() -> Vec<(OsString, OsString)> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if !PROXIES.into_iter().any(is_set) {
+        return Vec::new();
+    }
+    let set = NO_PROXIES.iter().find_map(std::env::var_os);
+    let mut value =
+        set.filter(|value| !value.is_empty())
+            .map_or_else(OsString::new, |mut value| {
+                value.push(",");
+                value
+            });
+    value.push("127.0.0.1");
+    let all = NO_PROXIES.iter();
+    all.map(|name| (OsString::from(name), value.clone()))
+        .collect()
+}
+
+/// What stands between agents and models.
+pub(super) struct Between<'a> {
+    pub(super) http: &'a HttpArguments,
+    pub(super) providers: &'a [Provider],
+    pub(super) part: &'a Part,
+    pub(super) clock: Clock,
+    pub(super) book: &'a Arc<Book>,
+}
+
+impl Between<'_> {
+    fn settings(&self, listen: &str) -> anyhow::Result<proxy::Settings> {
+        let mut settings = self
+            .http
+            .gateway(route(self.providers, self.http)?, listen)?;
+        settings.faults = Arc::clone(self.book);
+        Ok(settings)
+    }
+
+    /// Serves agents that were started elsewhere, until a signal ends it.
+    pub(super) fn serve(
+        &self,
+        listen: &str,
+        start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
+    ) -> anyhow::Result<(End, Arc<Recorder>)> {
+        let settings = self.settings(listen)?;
+        let recorder = start()?;
+        let served = proxy::run(settings, &recorder, self.clock, |reached, figures| {
+            let origin = match reached {
+                Reached::Origin(origin) => origin.as_str(),
+                Reached::Socket(_) => "http://localhost",
+            };
+            let told = variables(self.providers, origin, self.part);
+            let told = told
+                .iter()
+                .map(|(name, value)| (*name, value.to_string_lossy()));
+            gateway::announce_with(reached, "", figures, told);
+        });
+        let exit = gateway::conclude(served, &recorder, "nothing was recorded")?;
+        Ok((End::Ours(exit), recorder))
+    }
+
+    /// Serves one agent, which is started once it can be, until it ends.
+    pub(super) fn run(
+        &self,
+        listen: Option<&str>,
+        command: &[OsString],
+        start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
+    ) -> anyhow::Result<(End, Arc<Recorder>)> {
+        let settings = self.settings(listen.unwrap_or("127.0.0.1:0"))?;
+        let Some((program, arguments)) = command.split_first() else {
+            return Err(Mistake::new("no agent is named", "put its command after `--`").into());
+        };
+        let recorder = start()?;
+        let served = proxy::run_beside(settings, &recorder, self.clock, |reached| Agent {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            variables: self.agent_variables(reached),
+            shares_terminal: shares_terminal(),
+        });
+        let exit = served
+            .inspect_err(|_| recorder.abandon())
+            .map_err(|error| {
+                let hint = "check the command after `--`; it is started without a shell";
+                anyhow::Error::new(error).context(Mistake::new("nothing was recorded", hint))
+            })?;
+        Ok((End::Server(exit), recorder))
+    }
+
+    fn agent_variables(&self, reached: &Reached) -> Vec<(OsString, OsString)> {
+        let origin = match reached {
+            Reached::Origin(origin) => origin.as_str(),
+            // Refused before: no agent knows how to be told of one.
+            Reached::Socket(_) => return Vec::new(),
+        };
+        let told = variables(self.providers, origin, self.part);
+        let told = told
+            .into_iter()
+            .map(|(name, value)| (OsString::from(name), value));
+        told.chain(unproxied()).collect()
+    }
+}
+
+/// Refuses a place that an agent cannot be told of.
+pub(super) fn check(listen: Option<&str>, command: &[OsString]) -> anyhow::Result<()> {
+    if listen.is_none() && command.is_empty() {
+        let hint = "put the agent's command after `--`, or listen for agents with `--listen ADDR`";
+        return Err(Mistake::new("there is no agent to record", hint).into());
+    }
+    if !command.is_empty() && listen.is_some_and(|place| place.starts_with("unix:")) {
+        let what = "an agent cannot be told of a socket";
+        return Err(Mistake::new(what, "leave out `--listen`, or name a port").into());
+    }
+    Ok(())
+}
+
+/// What to call the recording.
+pub(super) fn label(command: &[OsString]) -> String {
+    match command {
+        [] => "models".to_owned(),
+        [program, ..] => super::config::label(std::slice::from_ref(program)),
+    }
+}
+
+/// Whether what is typed at a terminal reaches the agent without us.
+fn shares_terminal() -> bool {
+    std::io::stdin().is_terminal()
+        || std::io::stdout().is_terminal()
+        || std::io::stderr().is_terminal()
+}
+
+/// The name of the tape with the calls of models, without its ending.
+pub(super) fn tape() -> &'static str {
+    "models"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    fn one(text: &str) -> Result<(String, String), String> {
+        let found = named(text).map_err(|error| error.to_string())?;
+        Ok((found.name, found.url.authority()))
+    }
+
+    #[test]
+    fn a_provider_has_a_name_that_a_path_can_begin_with() {
+        assert_eq!(
+            one("my-own=http://localhost:1/v1"),
+            Ok(("my-own".to_owned(), "localhost:1".to_owned()))
+        );
+        for (text, why) in [
+            ("openai", "NAME=URL"),
+            ("a/b=http://localhost", "cannot be the name"),
+            ("=http://localhost", "cannot be the name"),
+            ("openai=localhost", "cannot be used"),
+        ] {
+            let error = one(text).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_agent_is_told_its_addresses_with_the_paths_of_its_providers() {
+        let openai = named("openai=http://llm.example/up/v1/").unwrap();
+        let own = named("own=http://llm.example").unwrap();
+        let part = Part::of(OsStr::new("id:/tmp")).unwrap();
+        let told = variables(&[openai, own], "http://127.0.0.1:9", &part);
+        assert_eq!(
+            told,
+            [
+                ("OPENAI_BASE_URL", "http://127.0.0.1:9/openai/up/v1".into()),
+                ("TAPEWRIGHT_RECORDING", "id:/tmp".into()),
+            ]
+        );
+    }
+}
