@@ -18,6 +18,7 @@ pub mod control;
 pub mod front;
 pub mod guard;
 pub mod http;
+pub mod provider;
 pub mod record;
 pub mod stdio;
 #[cfg(test)]

@@ -1,0 +1,278 @@
+//! A client of model providers: one request, one answer, over HTTP.
+//!
+//! Answers are bounded in length and time. Requests that a provider could not serve just now
+//! (429, 529, 5xx) are sent again when it says so, as long as that is within the time that
+//! the caller has. Keys stand in one header and in no error.
+
+mod error;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, Request as HttpRequest, Uri, header};
+use http_body_util::{BodyExt as _, Limited};
+use tapewright_models::conversation::{ApiError, Request, Response};
+use tapewright_models::{Wire, read_error};
+use tokio::runtime::Runtime;
+
+pub use self::error::{Cause, ProviderError};
+use crate::clock::Clock;
+use crate::http::body::Outbound;
+use crate::http::origin::{Origin, OriginSettings, OriginUrl};
+
+/// The longest answer that is read, in bytes.
+const LONGEST: usize = 16 << 20;
+/// How often a request is sent at most.
+const ATTEMPTS: u32 = 4;
+/// How long is waited before a request is sent again where the provider does not say:
+/// doubled each time.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How often it is looked whether somebody wants us to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Where a provider is and how it is spoken to. Holds a key.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// What errors call it.
+    pub name: String,
+    /// Its wire.
+    pub wire: Wire,
+    /// Where it is; the path of the wire is put behind its path.
+    pub base_url: String,
+    /// The key, as its value stands in a header. A secret.
+    pub key: String,
+    /// Fields beside those of the wire.
+    pub fields: Vec<(&'static str, String)>,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("name", &self.name)
+            .field("wire", &self.wire)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A provider that can be asked. Blocks while it is.
+#[derive(Debug)]
+pub struct Provider {
+    endpoint: Endpoint,
+    origin: Arc<Origin>,
+    // What of the address stands behind its path.
+    base: OriginUrl,
+    runtime: Runtime,
+    stop: Arc<AtomicBool>,
+}
+
+/// An answer, and how often it was asked for.
+#[derive(Debug)]
+pub struct Answered {
+    /// What was said.
+    pub response: Response,
+    /// How often the request was sent.
+    pub attempts: u32,
+}
+
+impl Provider {
+    /// Nothing is connected yet. `stop` ends whatever is waited for.
+    pub fn new(
+        endpoint: Endpoint,
+        settings: OriginSettings,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Cause> {
+        let base = OriginUrl::parse(&endpoint.base_url).map_err(Cause::Url)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(Cause::Runtime)?;
+        Ok(Self {
+            origin: Origin::new(base.clone(), settings),
+            base,
+            endpoint,
+            runtime,
+            stop,
+        })
+    }
+
+    /// Asks for one answer, within this time if any.
+    pub fn ask(&self, request: &Request, limit: Option<Duration>) -> Result<Answered, ProviderError> {
+        let clock = Clock::start();
+        let mut attempts = 0;
+        loop {
+            let left = limit.map(|limit| limit.saturating_sub(clock.elapsed()));
+            attempts += 1;
+            let cause = match self.once(request, left) {
+                Ok(response) => return Ok(Answered { response, attempts }),
+                Err(cause) => cause,
+            };
+            let pause = again(&cause, attempts);
+            let left = limit.map(|limit| limit.saturating_sub(clock.elapsed()));
+            let fits = |pause: &Duration| left.is_none_or(|left| *pause < left);
+            match pause.filter(fits) {
+                Some(pause) if attempts < ATTEMPTS && self.waits(pause) => {}
+                _ => return Err(self.failed(request, cause, attempts)),
+            }
+        }
+    }
+
+    fn failed(&self, request: &Request, cause: Cause, attempts: u32) -> ProviderError {
+        ProviderError {
+            provider: self.endpoint.name.clone(),
+            model: request.model.clone(),
+            attempts,
+            cause: cause.without(&self.endpoint.key),
+        }
+    }
+
+    /// Waits; false when somebody wants us to end.
+    fn waits(&self, pause: Duration) -> bool {
+        let clock = Clock::start();
+        while clock.elapsed() < pause {
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            std::thread::sleep(LOOK.min(pause.saturating_sub(clock.elapsed())));
+        }
+        true
+    }
+
+    fn once(&self, request: &Request, limit: Option<Duration>) -> Result<Response, Cause> {
+        let patience = limit.map_or(PATIENCE, |limit| limit.min(PATIENCE));
+        let is_ours = limit.is_none_or(|limit| limit > PATIENCE);
+        let exchange = async {
+            tokio::select! {
+                answer = self.exchange(request) => answer,
+                () = tokio::time::sleep(patience) => Err(if is_ours {
+                    Cause::TimedOut(patience)
+                } else {
+                    Cause::OutOfTime
+                }),
+                () = stopped(&self.stop) => Err(Cause::Interrupted),
+            }
+        };
+        self.runtime.block_on(exchange)
+    }
+
+    async fn exchange(&self, request: &Request) -> Result<Response, Cause> {
+        let wire = self.endpoint.wire;
+        let answer = self.origin.send(self.written(request)?).await.map_err(Cause::Send)?;
+        let status = answer.response.status().as_u16();
+        let (head, body) = answer.response.into_parts();
+        let read = Limited::new(body, LONGEST).collect().await;
+        let body = read.map_err(|_| Cause::Body(LONGEST))?.to_bytes();
+        answer.lease.complete();
+        if !(200..300).contains(&status) {
+            let field = |name: &str| head.headers.get(name)?.to_str().ok();
+            return Err(Cause::Api(read_error(wire, status, field, &body)));
+        }
+        wire.read_response(&body).map_err(Cause::Read)
+    }
+
+    fn written(&self, request: &Request) -> Result<HttpRequest<Outbound>, Cause> {
+        let wire = self.endpoint.wire;
+        let body = Bytes::from(wire.write_request(request).to_string());
+        let mut message = HttpRequest::new(Outbound::whole(body));
+        *message.method_mut() = Method::POST;
+        *message.uri_mut() = uri(&self.base.path, &wire.path(request))?;
+        let head = message.headers_mut();
+        if let Ok(host) = HeaderValue::try_from(self.base.authority()) {
+            head.insert(header::HOST, host);
+        }
+        let agent = HeaderValue::from_static(concat!("tapewright/", env!("CARGO_PKG_VERSION")));
+        head.insert(header::USER_AGENT, agent);
+        head.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+        let fields = wire.headers(&self.endpoint.key);
+        for (name, value) in fields.into_iter().chain(self.endpoint.fields.iter().cloned()) {
+            let mut value = HeaderValue::try_from(value).map_err(|_| Cause::Field(name))?;
+            value.set_sensitive(true);
+            head.insert(HeaderName::from_static(name), value);
+        }
+        Ok(message)
+    }
+}
+
+/// The path of a request below that of the provider; a query of the address stays.
+fn uri(base: &str, path: &str) -> Result<Uri, Cause> {
+    let (base, query) = base.split_once('?').unwrap_or((base, ""));
+    let base = base.trim_end_matches('/');
+    let (path, own) = path.split_once('?').unwrap_or((path, ""));
+    let queries = [query, own].into_iter().filter(|one| !one.is_empty());
+    let query = queries.collect::<Vec<_>>().join("&");
+    let mark = if query.is_empty() { "" } else { "?" };
+    let text = format!("{base}{path}{mark}{query}");
+    text.parse().map_err(|_| Cause::Path)
+}
+
+/// For how long to wait before the same is sent again; `None` where that does not help.
+fn again(cause: &Cause, attempts: u32) -> Option<Duration> {
+    let Cause::Api(error) = cause else {
+        return None;
+    };
+    if !error.kind.is_retryable() && !is_later(error) {
+        return None;
+    }
+    let told = error.retry_after_ms.map(Duration::from_millis);
+    Some(told.unwrap_or(PAUSE.saturating_mul(1 << (attempts - 1).min(8))))
+}
+
+/// Whether the status says that it may succeed later, whatever the body says.
+fn is_later(error: &ApiError) -> bool {
+    use tapewright_models::conversation::ErrorKind::Quota;
+    error.kind != Quota && matches!(error.status, Some(429 | 500..=599))
+}
+
+async fn stopped(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tapewright_models::conversation::ErrorKind;
+
+    #[test]
+    fn the_path_of_the_wire_stands_behind_that_of_the_provider() {
+        for (base, path, both) in [
+            ("/", "/v1/messages", "/v1/messages"),
+            ("/v1/", "/chat/completions", "/v1/chat/completions"),
+            (
+                "/openai/d?api-version=1",
+                "/chat/completions",
+                "/openai/d/chat/completions?api-version=1",
+            ),
+            ("/g?k=1", "/m:g?alt=sse", "/g/m:g?k=1&alt=sse"),
+        ] {
+            assert_eq!(uri(base, path).unwrap().to_string(), both);
+        }
+    }
+
+    fn failed(status: u16, kind: ErrorKind, after: Option<u64>) -> Cause {
+        Cause::Api(ApiError {
+            wire: Wire::Anthropic,
+            status: Some(status),
+            kind,
+            word: None,
+            message: "no".to_owned(),
+            retry_after_ms: after,
+        })
+    }
+
+    #[test]
+    fn only_what_may_succeed_later_is_asked_again() {
+        let ms = |ms| Some(Duration::from_millis(ms));
+        assert_eq!(again(&failed(429, ErrorKind::RateLimit, Some(7)), 1), ms(7));
+        assert_eq!(again(&failed(529, ErrorKind::Overloaded, None), 1), ms(500));
+        assert_eq!(again(&failed(503, ErrorKind::Server, None), 3), ms(2_000));
+        assert_eq!(again(&failed(500, ErrorKind::Other, None), 1), ms(500));
+        assert_eq!(again(&failed(429, ErrorKind::Quota, Some(1)), 1), None);
+        assert_eq!(again(&failed(400, ErrorKind::Invalid, None), 1), None);
+        assert_eq!(again(&Cause::OutOfTime, 1), None);
+    }
+}

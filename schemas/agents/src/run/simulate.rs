@@ -1,0 +1,58 @@
+//! A model in the place of the user.
+
+use tapewright_models::conversation::{Block, Message, Request, Role};
+
+use super::{Task, User};
+use crate::text;
+
+/// What the simulated user says when nothing is left to say.
+pub(super) const DONE: &str = "DONE";
+
+/// What a model is asked for the next thing that the user says: it sees the conversation
+/// from the other side, and neither tools nor instructions of the agent.
+pub(super) fn request(task: &Task, messages: &[Message]) -> Request {
+    let mut request = Request::new(task.wire, &task.model);
+    if let User::Simulated { goal, persona, .. } = &task.user {
+        request.system = vec![Block::text(instructions(goal, persona.as_deref()))];
+    }
+    request.sampling.max_tokens = Some(task.limits.max_tokens);
+    request
+        .messages
+        .push(said(Role::User, "Begin the conversation."));
+    for message in messages {
+        let text = text::of_blocks(&texts(&message.blocks));
+        let role = match message.role {
+            Role::Assistant => Role::User,
+            Role::User | Role::System => Role::Assistant,
+        };
+        if text.is_empty() {
+            continue;
+        }
+        // Providers want the two to take turns.
+        match request.messages.last_mut() {
+            Some(last) if last.role == role => last.blocks.push(Block::text(text)),
+            _ => request.messages.push(said(role, &text)),
+        }
+    }
+    request
+}
+
+/// What was said, without tools and their results.
+fn texts(blocks: &[Block]) -> Vec<Block> {
+    let texts = blocks.iter().filter(|block| block.as_text().is_some());
+    texts.cloned().collect()
+}
+
+fn said(role: Role, text: &str) -> Message {
+    Message::new(role, vec![Block::text(text)])
+}
+
+fn instructions(goal: &str, persona: Option<&str>) -> String {
+    let persona = persona.map_or(String::new(), |one| format!("Who you are: {one}\n"));
+    format!(
+        "You play the user of an assistant. You are not the assistant.\n\
+         What you want: {goal}\n{persona}\
+         Write only what the user says next, in the first person. \
+         When you have what you want, or see that you cannot get it, answer {DONE} and nothing else."
+    )
+}
