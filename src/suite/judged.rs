@@ -25,6 +25,8 @@ pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
         asked: 1,
         flaky: false,
         replay: false,
+        stub: false,
+        cost: None,
         exercised: None,
         place: case.place.clone(),
     }

@@ -55,6 +55,10 @@ pub(crate) struct Row {
     pub(crate) flaky: bool,
     /// Served from a cassette.
     pub(crate) replay: bool,
+    /// The stub stood in for a model: nothing is judged.
+    pub(crate) stub: bool,
+    /// What models took to answer; `None` where none was asked.
+    pub(crate) cost: Option<Cost>,
     /// How many recorded exchanges it was judged by.
     pub(crate) exercised: Option<usize>,
     /// Where it stands in the suite.
@@ -84,6 +88,59 @@ impl fmt::Display for ExchangeNumbers {
             write!(out, "session {}, ", self.session)?;
         }
         write!(out, "event {}", self.request)
+    }
+}
+
+/// What the answers of models took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// How often a model was asked.
+    pub(crate) asked: u64,
+    pub(crate) tokens: u64,
+    /// In millionths of a US cent, as far as it is known.
+    pub(crate) amount: u64,
+    /// Whether all of it is known.
+    pub(crate) is_known: bool,
+}
+
+impl Cost {
+    /// That of both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            asked: self.asked + other.asked,
+            tokens: self.tokens.saturating_add(other.tokens),
+            amount: self.amount.saturating_add(other.amount),
+            is_known: self.is_known && other.is_known,
+        }
+    }
+
+    /// In dollars, exactly.
+    pub(crate) fn dollars(self) -> String {
+        const DOLLAR: u64 = 100_000_000;
+        format!("{}.{:08}", self.amount / DOLLAR, self.amount % DOLLAR)
+    }
+}
+
+/// `1234 tokens, $0.0042`; what is not known is not told as nothing.
+impl fmt::Display for Cost {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = if self.tokens == 1 { "token" } else { "tokens" };
+        write!(out, "{} {noun}, ", self.tokens)?;
+        match (self.is_known, self.amount) {
+            (true, _) => write!(out, "${}", self.short()),
+            (false, 0) => write!(out, "cost unknown"),
+            (false, _) => write!(out, "more than ${}", self.short()),
+        }
+    }
+}
+
+impl Cost {
+    /// In dollars with at least four digits behind the point, and more where they count.
+    fn short(self) -> String {
+        let exact = self.dollars();
+        let trimmed = exact.trim_end_matches('0');
+        let decimals = trimmed.len() - trimmed.find('.').map_or(0, |at| at + 1);
+        format!("{trimmed}{}", "0".repeat(4_usize.saturating_sub(decimals)))
     }
 }
 
@@ -172,7 +229,9 @@ impl Results {
         }
         let judged = self.count(Status::Pass) + self.count(Status::Known);
         let idle = has(Status::NotExercised) && !self.allow_unexercised;
-        let nothing = judged == 0 && !has(Status::NotExercised);
+        // Without a key there is nothing to judge, and a machine without keys stays green.
+        let stub = self.rows.iter().any(|row| row.stub);
+        let nothing = judged == 0 && !has(Status::NotExercised) && !stub;
         if has(Status::Inconclusive) || idle || nothing {
             Exit::Inconclusive
         } else {

@@ -27,7 +27,7 @@ pub struct ProviderError {
 pub enum Cause {
     /// The provider says why.
     #[error("{}", told(.0))]
-    Api(ApiError),
+    Api(Box<ApiError>),
     /// What it answered cannot be read.
     #[error("its answer cannot be read")]
     Read(#[source] ReadError),
@@ -71,7 +71,9 @@ impl Cause {
 }
 
 fn told(error: &ApiError) -> String {
-    let status = error.status.map_or(String::new(), |status| format!(" {status}"));
+    let status = error
+        .status
+        .map_or(String::new(), |status| format!(" {status}"));
     let word = error.word.as_deref().unwrap_or(error.kind.name());
     format!("it answered{status} ({word}): {}", error.message)
 }

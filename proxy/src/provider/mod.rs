@@ -100,7 +100,11 @@ impl Provider {
     }
 
     /// Asks for one answer, within this time if any.
-    pub fn ask(&self, request: &Request, limit: Option<Duration>) -> Result<Answered, ProviderError> {
+    pub fn ask(
+        &self,
+        request: &Request,
+        limit: Option<Duration>,
+    ) -> Result<Answered, ProviderError> {
         let clock = Clock::start();
         let mut attempts = 0;
         loop {
@@ -160,7 +164,11 @@ impl Provider {
 
     async fn exchange(&self, request: &Request) -> Result<Response, Cause> {
         let wire = self.endpoint.wire;
-        let answer = self.origin.send(self.written(request)?).await.map_err(Cause::Send)?;
+        let answer = self
+            .origin
+            .send(self.written(request)?)
+            .await
+            .map_err(Cause::Send)?;
         let status = answer.response.status().as_u16();
         let (head, body) = answer.response.into_parts();
         let read = Limited::new(body, LONGEST).collect().await;
@@ -168,7 +176,8 @@ impl Provider {
         answer.lease.complete();
         if !(200..300).contains(&status) {
             let field = |name: &str| head.headers.get(name)?.to_str().ok();
-            return Err(Cause::Api(read_error(wire, status, field, &body)));
+            let error = read_error(wire, status, field, &body);
+            return Err(Cause::Api(Box::new(error)));
         }
         wire.read_response(&body).map_err(Cause::Read)
     }
@@ -187,7 +196,10 @@ impl Provider {
         head.insert(header::USER_AGENT, agent);
         head.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
         let fields = wire.headers(&self.endpoint.key);
-        for (name, value) in fields.into_iter().chain(self.endpoint.fields.iter().cloned()) {
+        for (name, value) in fields
+            .into_iter()
+            .chain(self.endpoint.fields.iter().cloned())
+        {
             let mut value = HeaderValue::try_from(value).map_err(|_| Cause::Field(name))?;
             value.set_sensitive(true);
             head.insert(HeaderName::from_static(name), value);
@@ -254,14 +266,14 @@ mod tests {
     }
 
     fn failed(status: u16, kind: ErrorKind, after: Option<u64>) -> Cause {
-        Cause::Api(ApiError {
+        Cause::Api(Box::new(ApiError {
             wire: Wire::Anthropic,
             status: Some(status),
             kind,
             word: None,
             message: "no".to_owned(),
             retry_after_ms: after,
-        })
+        }))
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn answer(text: &str, uses: &[(&str, Value)]) -> Response {
         "content": content, "stop_reason": stop, "usage": {"input_tokens": 100, "output_tokens": 10}});
     Wire::Anthropic
         .read_response(body.to_string().as_bytes())
-        .unwrap()
+        .expect("an answer")
 }
 
 /// Plays a run with these answers; tools answer with their names. Each request is kept.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::agents::AgentArguments;
 use super::baseline::BaselineArguments;
 use super::servers::{RunArguments, ServerArguments};
 use crate::command::reporters::ReporterFile;
@@ -33,6 +34,8 @@ pub(crate) struct Arguments {
     pub(super) servers: ServerArguments,
     #[command(flatten)]
     pub(super) run: RunArguments,
+    #[command(flatten)]
+    pub(super) agents: AgentArguments,
     #[command(flatten)]
     pub(super) capture: CaptureArguments,
     /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
@@ -136,4 +139,5 @@ Examples:
   tapewright run suite.yaml --baseline known.json --update-baseline
   tapewright run suite.yaml --capture session.tape.jsonl
   tapewright run suite.yaml --record
+  tapewright run agents.yaml --record --max-cost 0.50
   tapewright run suite.yaml --record=recordings/";

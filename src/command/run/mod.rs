@@ -1,5 +1,6 @@
 //! `tapewright run`: suites against servers, cassettes and recorded sessions.
 
+mod agents;
 mod arguments;
 mod baseline;
 mod failed;
@@ -12,7 +13,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tapewright_config::suite::server::Target;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
         } else {
             tapewright_proxy::stdio::interruption()?
         },
+        spent: Arc::default(),
     };
     if !arguments.run.watch {
         let exit = job.once(&mut Watched::default());
@@ -75,6 +77,8 @@ struct Job<'a> {
     suites: &'a [PathBuf],
     /// Somebody has asked us to end. Whoever watches simply ends.
     interrupted: Arc<AtomicBool>,
+    /// What models cost so far, in millionths of a US cent.
+    spent: Arc<AtomicU64>,
 }
 
 impl Job<'_> {
@@ -275,6 +279,13 @@ impl Arguments {
             return Err(Mistake::new(
                 "snapshots are not recorded anew where the variable CI says `true`",
                 "record them on your own machine, or add `--allow-update-in-ci`",
+            )
+            .into());
+        }
+        if self.agents.update_cassettes && is_ci() {
+            return Err(Mistake::new(
+                "cassettes are not recorded anew where the variable CI says `true`",
+                "record them on your own machine and commit them",
             )
             .into());
         }

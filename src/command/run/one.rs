@@ -1,7 +1,7 @@
 //! One suite of a run.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use super::arguments::{Arguments, SelectionArguments};
 use super::{Job, failed, is_ci, progress, revisions};
 use crate::command::suites::Ready;
 use crate::report;
+use crate::suite::live::agents::cassette;
+use crate::suite::plan::What;
 use crate::suite::result::Results;
 use crate::suite::world::Snapshots;
 use crate::suite::{captured, live};
@@ -79,8 +81,11 @@ impl Run {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
         let variables: HashMap<_, _> = pairs.chain(process).collect();
-        let tokens = live::tokens(suite, plan, chosen, &variables)?;
-        self.0.hide(&tokens);
+        let replayed = |number: &&usize| !self.replays(arguments, **number);
+        let asked: Vec<usize> = chosen.iter().filter(replayed).copied().collect();
+        let tokens = live::tokens(suite, plan, &asked, &variables)?;
+        let keys = live::agents::keys(suite, &variables);
+        self.0.hide(tokens.iter().chain(&keys));
         let options = self.options(job, variables, tokens)?;
         let snapshots = self.snapshots(arguments);
         let Ready { suite, plan, .. } = &self.0;
@@ -88,6 +93,22 @@ impl Run {
         progress::clear();
         results.notes.extend(snapshots.note());
         Ok(results)
+    }
+
+    /// Whether an agent test is judged by its cassette, so that no server is needed.
+    fn replays(&self, arguments: &Arguments, number: usize) -> bool {
+        let anew = arguments.run.record.is_some() || arguments.agents.update_cassettes;
+        let case = self.0.plan.cases.get(number);
+        case.is_some_and(|case| match &case.what {
+            What::Agent(agent) if !anew => cassette::found(&self.beside(), agent).is_some(),
+            _ => false,
+        })
+    }
+
+    /// The folder of cassettes beside the suite.
+    fn beside(&self) -> PathBuf {
+        let folder = self.0.path.parent().unwrap_or(Path::new(""));
+        folder.join("cassettes")
     }
 
     fn snapshots(&self, arguments: &Arguments) -> Arc<Snapshots> {
@@ -104,13 +125,12 @@ impl Run {
         variables: HashMap<String, String>,
         tokens: HashMap<String, String>,
     ) -> anyhow::Result<live::Options> {
-        let Self(Ready {
-            path, suite, rules, ..
-        }) = self;
+        let Self(Ready { suite, rules, .. }) = self;
         let run = &job.arguments.run;
-        let beside = || path.parent().unwrap_or(Path::new("")).join("cassettes");
         let record = run.record.as_ref();
-        let record = record.map(|folder| folder.clone().unwrap_or_else(beside));
+        let record = record.map(|folder| folder.clone().unwrap_or_else(|| self.beside()));
+        let agents = &job.arguments.agents;
+        let agents = agents.options(self.beside(), record.is_some(), &job.spent)?;
         Ok(live::Options {
             parallel: run.parallel,
             bail: run.bail,
@@ -123,6 +143,7 @@ impl Run {
             progress: progress::show,
             variables,
             tokens,
+            agents: Some(agents),
         })
     }
 

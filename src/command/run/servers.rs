@@ -73,7 +73,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "REVISION", conflicts_with = "capture")]
     pub(super) target_version: Option<String>,
     /// Record the traffic of each server as FOLDER/SERVER.json; `cassettes` beside the
-    /// suite without a folder
+    /// suite without a folder. There each agent test is recorded that has no cassette, or
+    /// a stale one
     #[arg(long, value_name = "FOLDER", require_equals = true)]
     #[expect(
         clippy::option_option,

@@ -3,7 +3,7 @@
 use tapewright_assertions::Json;
 
 use super::view::{Excerpt, Problem, RowView, View};
-use crate::suite::result::Status;
+use crate::suite::result::{Cost, Status};
 
 /// One JSON object.
 pub(super) fn text(views: &[View]) -> String {
@@ -29,7 +29,7 @@ fn summary(views: &[View]) -> Json {
     let flaky = views.iter().map(|view| view.flaky() as u64).sum::<u64>();
     let total = views.iter().map(|view| view.rows.len() as u64).sum::<u64>();
     let took = views.iter().map(|view| view.took_us).sum();
-    Json::object([
+    let mut members = vec![
         ("total", total.into()),
         ("passed", count(Status::Pass).into()),
         ("failed", count(Status::Fail).into()),
@@ -40,6 +40,20 @@ fn summary(views: &[View]) -> Json {
         ("skipped", count(Status::Skip).into()),
         ("flaky", flaky.into()),
         ("duration_ms", millis(took)),
+    ];
+    let costs = views.iter().filter_map(View::cost);
+    members.extend(costs.reduce(Cost::and).map(|one| ("cost", cost(one))));
+    Json::object(members)
+}
+
+/// What the answers of models took; what is not known of it is `null`, and never nothing.
+fn cost(cost: Cost) -> Json {
+    let dollars = cost.is_known.then(|| Json::Number(cost.dollars().into()));
+    Json::object([
+        ("asked", Json::from(cost.asked)),
+        ("tokens", cost.tokens.into()),
+        ("usd", dollars.unwrap_or(Json::Null)),
+        ("usd_known", Json::Number(cost.dollars().into())),
     ])
 }
 
@@ -83,6 +97,10 @@ fn row(row: &RowView) -> Json {
     members.push(("asked", (row.asked as u64).into()));
     members.push(("flaky", Json::Bool(row.flaky)));
     members.push(("replay", Json::Bool(row.replay)));
+    if row.stub {
+        members.push(("stub", Json::Bool(true)));
+    }
+    members.extend(row.cost.map(|one| ("cost", cost(one))));
     members.extend(
         row.exercised
             .map(|count| ("exercised", (count as u64).into())),

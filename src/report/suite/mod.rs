@@ -74,8 +74,9 @@ fn row(view: &RowView) -> Row {
     };
     let replay = if view.replay { " [replay]" } else { "" };
     let flaky = if view.flaky { " (flaky)" } else { "" };
+    let cost = view.cost.map_or(String::new(), |cost| format!(" ({cost})"));
     let mut row = Row::new(status, view.status.name().replace('_', " "), &view.title);
-    row.word.extend([flaky, replay]);
+    row.word.extend([flaky, replay, cost.as_str()]);
     view.status.name().clone_into(&mut row.failure);
     let server = view.server.as_deref().unwrap_or("tapewright");
     row.class = format!("{server}.{}", view.kind);

@@ -97,6 +97,9 @@ fn headline(row: &RowView, out: &mut String) {
     if row.replay {
         text.push_str("  [replay]");
     }
+    if let Some(cost) = row.cost {
+        let _never_fails = write!(text, "  [{cost}]");
+    }
     if row.flaky {
         text.push_str("  [flaky]");
     }

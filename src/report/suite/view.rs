@@ -8,7 +8,7 @@ use tapewright_schemas::redact::{Redactor, Rules};
 
 use super::{cut, hide};
 use crate::report::model;
-use crate::suite::result::{ExchangeNumbers, Results, Row, Status, Told, Tool};
+use crate::suite::result::{Cost, ExchangeNumbers, Results, Row, Status, Told, Tool};
 
 /// The results of one suite.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(crate) struct RowView {
     pub(crate) asked: usize,
     pub(crate) flaky: bool,
     pub(crate) replay: bool,
+    pub(crate) stub: bool,
+    pub(crate) cost: Option<Cost>,
     pub(crate) exercised: Option<usize>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) reasons: Vec<String>,
@@ -143,6 +145,8 @@ impl View {
             asked: 0,
             flaky: false,
             replay: false,
+            stub: false,
+            cost: None,
             exercised: None,
             problems: Vec::new(),
             reasons: why.to_vec(),
@@ -162,6 +166,12 @@ impl View {
     /// How many rows passed only after they had failed.
     pub(crate) fn flaky(&self) -> usize {
         self.rows.iter().filter(|row| row.flaky).count()
+    }
+
+    /// What the answers of models took; `None` where none was asked.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        let costs = self.rows.iter().filter_map(|row| row.cost);
+        costs.reduce(Cost::and)
     }
 
     /// How many rows have this status.
@@ -209,6 +219,8 @@ fn view(row: Row, sources: &Sources, redaction: &mut Redaction) -> RowView {
         asked: row.asked,
         flaky: row.flaky,
         replay: row.replay,
+        stub: row.stub,
+        cost: row.cost,
         exercised: row.exercised,
         problems,
         reasons: row.reasons.iter().map(|one| redaction.text(one)).collect(),

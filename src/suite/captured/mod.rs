@@ -192,6 +192,7 @@ impl Scoring {
                     judged::injected(*number, case, test, error, &self.snapshots)
                 }
                 (_, Some((_, scored))) => rows::row(*number, case, scored, &coverage),
+                (What::Agent(_), _) => rows::agent(*number, case),
                 (_, None) => rows::composition(*number, case),
             };
             results.rows.push(row);

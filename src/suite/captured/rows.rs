@@ -51,3 +51,9 @@ pub(super) fn composition(number: usize, case: &Case) -> Row {
     let why = "a composition calls tools in its own order; a recording cannot tell";
     judged::skipped(number, case, why)
 }
+
+/// A row for an agent test.
+pub(super) fn agent(number: usize, case: &Case) -> Row {
+    let why = "an agent test is judged by its own cassette or by a run";
+    judged::skipped(number, case, why)
+}

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tapewright_assertions::{Answer, Ask, Headers, Json};
 use tapewright_config::suite::server::Server;
 use tapewright_proxy::client::{Client, ClientError, Opening, Passed, Reply, Revision, Settings};
 use tapewright_proxy::clock::Clock;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, is_error_of_ours};
 use tapewright_schemas::event::Direction;
-use tapewright_schemas::json;
+use tapewright_schemas::json as scan;
 
 use super::record::Taped;
 use super::servers::{self, Reach};
@@ -263,6 +264,39 @@ impl Connection {
         self.asked(&reply, Some(ask))
     }
 
+    /// Every tool that the server lists, within bounds.
+    pub(super) fn list_tools(&mut self, timeout: Duration) -> Result<Vec<Value>, String> {
+        let Some(client) = &mut self.client else {
+            return Err("the server is not connected".to_owned());
+        };
+        let mut all = Vec::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..TOOL_PAGES {
+            let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
+            let reply = client.request("tools/list", Some(&params.to_string()), timeout);
+            let reply = reply.map_err(|error| report::causes(&error))?;
+            if let Some(miss) = self.reach.miss() {
+                return Err(format!("replay: {miss}"));
+            }
+            let Some(result) = reply.result() else {
+                let error = String::from_utf8_lossy(reply.error().unwrap_or_default());
+                return Err(format!("it answered with the error {error}"));
+            };
+            let mut page: Value = serde_json::from_slice(result)
+                .map_err(|error| format!("the answer cannot be read: {error}"))?;
+            if let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) {
+                all.extend(tools);
+            }
+            let next = page.get("nextCursor").and_then(Value::as_str);
+            cursor = next.map(str::to_owned);
+            if cursor.is_none() || all.len() >= TOOLS {
+                break;
+            }
+        }
+        all.truncate(TOOLS);
+        Ok(all)
+    }
+
     /// An answer, with what is known of how it came; that to the opening has no question.
     fn asked(&self, reply: &Reply, ask: Option<&Ask>) -> Result<Asked, NoAnswer> {
         let took = reply.took();
@@ -347,7 +381,7 @@ fn strays(between: &[Passed]) -> String {
                 RequestId::Text(_) => "a string",
                 _ => "which nobody asked",
             };
-            let id = json::find(&one.message, &["id"]).unwrap_or_default();
+            let id = scan::find(&one.message, &["id"]).unwrap_or_default();
             let id = String::from_utf8_lossy(id);
             Some(format!("an answer came with the id {id}, {word}"))
         }
@@ -369,6 +403,10 @@ fn strays(between: &[Passed]) -> String {
 fn is_asked_by(ask: &Ask, params: &[u8]) -> bool {
     Json::read(params).is_ok_and(|params| params.hides() || ask.is_asked_by(&params))
 }
+
+/// How many pages of tools are asked for, and how many tools are taken.
+const TOOL_PAGES: usize = 100;
+const TOOLS: usize = 2_000;
 
 /// How many strays are told, and how much of each.
 const STRAYS: usize = 3;

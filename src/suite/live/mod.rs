@@ -4,6 +4,7 @@
 //! its cases run in the order of the suite; groups run beside each other. All servers that
 //! are needed are connected before anything is asked.
 
+pub(crate) mod agents;
 mod compose;
 mod connection;
 mod groups;
@@ -24,18 +25,21 @@ use tapewright_config::Suite;
 use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
+pub(crate) use self::agents::AgentOptions;
+use self::agents::Agents;
 use self::connection::{Connection, NotConnected};
 use self::groups::{Group, groups};
 pub(crate) use self::oauth::tokens;
 pub(crate) use self::reached::{Reached, reached};
 use self::worker::Worker;
 use super::judged;
-use super::plan::{Kind, Plan};
+use super::plan::{Kind, Plan, What};
 use super::result::{Results, Row, Status};
 use super::world::Snapshots;
 use crate::report::Mistake;
 
 /// How servers are asked, beside what the suite says.
+#[derive(Clone)]
 pub(crate) struct Options {
     /// How many groups of servers work at once.
     pub(crate) parallel: usize,
@@ -59,6 +63,8 @@ pub(crate) struct Options {
     pub(crate) variables: HashMap<String, String>,
     /// The tokens of servers that sign in for one. Secrets.
     pub(crate) tokens: HashMap<String, String>,
+    /// How agent tests are run; they are left out without.
+    pub(crate) agents: Option<AgentOptions>,
 }
 
 /// Judges the chosen cases by asking, once for each revision.
@@ -80,22 +86,28 @@ pub(crate) fn run(
             .collect()
     };
     let several = revisions.len() > 1;
-    let total = chosen.len() * revisions.len();
+    let is_agent = |number: &usize| {
+        let case = plan.cases.get(*number);
+        case.is_some_and(|case| matches!(case.what, What::Agent(_)))
+    };
+    let (asking, chosen): (Vec<usize>, Vec<usize>) = chosen.iter().partition(|one| is_agent(one));
+    let total = chosen.len() * revisions.len() + asking.len();
     let done = AtomicUsize::new(0);
     let slowest = Mutex::default();
+    let round = |revision, stopped| Round {
+        suite,
+        plan,
+        options,
+        snapshots,
+        revision,
+        stop: AtomicBool::new(stopped),
+        done: &done,
+        slowest: &slowest,
+        total,
+    };
     for revision in revisions {
-        let round = Round {
-            suite,
-            plan,
-            options,
-            snapshots,
-            revision,
-            stop: AtomicBool::new(results.stopped),
-            done: &done,
-            slowest: &slowest,
-            total,
-        };
-        let (mut rows, notes) = round.run(chosen);
+        let round = round(revision, results.stopped);
+        let (mut rows, notes) = round.run(&chosen);
         if several {
             for row in &mut rows {
                 row.revision = revision.map(str::to_owned);
@@ -106,6 +118,13 @@ pub(crate) fn run(
         results.notes.extend(notes);
     }
     latency(suite, &mut results);
+    // A model costs money: it is asked once, whatever revisions there are.
+    if !asking.is_empty() {
+        round(None, results.stopped).agents(&asking, &mut results);
+        if !several {
+            results.rows.sort_by_key(|row| row.case);
+        }
+    }
     results
 }
 
@@ -296,18 +315,24 @@ impl Round<'_> {
             let what = format!("the suite has no server `{name}`");
             return Err(anyhow::Error::from(Mistake::new(what, "add it under `servers`")).into());
         };
-        Connection::open(server, self.opening(), self.options, self.revision)
+        Connection::open(server, opening(self.revision), self.options, self.revision)
     }
 
-    fn opening(&self) -> Revision {
-        match self.revision {
-            None => Revision::Auto,
-            Some(version) if version >= FIRST_STATELESS => Revision::Stateless {
-                version: version.to_owned(),
-                discover: true,
-            },
-            Some(version) => Revision::Handshake(version.to_owned()),
-        }
+    /// Runs agent tests, with connections of their own.
+    fn agents(&self, asking: &[usize], results: &mut Results) {
+        let (rows, notes) = match &self.options.agents {
+            None => {
+                let why = "agent tests are not run here";
+                (self.not_asked(asking, why, Status::Skip), Vec::new())
+            }
+            Some(how) => {
+                let agents = Agents::new(self.suite, self.plan, self.options, how, self.snapshots);
+                agents.run(asking, || self.stopped(), |row| self.over(row))
+            }
+        };
+        results.stopped = self.stop.load(Ordering::Relaxed);
+        results.rows.extend(rows);
+        results.notes.extend(notes);
     }
 
     /// A case is over.
@@ -335,6 +360,18 @@ impl Round<'_> {
         }
         let stopped = self.stop.load(Ordering::Relaxed);
         stopped.then_some("an earlier test did not pass")
+    }
+}
+
+/// How a conversation in this revision is opened.
+fn opening(revision: Option<&str>) -> Revision {
+    match revision {
+        None => Revision::Auto,
+        Some(version) if version >= FIRST_STATELESS => Revision::Stateless {
+            version: version.to_owned(),
+            discover: true,
+        },
+        Some(version) => Revision::Handshake(version.to_owned()),
     }
 }
 

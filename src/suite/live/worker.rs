@@ -98,7 +98,9 @@ impl Worker {
                 judged::injected(number, case, test, error, round.snapshots)
             }
             What::Compose(graph) => compose::run(number, case, graph, &mut self.connections, round),
-            What::Model { .. } => judged::skipped(number, case, "`run` asks no model"),
+            What::Agent(_) | What::Model { .. } => {
+                judged::skipped(number, case, "nothing here asks a model")
+            }
             What::Ask {
                 test,
                 request_transform,

@@ -1,5 +1,6 @@
 //! From a suite to cases: everything compiled, nothing run.
 
+mod agents;
 mod compile;
 mod compose;
 
@@ -14,6 +15,7 @@ use tapewright_config::suite::settings::Budget;
 use tapewright_config::suite::transform::Transform;
 use tapewright_config::{Issue, SourceSpot, Suite};
 
+pub(crate) use self::agents::AgentCase;
 use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
 
@@ -57,6 +59,8 @@ pub(crate) enum What {
     Compose(Graph),
     /// Judge an error that no server sent.
     Inject { test: Arc<Test>, error: Json },
+    /// Let a model work with servers.
+    Agent(Arc<AgentCase>),
     /// Nothing: it needs a model, and is skipped with its reason.
     Model { servers: Vec<String> },
 }
@@ -104,7 +108,7 @@ impl Case {
     pub(crate) fn test(&self) -> Option<&Test> {
         match &self.what {
             What::Ask { test, .. } | What::Inject { test, .. } => Some(test),
-            What::Compose(_) | What::Model { .. } => None,
+            What::Agent(_) | What::Compose(_) | What::Model { .. } => None,
         }
     }
 
@@ -113,6 +117,7 @@ impl Case {
         match &self.what {
             What::Ask { test, .. } => vec![test.server.as_str()],
             What::Compose(graph) => graph.servers(),
+            What::Agent(agent) => agent.servers.iter().map(String::as_str).collect(),
             What::Inject { .. } | What::Model { .. } => Vec::new(),
         }
     }
@@ -122,7 +127,7 @@ impl Case {
         match &self.what {
             What::Inject { test, .. } => vec![test.server.as_str()],
             What::Model { servers } => servers.iter().map(String::as_str).collect(),
-            What::Ask { .. } | What::Compose(_) => self.servers(),
+            What::Agent(_) | What::Ask { .. } | What::Compose(_) => self.servers(),
         }
     }
 
@@ -134,7 +139,7 @@ impl Case {
                 _ => Vec::new(),
             },
             What::Compose(graph) => graph.nodes.iter().map(|node| node.tool.as_str()).collect(),
-            What::Model { .. } => Vec::new(),
+            What::Agent(_) | What::Model { .. } => Vec::new(),
         }
     }
 
@@ -158,11 +163,9 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     questions(suite, &mut compiler, &mut cases);
     compositions(suite, &mut compiler, &mut cases);
     checks(suite, &mut compiler, &mut cases);
+    agents::cases(suite, &mut compiler, &mut cases);
     models(suite, &mut compiler, &mut cases);
-    // Nothing runs them, and their assertions are to be sound all the same.
-    for agent in &suite.agents {
-        compiler.assertions(&agent.expect);
-    }
+    // Nothing runs it, and its assertions are to be sound all the same.
     if let Some(check) = &suite.compliance.spec_version_check {
         compiler.assertions(&check.expect);
     }
@@ -262,10 +265,6 @@ fn models(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
             },
         });
     };
-    for one in &suite.agents {
-        let why = "`run` asks no model";
-        skip(Kind::Agent, &one.name, &one.servers, &one.place, why);
-    }
     for one in &suite.evals {
         let why = "it is graded by a model, and `run` asks none";
         let server = std::slice::from_ref(&one.server);
@@ -355,20 +354,24 @@ fn skipped(suite: &Suite) -> Vec<String> {
             lines.push(format!("skipped: {count} {noun}: {why}"));
         }
     };
-    let model = "`run` asks no model";
     let graded = "only evaluations and agent tests are graded by them";
     say(suite.rubrics.len(), "rubric", "rubrics", graded);
     say(suite.scorers.len(), "scorer", "scorers", graded);
-    let faults = "agent tests ask for them; `record` and `replay` inject them with `--faults`";
-    say(suite.faults.len(), "fault", "faults", faults);
-    say(suite.providers.len(), "provider", "providers", model);
-    let budget = usize::from(suite.budget != Budget::default());
+    let metrics = suite.agents.iter().filter(|agent| agent.eval.is_some());
+    let deferred = "no model judges them; what `expect` says is judged";
     say(
-        budget,
-        "budget",
-        "budgets",
-        "nothing that `run` does costs anything",
+        metrics.count(),
+        "block of metrics",
+        "blocks of metrics",
+        deferred,
     );
+    if suite.agents.is_empty() {
+        let why = "only agent tests use them, and the suite has none";
+        say(suite.faults.len(), "fault", "faults", why);
+        say(suite.providers.len(), "provider", "providers", why);
+        let budget = usize::from(suite.budget != Budget::default());
+        say(budget, "budget", "budgets", why);
+    }
     let gate = usize::from(suite.compliance.spec_version_check.is_some());
     say(
         gate,

@@ -312,7 +312,10 @@ fn what_needs_a_model_is_skipped_and_said() {
             row(["e", "eval", "skip"]),
         ]
     );
-    assert_eq!(tests[1]["reasons"][0], "`run` asks no model");
+    assert_eq!(
+        tests[1]["reasons"][0],
+        "[STUB] ANTHROPIC_API_KEY is not set: no model was asked, and nothing is judged"
+    );
     assert_eq!(report["summary"]["skipped"], 2, "{report:#}");
     let (_, report) = stage.json(&["suite.yaml", "--filter", "kind:agent"]);
     assert_eq!(verdicts(&report).len(), 1);

@@ -1,5 +1,6 @@
 //! `tapewright run`: suites live, from cassettes, and over recorded sessions.
 
+mod agents;
 mod alike;
 mod captured;
 mod control;

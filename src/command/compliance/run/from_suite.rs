@@ -158,6 +158,7 @@ fn options(ready: &mut Ready) -> anyhow::Result<live::Options> {
         progress: |_, _, _, _| {},
         variables,
         tokens,
+        agents: None,
     })
 }
 

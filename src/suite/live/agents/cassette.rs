@@ -1,0 +1,121 @@
+//! The cassettes of agent tests, beside the suite.
+
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tapewright_models::agent_cassette::{AgentCassette, Asked, Stale};
+use tapewright_proxy::clock::Clock;
+use tapewright_schemas::redact::{Redactor, Rules};
+
+use super::drive::Ran;
+use crate::files::NewFile;
+use crate::suite::plan::AgentCase;
+
+/// The longest cassette that is read, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// A recorded run, and its file.
+pub(super) struct Known {
+    pub(super) path: PathBuf,
+    pub(super) cassette: AgentCassette,
+}
+
+/// Where the cassette of a case is: under its own name, or that of other tools.
+pub(crate) fn found(folder: &Path, agent: &AgentCase) -> Option<PathBuf> {
+    let (ours, other) = &agent.files;
+    let paths = [Some(ours), other.as_ref()];
+    let mut paths = paths.into_iter().flatten().map(|name| folder.join(name));
+    paths.find(|path| path.exists())
+}
+
+/// The recorded run of a case, where there is one; the error says why it cannot be read.
+pub(super) fn read(folder: &Path, agent: &AgentCase) -> Result<Option<Known>, String> {
+    let Some(path) = found(folder, agent) else {
+        return Ok(None);
+    };
+    let shown = path.display().to_string();
+    let failed = |why: &str| format!("the cassette `{shown}` cannot be read: {why}");
+    let mut text = Vec::new();
+    let file = match fs::File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(&error.to_string())),
+    };
+    let read = file.take(LONGEST + 1).read_to_end(&mut text);
+    read.map_err(|error| failed(&error.to_string()))?;
+    if text.len() as u64 > LONGEST {
+        return Err(failed("it is too long"));
+    }
+    let cassette = AgentCassette::read(&text).map_err(|error| failed(&error.to_string()))?;
+    Ok(Some(Known { path, cassette }))
+}
+
+/// Whether a recorded run is of what the suite asks. What is a secret was hidden when it was
+/// written, so that it is hidden in the suite before the two are compared.
+pub(super) fn check(known: &Known, agent: &AgentCase, rules: &Arc<Rules>) -> Result<(), Stale> {
+    let prompt = agent.user.prompt();
+    let asked = Asked {
+        agent: &agent.agent,
+        model: &agent.model.id,
+        user_prompt: &prompt,
+        system_prompt: agent.system_prompt.as_deref(),
+    };
+    let Err(stale) = known.cassette.check(&asked) else {
+        return Ok(());
+    };
+    let shown = json!({"user_prompt": prompt, "system_prompt": agent.system_prompt});
+    let shown = hidden(&shown.to_string(), rules);
+    let shown: Value = serde_json::from_str(&shown).unwrap_or_default();
+    let text = |name: &str| shown.get(name).and_then(Value::as_str);
+    let asked = Asked {
+        user_prompt: text("user_prompt").unwrap_or(&prompt),
+        system_prompt: text("system_prompt"),
+        ..asked
+    };
+    known.cassette.check(&asked).map_err(|_| stale)
+}
+
+/// Writes the cassette of a run; its path.
+pub(super) fn write(
+    folder: &Path,
+    agent: &AgentCase,
+    ran: &Ran,
+    rules: &Arc<Rules>,
+    clock: Clock,
+) -> anyhow::Result<PathBuf> {
+    let now = clock.created + clock.elapsed();
+    let now = jiff::Timestamp::try_from(now).unwrap_or_default();
+    let cassette = AgentCassette {
+        agent_name: agent.agent.clone(),
+        model: agent.model.id.clone(),
+        user_prompt: agent.user.prompt(),
+        system_prompt: agent.system_prompt.clone(),
+        recorded_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        tools_fingerprint: Some(ran.fingerprint.clone()),
+        temperature: None,
+        max_tokens: Some(agent.limits.max_tokens),
+        trace: ran.finished.trace.clone(),
+    };
+    let text = hidden(&cassette.write(), rules);
+    fs::create_dir_all(folder)?;
+    let path = folder.join(&agent.files.0);
+    let mut file = NewFile::create(&path)?;
+    file.writer().write_all(text.as_bytes())?;
+    // Cassettes are committed and read by others.
+    file.commit(Some(Permissions::from_mode(0o644)))?;
+    Ok(path)
+}
+
+/// A document without secrets. What is no JSON is not written at all.
+fn hidden(text: &str, rules: &Arc<Rules>) -> String {
+    let mut redactor = Redactor::new(Arc::clone(rules));
+    let clean = redactor.json(text.as_bytes());
+    clean.map_or_else(
+        |_| "{}".to_owned(),
+        |text| String::from_utf8_lossy(&text).into_owned(),
+    )
+}

@@ -1,0 +1,259 @@
+//! A run of an agent against its servers and its provider.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tapewright_agents::{Call, Catalogue, Faults, Finished, Run, Step, Stub, Task, Trip};
+use tapewright_assertions::{Ask, Json};
+use tapewright_models::Wire;
+use tapewright_models::conversation::{Request, Response};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::origin::OriginSettings;
+use tapewright_proxy::provider::{Cause, Provider};
+
+use super::purse::Purse;
+use super::{Agents, Choice};
+use crate::report;
+use crate::suite::live::connection::{Connection, NoAnswer, NotConnected};
+use crate::suite::live::opening;
+use crate::suite::plan::{AgentCase, Case};
+
+/// How long one tool may take where nothing else is said.
+const TOOL: Duration = Duration::from_secs(60);
+/// How long a connection to a provider may take to come about.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A run that came to an end of its own, or was stopped by a cap.
+pub(super) struct Ran {
+    pub(super) finished: Finished,
+    pub(super) fingerprint: String,
+    pub(super) offered: usize,
+    /// Why the stub stood in.
+    pub(super) stub: Option<String>,
+    pub(super) took: Duration,
+    pub(super) notes: Vec<String>,
+}
+
+/// Who answers for the model.
+enum Model {
+    Provider(Box<Provider>),
+    Stub(Wire),
+}
+
+/// Runs an agent. The error says why it cannot be judged; what it cost by then is in the
+/// purse.
+pub(super) fn run(
+    case: &Case,
+    agent: &AgentCase,
+    choice: Choice,
+    agents: &Agents<'_>,
+    purse: &mut Purse<'_>,
+) -> Result<Ran, String> {
+    let clock = Clock::start();
+    let (model, wire, stub) = match choice {
+        Choice::Stub { wire, why } => (Model::Stub(wire), wire, Some(why)),
+        Choice::Provider(endpoint) => {
+            let wire = endpoint.wire;
+            let settings = OriginSettings {
+                tls: agents.tls()?,
+                connect_timeout: CONNECT,
+                http2_prior_knowledge: false,
+                destinations: None,
+            };
+            let stop = Arc::clone(&agents.options.interrupted);
+            let name = endpoint.name.clone();
+            let provider = Provider::new(endpoint, settings, stop);
+            let told = |cause: Cause| format!("provider `{name}`: {}", report::causes(&cause));
+            (
+                Model::Provider(Box::new(provider.map_err(told)?)),
+                wire,
+                None,
+            )
+        }
+    };
+    let mut connections = connect(&agent.servers, agents)?;
+    let catalogue = match catalogue(&mut connections, agents) {
+        Ok(catalogue) => catalogue,
+        Err(why) => {
+            close(connections);
+            return Err(why);
+        }
+    };
+    let (fingerprint, offered) = (catalogue.fingerprint().to_owned(), catalogue.len());
+    let mut driver = Driver {
+        case,
+        agent,
+        model,
+        connections,
+        purse,
+        clock: Clock::start(),
+        simulated: 0,
+    };
+    let done = driver.drive(Run::new(task(agent, wire), catalogue, faults(agent)));
+    let notes = close(driver.connections);
+    Ok(Ran {
+        finished: done?,
+        fingerprint,
+        offered,
+        stub,
+        took: clock.elapsed(),
+        notes,
+    })
+}
+
+/// The faults of a run, as nothing has met them yet.
+pub(super) fn faults(agent: &AgentCase) -> Faults {
+    let budget = agent.gate.map(|gate| gate.max_detection);
+    Faults::new(agent.faults.clone(), budget)
+}
+
+fn task(agent: &AgentCase, wire: Wire) -> Task {
+    Task {
+        wire,
+        model: agent.model.id.clone(),
+        system_prompt: agent.system_prompt.clone(),
+        user: agent.user.clone(),
+        limits: agent.limits,
+    }
+}
+
+/// Connects the servers of an agent, one after the other.
+pub(super) fn connect(servers: &[String], agents: &Agents<'_>) -> Result<Vec<Connection>, String> {
+    let mut connections = Vec::with_capacity(servers.len());
+    for name in servers {
+        let Some(server) = agents.suite.server(name) else {
+            return Err(format!("the suite has no server `{name}`"));
+        };
+        let version = agents.options.revisions.first().map(String::as_str);
+        match Connection::open(server, opening(version), &agents.options, version) {
+            Ok(connection) => connections.push(connection),
+            Err(failed) => {
+                close(connections);
+                return Err(match failed {
+                    NotConnected::Revision(why) => format!("the server `{name}`: {why}"),
+                    NotConnected::Other(error) => format!("{error:#}"),
+                });
+            }
+        }
+    }
+    Ok(connections)
+}
+
+/// What the servers offer.
+pub(super) fn catalogue(
+    connections: &mut [Connection],
+    agents: &Agents<'_>,
+) -> Result<Catalogue, String> {
+    let mut listed = Vec::with_capacity(connections.len());
+    for connection in connections {
+        let name = connection.name().to_owned();
+        let tools = connection.list_tools(agents.options.patience);
+        let tools =
+            tools.map_err(|why| format!("the tools of `{name}` cannot be listed: {why}"))?;
+        listed.push((name, tools));
+    }
+    Ok(Catalogue::new(&listed))
+}
+
+/// Ends the conversations; what is to be said about them.
+pub(super) fn close(connections: Vec<Connection>) -> Vec<String> {
+    connections
+        .into_iter()
+        .flat_map(Connection::close)
+        .collect()
+}
+
+struct Driver<'d, 'p> {
+    case: &'d Case,
+    agent: &'d AgentCase,
+    model: Model,
+    connections: Vec<Connection>,
+    purse: &'d mut Purse<'p>,
+    clock: Clock,
+    simulated: usize,
+}
+
+impl Driver<'_, '_> {
+    fn drive(&mut self, mut run: Run) -> Result<Finished, String> {
+        loop {
+            match run.next(self.clock.elapsed()) {
+                Step::Done => return Ok(run.finish(self.clock.elapsed())),
+                Step::Call(call) => run.called(self.call(&call)),
+                Step::Ask(request) => self.ask(&mut run, &request, None)?,
+                Step::Simulate(request) => {
+                    let turn = self.simulated;
+                    self.simulated += 1;
+                    self.ask(&mut run, &request, Some(turn))?;
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, run: &mut Run, request: &Request, user: Option<usize>) -> Result<(), String> {
+        let response = match &self.model {
+            Model::Stub(wire) => {
+                let user = user.map(|turn| Stub::user(*wire, turn == 0));
+                run.answered(&user.unwrap_or_else(|| Stub::answer(*wire)));
+                return Ok(());
+            }
+            Model::Provider(provider) => {
+                self.purse.may_ask()?;
+                provider.ask(request, self.left())
+            }
+        };
+        match response {
+            Ok(answered) => self.take(run, &answered.response),
+            Err(error) if matches!(error.cause, Cause::OutOfTime) => {
+                let limit = self.agent.limits.time_budget.unwrap_or_default();
+                run.stop(Trip::Time(limit));
+                Ok(())
+            }
+            Err(error) => Err(report::causes(&error)),
+        }
+    }
+
+    fn take(&mut self, run: &mut Run, response: &Response) -> Result<(), String> {
+        let paid = self.purse.pay(response);
+        run.answered(response);
+        paid
+    }
+
+    /// What is left of the time of the run.
+    fn left(&self) -> Option<Duration> {
+        let limit = self.agent.limits.time_budget?;
+        Some(limit.saturating_sub(self.clock.elapsed()))
+    }
+
+    /// The result of a call, or why there is none.
+    fn call(&mut self, call: &Call) -> Result<Value, String> {
+        let limit = self.case.timeout.unwrap_or(TOOL);
+        let limit = self.left().map_or(limit, |left| left.min(limit));
+        let mut connections = self.connections.iter_mut();
+        let connection = connections.find(|one| one.name() == call.server);
+        let connection = connection.ok_or("the server is not connected")?;
+        let arguments = Json::from(&Value::Object(call.arguments.clone()));
+        let ask = Ask::Tool {
+            name: call.tool.clone(),
+            arguments: Some(arguments),
+        };
+        let asked = connection.ask(&ask, limit).map_err(|why| match why {
+            NoAnswer::Failed(why) | NoAnswer::Unknown(why) => why,
+        })?;
+        let result = asked.envelope.get("result").unwrap_or(&Json::Null);
+        match result
+            .get("error")
+            .filter(|_| result.get("jsonrpc").is_some())
+        {
+            Some(error) => Err(refused(error)),
+            None => Ok(Value::from(result)),
+        }
+    }
+}
+
+/// An error of JSON-RPC in a line.
+fn refused(error: &Json) -> String {
+    let code = error.get("code").map(Json::to_string).unwrap_or_default();
+    let message = error.get("message").and_then(Json::as_str);
+    format!("error {code}: {}", message.unwrap_or("without a message"))
+}

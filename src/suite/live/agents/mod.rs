@@ -1,0 +1,289 @@
+//! Agent tests: from a cassette, or with a model and its servers.
+//!
+//! A test that has a cassette is judged by it, without a server and without a key. Others
+//! run, several beside each other, each with connections of its own.
+
+pub(crate) mod cassette;
+mod costs;
+mod drive;
+mod provider;
+mod purse;
+mod rows;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tapewright_agents::{Caps, Finished};
+use tapewright_config::Suite;
+use tapewright_models::prices::Prices;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::origin::{TlsSettings, client_config};
+
+use self::cassette::Known;
+use self::drive::Ran;
+pub(crate) use self::provider::keys;
+use self::provider::{Choice, choose};
+use self::purse::Purse;
+use self::rows::{Evidence, rows};
+use super::{INTERRUPTED, Options};
+use crate::suite::judged;
+use crate::suite::plan::{AgentCase, Case, Plan, What};
+use crate::suite::result::{Cost, Row, Status};
+use crate::suite::world::Snapshots;
+
+/// How agent tests are run.
+#[derive(Clone)]
+pub(crate) struct AgentOptions {
+    /// Where their cassettes are.
+    pub(crate) folder: PathBuf,
+    /// Those that have no cassette, or a stale one, are recorded.
+    pub(crate) record: bool,
+    /// All are recorded anew.
+    pub(crate) update: bool,
+    /// Before a cassette is used, its tools are compared with those of the servers.
+    pub(crate) check_tools: bool,
+    pub(crate) prices: Arc<Prices>,
+    /// The most that the whole command may cost, in millionths of a cent.
+    pub(crate) max_cost: Option<u64>,
+    /// What it cost so far.
+    pub(crate) spent: Arc<AtomicU64>,
+}
+
+/// All agent tests of a suite that are chosen.
+pub(super) struct Agents<'a> {
+    pub(super) suite: &'a Suite,
+    pub(super) plan: &'a Plan,
+    /// Those of the suite; the traffic of agents with their servers is in their cassettes.
+    pub(super) options: Options,
+    pub(super) how: &'a AgentOptions,
+    pub(super) snapshots: &'a Arc<Snapshots>,
+    pub(super) spent: AtomicU64,
+    tls: OnceLock<Result<Arc<rustls::ClientConfig>, String>>,
+}
+
+impl<'a> Agents<'a> {
+    pub(super) fn new(
+        suite: &'a Suite,
+        plan: &'a Plan,
+        options: &Options,
+        how: &'a AgentOptions,
+        snapshots: &'a Arc<Snapshots>,
+    ) -> Self {
+        let options = Options {
+            record: None,
+            ..options.clone()
+        };
+        Self {
+            suite,
+            plan,
+            options,
+            how,
+            snapshots,
+            spent: AtomicU64::new(0),
+            tls: OnceLock::new(),
+        }
+    }
+
+    /// How providers are connected to; made once, and only where one is asked.
+    fn tls(&self) -> Result<Arc<rustls::ClientConfig>, String> {
+        let made = self.tls.get_or_init(|| {
+            let settings = TlsSettings {
+                ca_bundle: None,
+                skip_verify: false,
+                only_1_3: false,
+            };
+            client_config(&settings).map_err(|error| crate::report::causes(&error))
+        });
+        made.clone()
+    }
+
+    /// Runs them, so many at once; `over` hears of each row.
+    pub(super) fn run(
+        &self,
+        chosen: &[usize],
+        stopped: impl Fn() -> Option<&'static str> + Sync,
+        over: impl Fn(&Row) + Sync,
+    ) -> (Vec<Row>, Vec<String>) {
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new((Vec::new(), Vec::new()));
+        let work = || {
+            while let Some(number) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let Some(case) = self.plan.cases.get(*number) else {
+                    continue;
+                };
+                let (mut rows, notes) = match (stopped(), &case.what) {
+                    (Some(why), _) => (vec![judged::skipped(*number, case, why)], Vec::new()),
+                    (None, What::Agent(agent)) => self.one(*number, case, agent),
+                    (None, _) => continue,
+                };
+                if self.options.interrupted.load(Ordering::Relaxed) {
+                    rows = vec![judged::skipped(*number, case, INTERRUPTED)];
+                }
+                rows.iter().take(1).for_each(&over);
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                done.0.extend(rows);
+                done.1.extend(notes);
+            }
+        };
+        let threads = self.options.parallel.clamp(1, chosen.len().max(1));
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+        let (mut rows, mut notes) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.sort_by_key(|row: &Row| row.case);
+        notes.extend(costs::line(&rows, self.plan, &self.how.prices));
+        (rows, notes)
+    }
+
+    fn one(&self, number: usize, case: &Case, agent: &AgentCase) -> (Vec<Row>, Vec<String>) {
+        let clock = Clock::start();
+        let choice = choose(&agent.model, self.suite, &self.options.variables);
+        let has_key = matches!(choice, Ok(Choice::Provider(_)));
+        let known = cassette::read(&self.how.folder, agent);
+        // The stub never takes the place of what a model said.
+        let anew = has_key && self.how.update || has_key && self.how.record && known.is_err();
+        match known {
+            Ok(Some(known)) if !anew => match cassette::check(&known, agent, &self.options.rules) {
+                Ok(()) => return (self.replay(number, case, agent, known, clock), Vec::new()),
+                Err(_) if has_key && self.how.record => {}
+                Err(stale) => return (unusable(number, case, stale.to_string()), Vec::new()),
+            },
+            Err(why) if !anew => return (unusable(number, case, why), Vec::new()),
+            _ => {}
+        }
+        match choice {
+            Ok(choice) => self.live(number, case, agent, choice, clock),
+            Err(why) => (unusable(number, case, why), Vec::new()),
+        }
+    }
+
+    fn replay(
+        &self,
+        number: usize,
+        case: &Case,
+        agent: &AgentCase,
+        known: Known,
+        clock: Clock,
+    ) -> Vec<Row> {
+        if self.how.check_tools
+            && let Err(why) = self.same_tools(agent, &known)
+        {
+            return unusable(number, case, why);
+        }
+        let trace = known.cassette.trace;
+        let finished = Finished {
+            hung: drive::faults(agent).met(&trace),
+            trace,
+            trip: None,
+            warnings: Vec::new(),
+        };
+        let mut evidence = Evidence {
+            finished: &finished,
+            stub: None,
+            replay: true,
+            took: clock.elapsed(),
+            cost: None,
+        };
+        let judged = rows(number, case, agent, self.suite, &evidence, self.snapshots);
+        evidence.took = clock.elapsed();
+        let timed = judged.into_iter().map(|row| Row {
+            took: row.took.map(|_| evidence.took),
+            ..row
+        });
+        timed.collect()
+    }
+
+    /// Whether the servers offer what they offered when the run was recorded.
+    fn same_tools(&self, agent: &AgentCase, known: &Known) -> Result<(), String> {
+        let Some(recorded) = &known.cassette.tools_fingerprint else {
+            return Ok(());
+        };
+        let mut connections = drive::connect(&agent.servers, self)?;
+        let catalogue = drive::catalogue(&mut connections, self);
+        drive::close(connections);
+        let catalogue = catalogue?;
+        let now = catalogue.fingerprint();
+        if now == recorded {
+            return Ok(());
+        }
+        let path = known.path.display();
+        Err(format!(
+            "the tools have changed since `{path}` was recorded (cassette=`{recorded}`, servers=`{now}`); rerun with --update-cassettes"
+        ))
+    }
+
+    fn live(
+        &self,
+        number: usize,
+        case: &Case,
+        agent: &AgentCase,
+        choice: Choice,
+        clock: Clock,
+    ) -> (Vec<Row>, Vec<String>) {
+        let budget = self.suite.budget;
+        let mut purse = Purse {
+            caps: Caps {
+                test: budget.per_test_usd_cents,
+                suite: budget.per_suite_usd_cents,
+                command: self.how.max_cost,
+            },
+            prices: &self.how.prices,
+            model: &agent.model.id,
+            suite: &self.spent,
+            command: &self.how.spent,
+            cost: Cost::none(),
+        };
+        let ran = drive::run(case, agent, choice, self, &mut purse);
+        let cost = Some(purse.cost).filter(|cost| cost.asked > 0);
+        let ran = match ran {
+            Ok(ran) => ran,
+            Err(why) => {
+                let mut rows = unusable(number, case, why);
+                for row in &mut rows {
+                    row.cost = cost;
+                }
+                return (rows, Vec::new());
+            }
+        };
+        let evidence = Evidence {
+            finished: &ran.finished,
+            stub: ran.stub.as_deref(),
+            replay: false,
+            took: ran.took,
+            cost,
+        };
+        let mut rows = rows(number, case, agent, self.suite, &evidence, self.snapshots);
+        let kept = self.keep(agent, &ran, clock);
+        if let (Some(first), Err(why)) = (rows.first_mut(), kept) {
+            first.status = Status::Error;
+            first.reasons.push(why);
+        }
+        if let (Some(first), Some(_)) = (rows.first_mut(), &ran.stub) {
+            let offered = format!("the servers were connected and offer {} tools", ran.offered);
+            first.reasons.push(offered);
+        }
+        (rows, ran.notes)
+    }
+
+    /// Records a run, where that is wanted and it came to its own end.
+    fn keep(&self, agent: &AgentCase, ran: &Ran, clock: Clock) -> Result<(), String> {
+        let wanted = self.how.record || self.how.update;
+        if !wanted || ran.finished.trip.is_some() {
+            return Ok(());
+        }
+        let written = cassette::write(&self.how.folder, agent, ran, &self.options.rules, clock);
+        written
+            .map(|_| ())
+            .map_err(|error| format!("its cassette cannot be written: {error:#}"))
+    }
+}
+
+/// A row for a test that cannot be judged.
+fn unusable(number: usize, case: &Case, why: String) -> Vec<Row> {
+    let mut row = judged::row(number, case, Status::Error);
+    row.reasons.push(why);
+    vec![row]
+}

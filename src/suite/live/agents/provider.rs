@@ -1,0 +1,113 @@
+//! Which provider a model is asked of, and with which key.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use tapewright_config::Suite;
+use tapewright_config::suite::agent::Model;
+use tapewright_models::{Family, Wire};
+use tapewright_proxy::provider::Endpoint;
+
+/// Who answers for a model.
+#[derive(Debug)]
+pub(super) enum Choice {
+    Provider(Endpoint),
+    /// Nobody, and why: the stub stands in.
+    Stub {
+        wire: Wire,
+        why: String,
+    },
+}
+
+/// What servers take that ask for no key.
+const NO_KEY: &str = "EMPTY";
+
+/// Chooses the provider of a model; the error says why there is none.
+pub(super) fn choose(
+    model: &Model,
+    suite: &Suite,
+    variables: &HashMap<String, String>,
+) -> Result<Choice, String> {
+    match &model.provider {
+        Some(name) => named(name, suite, variables),
+        None => of_family(&model.id, variables),
+    }
+}
+
+fn named(name: &str, suite: &Suite, variables: &HashMap<String, String>) -> Result<Choice, String> {
+    let wire = Wire::OpenAiChat;
+    let found = suite.providers.iter().find(|one| one.name == name);
+    let provider = found.ok_or_else(|| format!("the suite has no provider `{name}`"))?;
+    let key = match &provider.api_key_env {
+        None => NO_KEY.to_owned(),
+        Some(variable) => match set(variables, variable) {
+            Some(key) => key,
+            None => return Ok(stub(wire, &[variable.as_str()])),
+        },
+    };
+    let organization = provider.organization.iter();
+    Ok(Choice::Provider(Endpoint {
+        name: name.to_owned(),
+        wire,
+        base_url: provider.base_url.clone(),
+        key,
+        fields: organization
+            .map(|one| ("openai-organization", one.clone()))
+            .collect(),
+    }))
+}
+
+fn of_family(model: &str, variables: &HashMap<String, String>) -> Result<Choice, String> {
+    let Some(family) = Family::of_model(model) else {
+        return Err(format!(
+            "whose model `{model}` is cannot be told by its name: write `{{ provider: NAME, id: {model} }}` and name its provider under `providers`"
+        ));
+    };
+    let first = |names: &[&str]| names.iter().find_map(|name| set(variables, name));
+    let Some(key) = first(family.key_variables()) else {
+        return Ok(stub(family.wire(), family.key_variables()));
+    };
+    let organization = family.organization_variable();
+    let organization = organization.and_then(|name| set(variables, name));
+    Ok(Choice::Provider(Endpoint {
+        name: family.name().to_owned(),
+        wire: family.wire(),
+        base_url: first(family.base_url_variables()).unwrap_or(family.base_url().to_owned()),
+        key,
+        fields: organization
+            .map(|one| ("openai-organization", one))
+            .into_iter()
+            .collect(),
+    }))
+}
+
+/// A variable that says something.
+fn set(variables: &HashMap<String, String>, name: &str) -> Option<String> {
+    let value = variables.get(name).map(|value| value.trim());
+    value.filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+fn stub(wire: Wire, names: &[&str]) -> Choice {
+    let mut why = names.join(" or ");
+    let _never_fails = write!(why, " is not set");
+    Choice::Stub { wire, why }
+}
+
+/// The keys that a suite may use, by the names of their variables, so that nothing repeats
+/// them.
+pub(crate) fn keys(suite: &Suite, variables: &HashMap<String, String>) -> HashMap<String, String> {
+    let families = [
+        Family::Anthropic,
+        Family::OpenAi,
+        Family::Google,
+        Family::Mistral,
+    ];
+    let known = families.iter().flat_map(|family| family.key_variables());
+    let own = suite.providers.iter();
+    let own = own.filter_map(|provider| provider.api_key_env.as_deref());
+    known
+        .copied()
+        .chain(own)
+        .filter_map(|name| Some((name.to_owned(), set(variables, name)?)))
+        .collect()
+}

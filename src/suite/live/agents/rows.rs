@@ -1,0 +1,151 @@
+//! What a run of an agent becomes in a report.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tapewright_agents::{Finished, Recovery, Stub};
+use tapewright_assertions::{Answer, Failure, Headers, Json};
+use tapewright_config::{SourceSpot, Suite};
+use tapewright_models::agent_cassette::StopReason;
+
+use crate::suite::judged;
+use crate::suite::plan::{AgentCase, Case};
+use crate::suite::result::{Cost, Row, Status, Told};
+use crate::suite::world::{Snapshots, TestWorld};
+
+/// What there is to judge of a run.
+pub(super) struct Evidence<'e> {
+    pub(super) finished: &'e Finished,
+    /// Why the stub stood in.
+    pub(super) stub: Option<&'e str>,
+    pub(super) replay: bool,
+    pub(super) took: Duration,
+    pub(super) cost: Option<Cost>,
+}
+
+/// The rows of a run: that of its expectations, and that of its recovery.
+pub(super) fn rows(
+    number: usize,
+    case: &Case,
+    agent: &AgentCase,
+    suite: &Suite,
+    evidence: &Evidence<'_>,
+    snapshots: &Arc<Snapshots>,
+) -> Vec<Row> {
+    let finished = evidence.finished;
+    if let Some(row) = stub(number, case, evidence) {
+        return vec![row];
+    }
+    let envelope = Json::from(&finished.trace.view());
+    let answer = Answer {
+        envelope: &envelope,
+        took_us: None,
+        headers: Headers::NotHttp,
+        redacted: evidence.replay,
+    };
+    let server = agent.servers.first().map_or("", String::as_str);
+    let world = TestWorld {
+        snapshots: Arc::clone(snapshots),
+        variables: TestWorld::variables(&case.name, server, ""),
+        time: case.timeout,
+    };
+    let outcome = agent.expectation.judge_assertions(&answer, &world);
+    let mut row = begun(number, case, evidence);
+    judged::settle(&mut row, case, &outcome);
+    row.warnings.extend(finished.warnings.iter().cloned());
+    if let Some((key, why)) = stopped(finished).filter(|_| !agent.expects_stop) {
+        let place = suite.place(&case.place, &format!("/{key}"));
+        failed(
+            &mut row,
+            "stop_reason",
+            "conversation.stop_reason",
+            why,
+            place,
+        );
+    }
+    let recovery = agent.gate.as_ref().map(|gate| {
+        let recovery = Recovery::score(&finished.trace, finished.hung, gate.max_detection);
+        let mut row = begun(number, case, evidence);
+        row.name = format!("{} (recovery)", case.name);
+        (row.took, row.cost) = (None, None);
+        for (key, why) in recovery.misses(gate) {
+            let below = if key == "recovery" { "" } else { key };
+            let pointer = format!("/recovery/{below}");
+            let place = suite.place(&case.place, pointer.trim_end_matches('/'));
+            failed(&mut row, key, "recovery", why, place);
+        }
+        row.reasons.push(told(&recovery));
+        row
+    });
+    [Some(row), recovery].into_iter().flatten().collect()
+}
+
+fn begun(number: usize, case: &Case, evidence: &Evidence<'_>) -> Row {
+    let mut row = judged::row(number, case, Status::Pass);
+    row.took = Some(evidence.took);
+    row.replay = evidence.replay;
+    row.cost = evidence.cost;
+    row
+}
+
+/// A row for a run of the stub, which says nothing about a model.
+fn stub(number: usize, case: &Case, evidence: &Evidence<'_>) -> Option<Row> {
+    let why = match evidence.stub {
+        Some(why) => format!("[STUB] {why}: no model was asked, and nothing is judged"),
+        None if Stub::made(&evidence.finished.trace) => {
+            "[STUB] the cassette was made without a model, and nothing is judged".to_owned()
+        }
+        None => return None,
+    };
+    let mut row = begun(number, case, evidence);
+    row.status = Status::Skip;
+    row.stub = true;
+    row.cost = None;
+    row.reasons.push(why);
+    Some(row)
+}
+
+/// Which cap stopped the run, and why in words.
+fn stopped(finished: &Finished) -> Option<(&'static str, String)> {
+    if let Some(trip) = &finished.trip {
+        return Some((trip.key(), format!("the run was stopped by {trip}")));
+    }
+    let reason = finished.trace.conversation.stop_reason;
+    let key = match reason {
+        StopReason::Completed => return None,
+        StopReason::TurnBudget => "max_turns",
+        StopReason::TokenBudget => "token_budget",
+        StopReason::ToolCallBudget => "max_tool_calls",
+        StopReason::TimeBudget => "time_budget",
+    };
+    Some((key, format!("the recorded run was stopped by `{key}`")))
+}
+
+fn failed(row: &mut Row, matcher: &str, target: &str, why: String, place: SourceSpot) {
+    // What could not be judged stays so.
+    if row.status != Status::Error {
+        row.status = Status::Fail;
+    }
+    row.failures.push(Told {
+        what: Failure {
+            matcher: matcher.to_owned(),
+            target: target.to_owned(),
+            note: Some(why),
+            ..Failure::default()
+        },
+        place,
+        exchange: None,
+    });
+}
+
+/// How a run recovered, in a line.
+fn told(recovery: &Recovery) -> String {
+    let time = |ms: Option<u64>| ms.map_or("never".to_owned(), |ms| format!("after {ms} ms"));
+    format!(
+        "calls without an answer: {}; given up: {}; recovered: {}; the user saw nothing for {} ms",
+        recovery.hung,
+        time(recovery.time_to_detection_ms),
+        time(recovery.time_to_recovery_ms),
+        recovery.user_visible_hang_ms
+    )
+}

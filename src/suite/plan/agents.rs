@@ -1,0 +1,138 @@
+//! Agent tests: a case for each model.
+
+use std::sync::Arc;
+
+use tapewright_agents::{Fault, FaultKind, Gate, Limits, User};
+use tapewright_assertions::Expectation;
+use tapewright_config::Suite;
+use tapewright_config::suite::agent::{Agent, Model, Turns};
+use tapewright_config::suite::fault::FaultKind as Written;
+use tapewright_config::suite::options::TestOptions;
+use tapewright_models::agent_cassette::file_names;
+
+use super::compile::Compiler;
+use super::{Case, Kind, What};
+
+/// A run of an agent with one model.
+#[derive(Debug)]
+pub(crate) struct AgentCase {
+    /// The name of the test, without that of the model.
+    pub(crate) agent: String,
+    pub(crate) model: Model,
+    pub(crate) servers: Vec<String>,
+    pub(crate) user: User,
+    pub(crate) system_prompt: Option<String>,
+    pub(crate) limits: Limits,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) gate: Option<Gate>,
+    pub(crate) expectation: Expectation,
+    /// Whether an assertion looks at why the run stopped, so that a cap is no failure by
+    /// itself.
+    pub(crate) expects_stop: bool,
+    /// The name of its cassette, and the one that other tools look for.
+    pub(crate) files: (String, Option<String>),
+}
+
+/// A case for every model of every agent test, in the order of the suite.
+pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
+    for agent in &suite.agents {
+        let (assertions, places) = compiler.assertions(&agent.expect);
+        for model in &agent.models {
+            let expectation = Expectation {
+                assertions: assertions.clone(),
+                ..Expectation::default()
+            };
+            cases.push(Case {
+                kind: Kind::Agent,
+                name: name(agent, model),
+                tags: agent.tags.clone(),
+                timeout: suite.performance.default_timeout,
+                what: What::Agent(Arc::new(case(suite, agent, model, expectation))),
+                place: agent.place.clone(),
+                assertions: places.clone(),
+                fields: Vec::new(),
+                options: TestOptions::default(),
+            });
+        }
+    }
+}
+
+/// The name of the row: with the model, where there are several.
+fn name(agent: &Agent, model: &Model) -> String {
+    if agent.models.len() < 2 {
+        return agent.name.clone();
+    }
+    let provider = model.provider.as_ref();
+    let provider = provider.map_or(String::new(), |provider| format!("{provider}/"));
+    format!("{} [{provider}{}]", agent.name, model.id)
+}
+
+fn case(suite: &Suite, agent: &Agent, model: &Model, expectation: Expectation) -> AgentCase {
+    let looks_at_stop = |names: &[&str]| {
+        let mut assertions = expectation.assertions.iter();
+        assertions.any(|one| one.target().starts_with(names))
+    };
+    AgentCase {
+        agent: agent.name.clone(),
+        model: model.clone(),
+        servers: agent.servers.clone(),
+        user: user(agent),
+        system_prompt: agent.system_prompt.clone(),
+        limits: Limits {
+            max_turns: agent.max_turns,
+            max_tokens: agent.max_tokens,
+            token_budget: agent.token_budget,
+            max_tool_calls: agent.max_tool_calls,
+            time_budget: agent.time_budget,
+        },
+        faults: agent
+            .inject
+            .iter()
+            .filter_map(|name| fault(suite, name))
+            .collect(),
+        gate: agent.recovery.as_ref().map(|gate| Gate {
+            max_detection: gate.max_detection,
+            max_recovery: gate.max_recovery,
+            require_clean_timeout: gate.require_clean_timeout,
+        }),
+        expects_stop: looks_at_stop(&["conversation", "stop_reason"]),
+        expectation,
+        files: file_names(&agent.name, model.provider.as_deref(), &model.id),
+    }
+}
+
+/// What the user says. A prompt beside `turns` comes first.
+fn user(agent: &Agent) -> User {
+    let prompt = agent.prompt.clone();
+    match &agent.turns {
+        None => User::Prompt(prompt.unwrap_or_default()),
+        Some(Turns::Scripted(turns)) => {
+            User::Scripted(prompt.into_iter().chain(turns.iter().cloned()).collect())
+        }
+        Some(Turns::Simulated {
+            goal,
+            persona,
+            max_turns,
+        }) => User::Simulated {
+            first: prompt,
+            goal: goal.clone(),
+            persona: persona.clone(),
+            max_turns: *max_turns,
+        },
+    }
+}
+
+fn fault(suite: &Suite, name: &str) -> Option<Fault> {
+    let fault = suite.faults.iter().find(|fault| fault.name == name)?;
+    Some(Fault {
+        name: fault.name.clone(),
+        tool: fault.tool.clone(),
+        server: fault.server.clone(),
+        kind: match fault.kind {
+            Written::Hang => FaultKind::Hang,
+            Written::Wedged => FaultKind::Wedged,
+            Written::Slow { delay, .. } => FaultKind::Slow(delay),
+            Written::RecoverAfter(failures) => FaultKind::RecoverAfter(failures),
+        },
+    })
+}
