@@ -28,7 +28,9 @@ pub(super) fn remember(suite: &Path, plan: &Plan, results: &Results) {
     let mut names = recall(suite).unwrap_or_default();
     names.retain(|name| !known.contains(name.as_str()) && is_there(name));
     let rows = rows.filter(|row| failed(row.status));
-    names.extend(rows.map(|row| row.name.clone()));
+    // A case may have more rows than that of its name.
+    let cases = rows.filter_map(|row| plan.cases.get(row.case));
+    names.extend(cases.map(|case| case.name.clone()));
     names.dedup();
     let Some(path) = file(suite) else { return };
     let write = || -> anyhow::Result<()> {

@@ -14,6 +14,9 @@ use crate::support::{eventually, peer, signal, tapewright, wait};
 const SERVERS: [&str; 2] = ["--listen", "--forward-proxy"];
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Without a key a stub stands in for the model.
+const AGENTS: &str = "servers:\n  fs: { command: [npx] }\nagents:\n  - { name: sums, model: claude-sonnet-4-5, servers: [fs], prompt: What is 2 + 3? }\n";
+
 const SUITE: &str = "servers:\n  fs: { command: [\"${PEER}\", \"suite\"] }\ntools:\n  - { name: smoke, server: fs, tool: echo, tags: [smoke] }\n  - { name: other, server: fs, tool: echo, args: { message: hello } }\n";
 
 /// The words of a command line that comes in front of the examples of its help.
@@ -83,6 +86,7 @@ fn furnish(folder: &Path) {
     for name in ["suite.yaml", "tapewright.yaml", "suites/one.yaml"] {
         fs::write(folder.join(name), SUITE).expect("a file");
     }
+    fs::write(folder.join("agents.yaml"), AGENTS).expect("a file");
     // What the suite asks is on the recording.
     let done = shell(
         folder,

@@ -120,7 +120,10 @@ impl<'a> Agents<'a> {
                 if self.options.interrupted.load(Ordering::Relaxed) {
                     rows = vec![judged::skipped(*number, case, INTERRUPTED)];
                 }
-                rows.iter().take(1).for_each(&over);
+                let bad = |row: &&Row| matches!(row.status, Status::Error | Status::Fail);
+                if let Some(row) = rows.iter().find(bad).or(rows.first()) {
+                    over(row);
+                }
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                 done.0.extend(rows);
                 done.1.extend(notes);

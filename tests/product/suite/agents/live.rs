@@ -73,7 +73,11 @@ fn every_wire_carries_the_same_run() {
 
 #[test]
 fn tools_of_several_servers_are_told_apart_by_their_prefix() {
-    let (stage, provider) = (Stage::new(), adder());
+    let stage = Stage::new();
+    let provider = provider(&json!([
+        {"tools": [{"name": "other__add", "arguments": {"a": 2, "b": 3}}]},
+        {"text": "It is 5."},
+    ]));
     let suite = with_peer(
         "  other:\n    command: [\"${PEER}\", \"suite\"]\nagents:\n  - name: sums\n    model: claude-sonnet-4-5\n    servers: [other, peer]\n    prompt: What is 2 + 3?\n    expect:\n      - { target: \"tool_calls[0].name\", matcher: { exact: add } }\n      - { target: \"tool_calls[0].server\", matcher: { exact: other } }\n",
     );
@@ -131,7 +135,7 @@ fn the_time_of_a_run_ends_a_provider_that_hangs() {
 fn a_provider_that_is_busy_is_asked_again() {
     let stage = Stage::new();
     let provider = provider(&json!([
-        [{"status": 429, "retry_after": "0", "message": "slow down"}, {"status": 529, "retry_after": "0"}, {"text": "It is 5."}],
+        [{"status": 429, "retry_after": 0, "message": "slow down"}, {"status": 529, "retry_after": 0}, {"text": "It is 5."}],
     ]));
     let suite = "    model: claude-sonnet-4-5\n    expect: [{ target: final_response, matcher: { contains: \"5\" } }]\n";
     stage.write("suite.yaml", &agent(suite));
@@ -159,7 +163,7 @@ fn an_error_says_provider_model_status_and_cause_and_no_key() {
     );
 
     // Longer than the run may take: it is not waited for.
-    let later = provider(&json!([{"status": 429, "retry_after": "3600"}]));
+    let later = provider(&json!([{"status": 429, "retry_after": 3600}]));
     stage.write(
         "late.yaml",
         &agent("    model: claude-sonnet-4-5\n    time_budget: 20s\n"),
