@@ -1,5 +1,6 @@
 //! `tapewright scrub`: taking secrets out of existing files.
 
+mod agent;
 mod document;
 
 use std::collections::BTreeMap;
@@ -126,6 +127,9 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     file.rewind().map_err(io)?;
     if !FileKind::is_tape_header(&line) {
         drop(file);
+        if let Some(found) = agent::scrub(path, rules, check)? {
+            return Ok(found);
+        }
         return document::scrub(path, rules, check);
     }
     if check {

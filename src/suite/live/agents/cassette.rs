@@ -79,14 +79,14 @@ pub(super) fn check(known: &Known, agent: &AgentCase, rules: &Arc<Rules>) -> Res
     known.cassette.check(&asked).map_err(|_| stale)
 }
 
-/// Writes the cassette of a run; its path.
+/// Writes the cassette of a run.
 pub(super) fn write(
     folder: &Path,
     agent: &AgentCase,
     ran: &Ran,
     rules: &Arc<Rules>,
     clock: Clock,
-) -> anyhow::Result<PathBuf> {
+) -> anyhow::Result<()> {
     let now = clock.created + clock.elapsed();
     let now = jiff::Timestamp::try_from(now).unwrap_or_default();
     let cassette = AgentCassette {
@@ -106,8 +106,7 @@ pub(super) fn write(
     let mut file = NewFile::create(&path)?;
     file.writer().write_all(text.as_bytes())?;
     // Cassettes are committed and read by others.
-    file.commit(Some(Permissions::from_mode(0o644)))?;
-    Ok(path)
+    file.commit(Some(Permissions::from_mode(0o644)))
 }
 
 /// A document without secrets. What is no JSON is not written at all.

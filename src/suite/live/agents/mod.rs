@@ -59,6 +59,7 @@ pub(super) struct Agents<'a> {
     pub(super) how: &'a AgentOptions,
     pub(super) snapshots: &'a Arc<Snapshots>,
     pub(super) spent: AtomicU64,
+    recorded: AtomicUsize,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, String>>,
 }
 
@@ -81,6 +82,7 @@ impl<'a> Agents<'a> {
             how,
             snapshots,
             spent: AtomicU64::new(0),
+            recorded: AtomicUsize::new(0),
             tls: OnceLock::new(),
         }
     }
@@ -138,6 +140,11 @@ impl<'a> Agents<'a> {
         let (mut rows, mut notes) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         rows.sort_by_key(|row: &Row| row.case);
         notes.extend(costs::line(&rows, self.plan, &self.how.prices));
+        notes.extend(match self.recorded.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some("1 agent cassette recorded".to_owned()),
+            count => Some(format!("{count} agent cassettes recorded")),
+        });
         (rows, notes)
     }
 
@@ -278,9 +285,9 @@ impl<'a> Agents<'a> {
             return Ok(());
         }
         let written = cassette::write(&self.how.folder, agent, ran, &self.options.rules, clock);
-        written
-            .map(|_| ())
-            .map_err(|error| format!("its cassette cannot be written: {error:#}"))
+        written.map_err(|error| format!("its cassette cannot be written: {error:#}"))?;
+        self.recorded.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 }
 

@@ -272,3 +272,24 @@ fn what_the_suite_calls_a_secret_is_in_no_cassette_and_no_reason_to_be_stale() {
         "{told:#}"
     );
 }
+
+#[test]
+fn scrub_knows_agent_cassettes() {
+    let stage = recorded();
+    let scrub = |words: &[&str]| super::said(stage.command().arg("scrub").args(words).arg(FILE));
+    let said = scrub(&["--check"]);
+    assert_eq!(said.status, 0, "{}{}", said.out, said.err);
+    let text = stage.read(FILE).replace(
+        "It is 5.",
+        "It is ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8.",
+    );
+    stage.write(FILE, &text);
+    assert_eq!(scrub(&["--check"]).status, 1);
+    assert_eq!(scrub(&[]).status, 0);
+    assert!(!stage.read(FILE).contains("ghp_a1B2"));
+    assert_eq!(
+        run(&stage, None, &["suite.yaml"]).status,
+        1,
+        "it is a cassette still"
+    );
+}

@@ -41,15 +41,6 @@ const EXPECTS: &str = "    model: claude-sonnet-4-5\n    expect:\n      - { targ
 /// `tapewright run` with these words; the models of Anthropic are where the provider is.
 fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Command {
     let mut command = stage.command();
-    for name in [
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        "MISTRAL_API_KEY",
-    ] {
-        command.env_remove(name);
-    }
     if let Some(provider) = provider {
         let v1 = format!("{}/v1", provider.url());
         command
