@@ -287,9 +287,6 @@ fn scrub_knows_agent_cassettes() {
     assert_eq!(scrub(&["--check"]).status, 1);
     assert_eq!(scrub(&[]).status, 0);
     assert!(!stage.read(FILE).contains("ghp_a1B2"));
-    assert_eq!(
-        run(&stage, None, &["suite.yaml"]).status,
-        1,
-        "it is a cassette still"
-    );
+    // It is a cassette still, and what is hidden cannot be judged.
+    assert_eq!(run(&stage, None, &["suite.yaml"]).status, 3);
 }
