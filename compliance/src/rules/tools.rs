@@ -187,7 +187,7 @@ fn unknown(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static SCHEMAS: Invariant = Invariant {
     code: Code(47),
     category: "tools",
-    property: "every tool has an object as `inputSchema`, of `type` \"object\" up to 2025-11-25, and so is its `outputSchema`",
+    property: "every tool has an object as `inputSchema`, of `type` \"object\" up to 2025-11-25, and so is its `outputSchema` from 2025-06-18",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
     who: Who::Server,
@@ -217,11 +217,13 @@ fn schemas(case: &Case<'_>, out: &mut Out<'_>) {
         let object = schema.get("type").is_some_and(|kind| kind.is("object"));
         schema.is_object() && (object || !typed)
     };
+    // Before, a tool has no such member, and what stands under its name is nobody's business.
+    let has_output = Revisions::FROM_R3.covers(case.message.revisions);
     let (mut number, mut found) = (0_usize, None);
     tools.elements(|tool| {
         if found.is_none() {
             let input = tool.get("inputSchema").is_some_and(fits);
-            let output = tool.get("outputSchema").is_none_or(fits);
+            let output = !has_output || tool.get("outputSchema").is_none_or(fits);
             let wrong = match (input, output) {
                 (false, _) => Some("inputSchema"),
                 (_, false) => Some("outputSchema"),
