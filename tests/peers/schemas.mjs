@@ -1,6 +1,7 @@
-// The tables of shapes against the official schemas, which stand in the official conformance suite: over every recorded
-// message of tests/wire, and over samples made from the schemas with each member left out and of another type, both have
-// to come to the same verdict. What differs on purpose is in INTENDED, with the reason.
+// The tables of shapes against the official schemas, which stand in the official conformance suite: over samples made
+// from the schemas with each member left out and of another type; over every message of the recordings in this repository,
+// and of real servers that are asked everything the corpora ask; and over each shape of these messages with every member
+// left out. Both have to come to the same verdict. What differs on purpose is in INTENDED, with the reason.
 //
 // The suite holds 2025-03-26 to 2026-07-28; 2024-11-05 is derived from 2025-03-26.
 import { execFileSync } from "node:child_process";
@@ -201,11 +202,14 @@ class Tape {
     this.add("to_client", { jsonrpc: "2.0", id: 0, result: { protocolVersion: revision, capabilities, serverInfo: { name: "s", version: "1" } } });
     this.add("to_server", { jsonrpc: "2.0", method: "notifications/initialized" });
   }
+  write(file) {
+    const end = { end: { at_us: this.seq + 1, events: this.seq, complete: true } };
+    fs.writeFileSync(file, [...this.lines, end].map(line => JSON.stringify(line)).join("\n") + "\n");
+  }
   judge() {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "schemas-"));
     const file = path.join(folder, "s.tape.jsonl");
-    const end = { end: { at_us: this.seq + 1, events: this.seq, complete: true } };
-    fs.writeFileSync(file, [...this.lines, end].map(line => JSON.stringify(line)).join("\n") + "\n");
+    this.write(file);
     const found = judged(file);
     fs.rmSync(folder, { recursive: true });
     return found;
@@ -299,40 +303,129 @@ function* of(pairs, make) {
   for (const [what, value] of pairs) yield [what, make(value)];
 }
 
-// Every recorded message: the same verdicts.
-function recorded(officials, report) {
-  const folder = path.join(here, "../wire");
-  for (const name of fs.readdirSync(folder).filter(name => name.endsWith(".tape.jsonl"))) {
-    const file = path.join(folder, name);
-    const wrong = judged(file);
-    const asked = new Map();
-    let version = "2025-11-25";
-    for (const line of fs.readFileSync(file, "utf8").split("\n").filter(Boolean)) {
-      const event = JSON.parse(line);
-      const message = event.message;
-      if (!message || typeof message !== "object" || Array.isArray(message)) continue;
-      const own = message.params?._meta?.["io.modelcontextprotocol/protocolVersion"];
-      const key = JSON.stringify([event.session, message.id, event.dir]);
-      const other = JSON.stringify([event.session, message.id, event.dir === "to_server" ? "to_client" : "to_server"]);
-      let type, revision, value;
-      if (message.method) {
-        revision = own ?? (name.startsWith("stateless") ? "2026-07-28" : version);
-        asked.set(key, { method: message.method, revision });
-        type = officials[revision]?.messages().find(one => one.method === message.method)?.name;
-        value = message;
-        if (type && !officials[revision].names[type].required?.includes("jsonrpc")) value = withoutEnvelope(message);
-      } else if (message.result) {
-        const question = asked.get(other);
-        if (question?.method === "initialize") version = message.result.protocolVersion;
-        revision = question?.method === "initialize" ? version : question?.revision;
-        type = officials[revision]?.messages().find(one => one.method === question?.method)?.result;
-        value = message.result;
-        if (message.result.resultType && message.result.resultType !== "complete") type = undefined;
-        if (message.result.task) type = undefined;
-      }
-      if (!type) continue;
-      report.compared(revision, { about: type, what: `${name} event ${event.seq}`, holds: officials[revision].holds(type, value) }, wrong.get(event.seq));
+// Every message of a tape that has a type in its revision: [event, type, revision, what the schema is about, its request].
+function* typed(officials, file, stateless) {
+  const asked = new Map();
+  const versions = new Map();
+  for (const line of fs.readFileSync(file, "utf8").split("\n").filter(Boolean)) {
+    let event;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      continue; // A tape that was cut short.
     }
+    const message = event.message;
+    if (!message || typeof message !== "object" || Array.isArray(message)) continue;
+    const scope = event.session || event.conduit;
+    const other = event.dir === "to_server" ? "to_client" : "to_server";
+    if (message.method) {
+      const own = message.params?._meta?.["io.modelcontextprotocol/protocolVersion"];
+      const revision = own ?? (stateless ? "2026-07-28" : versions.get(event.session) ?? "2025-11-25");
+      asked.set(JSON.stringify([scope, message.id, event.dir]), { message, revision, dir: event.dir });
+      const type = officials[revision]?.messages().find(one => one.method === message.method)?.name;
+      if (!type) continue;
+      const whole = officials[revision].names[type].required?.includes("jsonrpc");
+      yield { seq: event.seq, dir: event.dir, type, revision, value: whole ? message : withoutEnvelope(message), message };
+    } else if (message.result) {
+      const question = asked.get(JSON.stringify([scope, message.id, other]));
+      if (question?.message.method === "initialize") versions.set(event.session, message.result.protocolVersion);
+      const revision = question?.message.method === "initialize" ? message.result.protocolVersion : question?.revision;
+      if (message.result.resultType && message.result.resultType !== "complete") continue;
+      if (message.result.task) continue;
+      const type = officials[revision]?.messages().find(one => one.method === question?.message.method)?.result;
+      if (type) yield { seq: event.seq, dir: event.dir, type, revision, value: message.result, message, question };
+    }
+  }
+}
+
+// Every recorded message of a file: the same verdicts; and of each shape that is seen, every member left out once.
+function recorded(officials, file, name, seen, report) {
+  const wrong = judged(file);
+  const tape = new Tape();
+  const cases = [];
+  for (const one of typed(officials, file, name.includes("stateless"))) {
+    const official = officials[one.revision];
+    const holds = official.holds(one.type, one.value);
+    report.compared(one.revision, { about: one.type, what: `${name} event ${one.seq}`, holds }, wrong.get(one.seq));
+    const shape = `${one.revision} ${one.type} ${shapeOf(one.value)}`;
+    if (!holds || seen.has(shape)) continue;
+    seen.add(shape);
+    cases.push(...without(tape, official, one, name));
+  }
+  const found = tape.judge();
+  for (const one of cases) report.compared(one.revision, one, found.get(one.seq));
+}
+
+// A message with each of its members left out, in sessions of their own.
+function* without(tape, official, one, name) {
+  const { message, question } = one;
+  const part = question ? "result" : "params";
+  for (const [what, mutant] of mutants(message[part], `/${part}`)) {
+    if (!what.endsWith("left out")) continue;
+    // What says of which revision a request is has to stay.
+    if (what.includes("/_meta")) continue;
+    if (question?.message.method === "initialize") tape.session++;
+    else tape.begin(one.revision);
+    if (question) tape.add(question.dir, { ...question.message, id: 1 });
+    const told = { ...message, [part]: mutant, ...(message.id === undefined ? {} : { id: 1 }) };
+    const seq = tape.add(one.dir, told);
+    const value = question ? mutant : one.value === message ? told : withoutEnvelope(told);
+    yield { revision: one.revision, about: one.type, what, from: ` (${name} event ${one.seq})`, seq, holds: official.holds(one.type, value) };
+  }
+}
+
+// The members of a value and their types, whatever they say.
+function shapeOf(value) {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(shapeOf))].sort().join(",")}]`;
+  if (value === null || typeof value !== "object") return typeof value;
+  return `{${Object.keys(value).sort().map(key => `${key}:${shapeOf(value[key])}`).join(",")}}`;
+}
+
+// The tapes and cassettes of the repository, as tapes.
+function* kept(folder, scratch) {
+  for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath ?? entry.path, entry.name);
+    if (entry.name.endsWith(".tape.jsonl")) yield file;
+    if (!entry.name.endsWith(".json") || file.includes("oracle")) continue;
+    const document = JSON.parse(fs.readFileSync(file, "utf8"));
+    if (!Array.isArray(document.exchanges)) continue;
+    const tape = new Tape();
+    tape.session = 1;
+    for (const exchange of document.exchanges) {
+      tape.add("to_server", exchange.request);
+      if (exchange.response) tape.add("to_client", exchange.response);
+    }
+    const copy = path.join(scratch, `${entry.name}.tape.jsonl`);
+    tape.write(copy);
+    yield copy;
+  }
+}
+
+// Real servers, asked everything that the corpora ask, by way of the recorder.
+function* fresh(scratch) {
+  const packages = path.join(peers, "node_modules/@modelcontextprotocol");
+  const everything = ["node", path.join(packages, "server-everything/dist/index.js"), "stdio"];
+  const fastmcp = [path.join(peers, "venv/bin/python"), path.join(here, "fastmcp_server.py")];
+  const modern = ["node", path.join(here, "modern_server.mjs")];
+  const rmcp = [path.join(here, "../../target/debug/examples/peer"), "rmcp"];
+  const handshakes = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+  const cells = [
+    ...handshakes.map(version => ["everything", everything, version]),
+    ...handshakes.map(version => ["fastmcp", fastmcp, version]),
+    ["modern", modern, "2026-07-28"],
+    ...(fs.existsSync(rmcp[0]) ? [["rmcp", rmcp, "2025-11-25"]] : []),
+  ];
+  for (const [name, server, version] of cells) {
+    const folder = path.join(scratch, `${name}-${version}`);
+    fs.mkdirSync(folder);
+    const recorder = [tapewright, "record", "-o", path.join(folder, `${name}-${version}.tape.jsonl`), "--", ...server];
+    const asked = ["compliance", "run", "--format", "json", "--spec-version", version, "--", ...recorder];
+    try {
+      execFileSync(tapewright, asked, { stdio: "ignore" });
+    } catch (error) {
+      if (![1, 3].includes(error.status)) throw error;
+    }
+    yield* fs.readdirSync(folder).filter(one => one.endsWith(".tape.jsonl")).map(one => path.join(folder, one));
   }
 }
 
@@ -349,7 +442,7 @@ class Report {
   compared(revision, one, ours) {
     this.count++;
     if (one.holds === !ours) return;
-    const place = `${one.about} ${one.what}`;
+    const place = `${one.about} ${one.what}${one.from ?? ""}`;
     const known = INTENDED.find(([about, part, why, where]) => (about === "*" || about === one.about) && part.test(one.what) && (!where || where === (one.holds ? "stricter" : "looser")));
     if (known) this.intended.set(known[2], (this.intended.get(known[2]) ?? 0) + 1);
     else this.differ.push(`${revision} ${place}: the schema says ${one.holds ? "valid" : "invalid"}, we say ${ours ? ours.join("; ") : "valid"}`);
@@ -365,5 +458,13 @@ class Report {
 const officials = Object.fromEntries(Object.entries(official()).map(([revision, schema]) => [revision, new Official(revision, schema)]));
 const report = new Report();
 for (const one of Object.values(officials)) compare(one, report);
-recorded(officials, report);
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "schemas-"));
+const seen = new Set();
+for (const folder of ["..", "../../schemas/tests"]) {
+  for (const file of kept(path.join(here, folder), scratch)) recorded(officials, file, path.basename(file), seen, report);
+}
+const before = report.count;
+for (const file of fresh(scratch)) recorded(officials, file, path.basename(file), seen, report);
+console.log(`${report.count - before} of them from servers that were asked just now`);
+fs.rmSync(scratch, { recursive: true });
 process.exit(report.close());
