@@ -1,6 +1,9 @@
-//! A corpus, carried out over a recording: nothing is sent.
+//! A corpus, carried out over recordings: nothing is sent.
+//!
+//! A client may open several conversations, each of which is a recording of its own. They are judged as one: a rule
+//! fails that fails on any of them, and is untested only where none puts it to the test.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tapewright_corpus::plan::Plan;
 use tapewright_corpus::recorded::{Recorded, Source};
@@ -9,27 +12,57 @@ use tapewright_corpus::rule::Applies;
 use tapewright_schemas::tape::Ending;
 
 use super::Run;
-use crate::files::Recording;
-use crate::report::Mistake;
+use crate::files::{Recording, folder};
+use crate::report::{self, Mistake};
 
-/// What a recording is judged by.
+/// What recordings are judged by.
 pub(crate) struct Question {
     /// The rules.
     pub(crate) plan: Plan,
-    /// The revision that the recording speaks.
+    /// The revision that they speak.
     pub(crate) revision: String,
     /// Capabilities that somebody named in the server's place.
     pub(crate) named: Option<Vec<String>>,
 }
 
-/// The revision of a recording.
-pub(crate) fn revision(path: &Path) -> anyhow::Result<String> {
-    let mut finder = Finder::default();
-    Recording::open(path)?.until(|event| finder.observe(event))?;
-    finder.found().ok_or_else(|| {
-        let what = format!("`{}` does not say which revision it speaks", path.display());
-        Mistake::new(what, "name one with `--spec-version`").into()
-    })
+/// The recordings that somebody names, of folders all that are in them: in the order in which they began.
+pub(crate) fn recordings(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for path in named {
+        let all = if path.is_dir() {
+            folder::recordings(path)?
+        } else {
+            vec![path.clone()]
+        };
+        for path in all {
+            if found.iter().any(|(_, known)| *known == path) {
+                continue;
+            }
+            let created = Recording::open(&path)?.header().created;
+            found.push((created, path));
+        }
+    }
+    if found.is_empty() {
+        let what = "there is no recording in what is named";
+        return Err(Mistake::new(what, "name a tape, a cassette or a capture").into());
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+/// The revision of recordings: that of the first which says it.
+pub(crate) fn revision(paths: &[PathBuf]) -> anyhow::Result<String> {
+    for path in paths {
+        let mut finder = Finder::default();
+        Recording::open(path)?.until(|event| finder.observe(event))?;
+        if let Some(found) = finder.found() {
+            return Ok(found);
+        }
+    }
+    let shown = paths.first().map(|path| path.display().to_string());
+    let shown = report::safe(&shown.unwrap_or_default());
+    let what = format!("`{shown}` does not say which revision it speaks");
+    Err(Mistake::new(what, "name one with `--spec-version`").into())
 }
 
 /// The name of the server of a recording.
@@ -43,39 +76,74 @@ pub(crate) fn label(path: &Path) -> anyhow::Result<String> {
     Ok(program.unwrap_or("server").to_owned())
 }
 
-/// Judges a recording.
-pub(crate) fn run(path: &Path, question: Question) -> anyhow::Result<Run> {
+/// Judges recordings of one server.
+pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> {
     let Question {
         plan,
         revision,
         named,
     } = question;
-    let recording = Recording::open(path)?;
-    let source = Source {
-        revision: revision.clone(),
-        transport: transport(&recording),
-        timed: recording.timed(),
+    let mut recorded: Option<Recorded<'_>> = None;
+    let mut cut = false;
+    for path in paths {
+        let recording = Recording::open(path)?;
+        let source = source(&recording, &revision);
+        let judge = match &mut recorded {
+            None => recorded.insert(Recorded::new(&plan, source)),
+            Some(judge) => {
+                judge.next(cut, source);
+                judge
+            }
+        };
+        let frame = recording.messages(|event, envelope| {
+            judge.observe(event, envelope);
+            Ok(())
+        })?;
+        cut = matches!(frame.ending, Ending::CutShort { .. });
+    }
+    let Some(judged) = recorded.map(|judge| judge.finish(cut)) else {
+        return Err(Mistake::new("there is no recording", "name one").into());
     };
-    let mut recorded = Recorded::new(&plan, source);
-    let frame = recording.messages(|event, envelope| {
-        recorded.observe(event, envelope);
-        Ok(())
-    })?;
-    let cut = matches!(frame.ending, Ending::CutShort { .. });
-    let judged = recorded.finish(cut);
     let mut facts = judged.facts;
     facts.named = named;
     let mut run = Run::new(plan, &judged.tally, &facts, revision);
     run.gaps = judged.gaps > 0;
-    if run.gaps {
-        let note = "the recording has gaps: what they hide is not judged";
-        run.notes.push(note.to_owned());
-    }
-    if judged.exchanges == 0 {
-        run.notes
-            .push("no request of the client has an answer on the recording".to_owned());
-    }
+    run.notes = notes(paths, run.gaps, judged.exchanges)?;
     Ok(run)
+}
+
+/// What is to be said beside the verdicts.
+fn notes(paths: &[PathBuf], gaps: bool, exchanges: u64) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    if gaps {
+        notes.push("the recording has gaps: what they hide is not judged".to_owned());
+    }
+    if exchanges == 0 {
+        notes.push("no request of the client has an answer on the recording".to_owned());
+    }
+    let mut servers = Vec::new();
+    for path in paths {
+        let label = label(path)?;
+        if !servers.contains(&label) {
+            servers.push(label);
+        }
+    }
+    if servers.len() > 1 {
+        let all = servers.join(", ");
+        notes.push(format!(
+            "the recordings are of several servers, and judged as of one: {all}"
+        ));
+    }
+    Ok(notes)
+}
+
+/// What a recording is.
+fn source(recording: &Recording, revision: &str) -> Source {
+    Source {
+        revision: revision.to_owned(),
+        transport: transport(recording),
+        timed: recording.timed(),
+    }
 }
 
 /// What carried the messages of a recording whose events do not say it.

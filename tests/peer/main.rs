@@ -12,6 +12,7 @@ use std::thread;
 #[path = "../support/stream.rs"]
 mod stream;
 
+mod asking_server;
 mod corpus_server;
 mod provider;
 mod rmcp_server;
@@ -23,10 +24,12 @@ fn main() {
     let done = match words.as_slice() {
         ["law"] => law(),
         ["answer", log] => answer(log),
+        ["asks", broken @ ..] => asking_server::serve(broken),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
         ["corpus", broken @ ..] => corpus_server::serve(broken),
         ["provider", script, log @ ..] => provider::serve(script, log.first()),
         ["rmcp"] => rmcp_server::serve(),
+        ["rmcp-http"] => rmcp_server::serve_http(),
         ["suite"] => suite_server::serve(),
         ["slow-answers", millis] => slow_answers(millis.parse().expect("milliseconds")),
         _ => panic!("unknown role {words:?}"),

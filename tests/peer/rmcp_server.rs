@@ -1,10 +1,16 @@
 //! A server on rmcp, the official Rust SDK.
 
 use std::io;
+use std::sync::Arc;
 
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use rmcp::handler::server::tool::ToolRouter;
 use rmcp::model::{ProgressNotificationParam, RequestMetaObject};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{Peer, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
+use tokio::net::TcpListener;
 
 struct Server {
     #[expect(dead_code, reason = "the macro below reads it")]
@@ -42,17 +48,45 @@ impl Server {
 #[tool_handler]
 impl ServerHandler for Server {}
 
-/// Serves until the end of input.
-pub(crate) fn serve() -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+fn server() -> Server {
+    Server {
+        tool_router: Server::tool_router(),
+    }
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let server = Server {
-            tool_router: Server::tool_router(),
-        };
-        let service = server
+        .build()
+}
+
+/// Serves over streamable HTTP until it is ended, on a port that it says.
+#[expect(clippy::disallowed_methods, reason = "nobody shuts it down in order")]
+pub(crate) fn serve_http() -> io::Result<()> {
+    runtime()?.block_on(async {
+        let service = StreamableHttpService::new(
+            || Ok(server()),
+            Arc::new(LocalSessionManager::default()),
+            StreamableHttpServerConfig::default(),
+        );
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        println!("{{\"listening\":\"http://{address}/mcp\"}}");
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            let service = TowerToHyperService::new(service.clone());
+            let builder = hyper::server::conn::http1::Builder::new();
+            tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
+        }
+    })
+}
+
+/// Serves until the end of input.
+pub(crate) fn serve() -> io::Result<()> {
+    runtime()?.block_on(async {
+        let service = server()
             .serve(rmcp::transport::stdio())
             .await
             .map_err(io::Error::other)?;

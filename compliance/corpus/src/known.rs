@@ -125,10 +125,7 @@ impl Known {
     /// not taken.
     #[must_use]
     pub fn tool(&self, fits: impl Fn(&Value) -> bool) -> Option<&Value> {
-        let hint = |tool: &Value, name: &str| tool.get("annotations")?.get(name)?.as_bool();
-        let harmless = |tool: &&Value| {
-            hint(tool, "readOnlyHint") == Some(true) || hint(tool, "destructiveHint") != Some(true)
-        };
+        let harmless = |tool: &&Value| is_harmless(tool);
         let order = |tool: &&Value| {
             let reads = hint(tool, "readOnlyHint") == Some(true);
             let keeps = hint(tool, "destructiveHint") == Some(false);
@@ -144,6 +141,16 @@ impl Known {
         let fitting = self.prompts.items.iter().filter(|prompt| fits(prompt));
         fitting.min_by_key(|prompt| prompt_needs_arguments(prompt))
     }
+}
+
+fn hint(tool: &Value, name: &str) -> Option<bool> {
+    tool.get("annotations")?.get(name)?.as_bool()
+}
+
+/// Whether a tool does not say that it destroys something.
+#[must_use]
+pub fn is_harmless(tool: &Value) -> bool {
+    hint(tool, "readOnlyHint") == Some(true) || hint(tool, "destructiveHint") != Some(true)
 }
 
 /// Whether a tool has arguments that it requires.

@@ -25,6 +25,7 @@ pub mod plan;
 pub mod recorded;
 pub mod registry;
 pub mod revision;
+pub mod rounds;
 mod schema;
 pub mod score;
 pub mod verdict;

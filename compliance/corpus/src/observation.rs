@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tapewright_schemas::event::Direction;
 
-use crate::rule::Applies;
+use crate::rule::{Applies, RuleExpect};
+use crate::verdict::Untested;
 
 /// One question, and everything that came of it.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,8 @@ pub struct Observation {
     pub cancelled: Option<Cancelled>,
     /// Something is missing that may have been an answer, or somebody tampered with it.
     pub gap: bool,
+    /// The answer is of a recorder of ours that stands between, and not of the server.
+    pub in_place: bool,
     /// A thing of the server, chosen by its own lists, was asked: an error may be the fault of whoever chose.
     pub chosen: bool,
 }
@@ -107,13 +110,48 @@ pub struct Cancelled {
     pub goes_on: Option<bool>,
 }
 
+/// The field of the answers that a recorder of ours gives in a server's place.
+const IN_PLACE: &str = "x-tapewright";
+
 impl HttpHead {
+    /// Whether a recorder of ours answered in the server's place.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.all(IN_PLACE).next().is_some()
+    }
+
     /// All values under a name, in any case.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let same = move |(one, value): &'a (String, String)| {
             one.eq_ignore_ascii_case(name).then_some(value.as_str())
         };
         self.fields.iter().filter_map(same)
+    }
+}
+
+impl Observation {
+    /// Whether the server asked its client for something before it answered.
+    #[must_use]
+    pub fn asks_for(&self, method: &str) -> bool {
+        let came = self
+            .between
+            .iter()
+            .filter(|one| one.dir == Direction::ToClient);
+        came.map(|one| &one.message).any(|message| {
+            message.get("method").and_then(Value::as_str) == Some(method)
+                && message.get("id").is_some_and(|id| !id.is_null())
+        })
+    }
+
+    /// Why there is nothing to judge in what was seen, whatever it was.
+    #[must_use]
+    pub fn untested(&self, expect: &RuleExpect) -> Option<Untested> {
+        if self.in_place {
+            return Some(Untested::InPlace);
+        }
+        let wanted = expect.server_request.as_ref()?;
+        let asks = self.asks_for(&wanted.method);
+        (!asks && !self.gap).then(|| Untested::NoneCame(wanted.method.clone()))
     }
 }
 

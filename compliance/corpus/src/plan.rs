@@ -120,6 +120,8 @@ pub struct Broken {
     pub what: String,
     /// The place on the recording.
     pub seq: Option<u64>,
+    /// On which of several recordings.
+    pub recording: usize,
 }
 
 /// Why a rule does not count.
@@ -134,6 +136,9 @@ pub enum Inapplicable {
     /// The server does not declare what it is about.
     #[error("the server does not declare `{0}`")]
     Capability(String),
+    /// The server never asks its client for what it is about.
+    #[error("the server never asked its client for {0}")]
+    Unused(String),
 }
 
 /// What decides which rules count.
@@ -147,8 +152,9 @@ pub struct Facts {
     pub named: Option<Vec<String>>,
 }
 
-/// Capabilities of clients: whether a server uses them is seen, and not declared.
-const OF_CLIENTS: [&str; 3] = ["elicitation", "roots", "sampling"];
+/// Capabilities of clients, by which a rule says that it is about them: whether a server uses them is seen, and not
+/// declared.
+const OF_CLIENTS: &str = "client:";
 
 impl Plan {
     /// The rules of a registry, as a corpus puts them to the test.
@@ -211,12 +217,34 @@ impl Plan {
         let outcome = |rule: usize| {
             let state = match self.inapplicable(rule, facts) {
                 Some(why) => State::Inapplicable(why),
-                None => self.state(rule, tally),
+                None => match self.unused(rule, tally) {
+                    Some(why) => State::Inapplicable(why),
+                    None => self.state(rule, tally),
+                },
             };
             let took = tally.took(rule);
             Outcome { rule, state, took }
         };
         (0..self.rules.len()).map(outcome).collect()
+    }
+
+    /// What of its client a rule is about that the server never asked for, as far as was seen.
+    fn unused(&self, rule: usize, tally: &Tally) -> Option<Inapplicable> {
+        let about = |planned: &Planned| {
+            let name = planned.registered.applicability.as_deref();
+            name?.strip_prefix(OF_CLIENTS).map(str::to_owned)
+        };
+        let name = about(self.rules.get(rule)?)?;
+        let asked = self.each().any(|(at, assertion)| {
+            let here = self.rules.get(at.rule).and_then(about);
+            here.as_ref() == Some(&name)
+                && assertion.written.expect.server_request.is_some()
+                && matches!(
+                    tally.get(at),
+                    Verdict::Pass | Verdict::Fail(_) | Verdict::Untested(Untested::Declined)
+                )
+        });
+        (!asked).then_some(Inapplicable::Unused(name))
     }
 
     fn state(&self, rule: usize, tally: &Tally) -> State {
@@ -233,6 +261,7 @@ impl Plan {
                     about: one.written.description.clone(),
                     what: failure.to_string(),
                     seq: failure.seq,
+                    recording: failure.recording,
                 }),
                 Verdict::Pass => tested += 1,
                 Verdict::Untested(_) => {}
@@ -256,7 +285,7 @@ impl Facts {
     #[must_use]
     pub fn lacks(&self, capability: &str) -> bool {
         let root = capability.split('.').next().unwrap_or_default();
-        if root.is_empty() || root == "always" || OF_CLIENTS.contains(&root) {
+        if root.is_empty() || root == "always" || root.starts_with(OF_CLIENTS) {
             return false;
         }
         match &self.named {

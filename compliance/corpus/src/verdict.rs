@@ -28,6 +28,8 @@ pub struct Failure {
     pub why: Why,
     /// The place of the answer on the recording.
     pub seq: Option<u64>,
+    /// On which of several recordings.
+    pub recording: usize,
 }
 
 /// The members of `expect`, and that an answer comes at all.
@@ -242,6 +244,9 @@ pub enum Untested {
     /// There is no answer in the evidence, and nobody can tell whether there would have been one.
     #[error("it was asked, and nobody waited for the answer")]
     NotAwaited,
+    /// The answer is not the server's.
+    #[error("tapewright, which stands between, answered in the server's place")]
+    InPlace,
     /// The client answered in a way that decides nothing.
     #[error("the client did not accept the request of the server")]
     Declined,
@@ -343,6 +348,7 @@ impl Verdict {
             pointer,
             why,
             seq: None,
+            recording: 0,
         }))
     }
 

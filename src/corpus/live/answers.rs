@@ -1,6 +1,7 @@
 //! What a server that asks its client gets: just enough to go on.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tapewright_corpus::rounds;
 use tapewright_proxy::client::{Answer, Asked};
 
 use crate::command::init::arguments;
@@ -9,23 +10,42 @@ use crate::command::init::arguments;
 pub(super) const CAPABILITIES: &str =
     r#"{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}"#;
 
+/// What a client of the stateless revisions says in each request that it offers (2026-07-28, basic/index §_meta), as
+/// source text.
+pub(super) const STATELESS: &str = r#"{"roots":{},"sampling":{},"elicitation":{"form":{}}}"#;
+
 /// The answer to a request of a server.
 pub(super) fn answer(asked: &Asked<'_>) -> Answer {
     let params = asked
         .params
         .and_then(|params| serde_json::from_slice::<Value>(params).ok());
-    let result = match asked.method {
-        "roots/list" => json!({ "roots": [] }),
-        "sampling/createMessage" => json!({
+    match result(asked.method, params.as_ref()) {
+        Some(result) => Answer::Result(result.to_string()),
+        None => Answer::Default,
+    }
+}
+
+/// The answers to what a result asks for, by name; what nobody knows is left out.
+pub(super) fn responses(wanted: &Map<String, Value>) -> Map<String, Value> {
+    let answered = rounds::requests(wanted).filter_map(|(name, request)| {
+        let method = request.get("method").and_then(Value::as_str)?;
+        Some((name.clone(), result(method, request.get("params"))?))
+    });
+    answered.collect()
+}
+
+fn result(method: &str, params: Option<&Value>) -> Option<Value> {
+    match method {
+        "roots/list" => Some(json!({ "roots": [] })),
+        "sampling/createMessage" => Some(json!({
             "role": "assistant",
             "content": { "type": "text", "text": "ok" },
             "model": "tapewright",
             "stopReason": "endTurn",
-        }),
-        "elicitation/create" => elicited(params.as_ref()),
-        _ => return Answer::Default,
-    };
-    Answer::Result(result.to_string())
+        })),
+        "elicitation/create" => Some(elicited(params)),
+        _ => None,
+    }
 }
 
 /// What a person would fill in, where it can be made from the schema.

@@ -207,8 +207,10 @@ impl Asker {
         let response = direct
             .ask(question, &is_it)
             .map_err(|error| ended(&error))?;
+        let head = head(&response);
         let mut seen = Observation {
             transport: Some(Applies::Http),
+            in_place: head.is_in_place(),
             ..Observation::default()
         };
         let mut reply = Reply::None;
@@ -225,7 +227,7 @@ impl Asker {
         seen.answers.push(Answer {
             reply,
             took: Some(response.took).filter(|took| *took > Duration::ZERO),
-            head: Some(head(&response)),
+            head: Some(head),
             seq: None,
         });
         Ok(seen)

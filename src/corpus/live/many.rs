@@ -11,7 +11,7 @@ use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 
-use super::{Asker, convert};
+use super::{Asker, answers, convert};
 use crate::report;
 
 impl Asker {
@@ -126,7 +126,8 @@ impl Asker {
             meta.insert(PROTOCOL_VERSION_KEY.to_owned(), json!(self.revision));
             meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), info);
             let capabilities = "io.modelcontextprotocol/clientCapabilities".to_owned();
-            meta.insert(capabilities, json!({}));
+            let offered = serde_json::from_str(answers::STATELESS).unwrap_or_default();
+            meta.insert(capabilities, offered);
         }
         meta
     }

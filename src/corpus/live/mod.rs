@@ -5,6 +5,7 @@
 //! how many rules it is for. Every wait has an end.
 
 mod answers;
+mod asking;
 mod convert;
 mod direct;
 mod many;
@@ -75,6 +76,8 @@ pub(crate) struct Asker {
     tally: Tally,
     opening: Observation,
     seen: HashMap<String, Observation>,
+    // Calls of tools that may ask their client for something.
+    asked: Vec<asking::ToolCall>,
     // For what no client sends.
     strange: Option<Client>,
     direct: Option<Direct>,
@@ -174,6 +177,7 @@ impl Asker {
         let seen = match way {
             Way::Opening => Ok(self.opening.clone()),
             Way::Plain => self.plain(assertion),
+            Way::Asking => self.asking(assertion),
             Way::Many => self.many(assertion),
             Way::Direct => self.directly(assertion),
             Way::Fresh => self.fresh(assertion),
@@ -186,7 +190,10 @@ impl Asker {
             }),
         };
         match seen {
-            Ok(seen) => (judge(assertion, &seen), Some(seen)),
+            Ok(seen) => match seen.untested(&assertion.written.expect) {
+                Some(why) => (Verdict::Untested(why), Some(seen)),
+                None => (judge(assertion, &seen), Some(seen)),
+            },
             Err(why) => (Verdict::Untested(why), None),
         }
     }

@@ -42,6 +42,7 @@ impl Asker {
             tally: Tally::default(),
             opening: opened.seen,
             seen: std::collections::HashMap::new(),
+            asked: Vec::new(),
             strange: None,
             direct: None,
             session: None,
@@ -169,7 +170,7 @@ fn connect(
     let opening = Opening {
         revision: revision.clone(),
         capabilities: if stateless {
-            "{}"
+            answers::STATELESS
         } else {
             answers::CAPABILITIES
         }

@@ -4,7 +4,7 @@ use tapewright_corpus::judge::Assertion;
 use tapewright_corpus::rule::{Applies, TransportObservation};
 use tapewright_proxy::client::Revision;
 
-use super::Asker;
+use super::{Asker, asking};
 
 /// How an assertion is put to the test, in the order in which that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub(super) enum Way {
     Opening,
     /// By a request of the conversation.
     Plain,
+    /// By calling tools until one asks its client for something.
+    Asking,
     /// By several at once.
     Many,
     /// By an HTTP request of its own, whose head and status are seen.
@@ -49,6 +51,9 @@ impl Asker {
         };
         if call.raw.is_some() || assertion.is_notification() {
             return Way::Raw;
+        }
+        if expect.server_request.is_some() && asking::is_any_tool(call) {
+            return Way::Asking;
         }
         if http && (looks_at_head || !call.headers.is_empty()) {
             return Way::Direct;

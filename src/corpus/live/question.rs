@@ -85,7 +85,7 @@ impl Asker {
     }
 
     /// A tool that was chosen for us gets the arguments that it needs.
-    fn arguments(
+    pub(super) fn arguments(
         &self,
         method: &str,
         written: &Map<String, Value>,
@@ -114,18 +114,32 @@ impl Asker {
 
     /// Asks one question, to whose `_meta` nothing is added.
     fn ask_as_it_stands(&mut self, filled: &Filled) -> Result<Observation, Untested> {
-        let params = filled.params.clone();
-        let method = filled.method.clone();
-        let own = |client: &mut Client| {
-            let id = client.fresh_id();
-            let line = envelope(&json!(id), &method, params.clone(), &Map::new());
-            client.exchange(line.as_bytes(), filled.timeout)
+        let ask = |asker: &mut Self, params: Option<&Map<String, Value>>| {
+            let own = |client: &mut Client| {
+                let id = client.fresh_id();
+                let line = envelope(&json!(id), &filled.method, params.cloned(), &Map::new());
+                client.exchange(line.as_bytes(), filled.timeout)
+            };
+            asker.ask_by(&filled.method, params, own)
         };
-        self.ask_by(&filled.method, filled.params.as_ref(), own)
+        let seen = ask(self, filled.params.as_ref())?;
+        self.with_input(seen, |asker, again| ask(asker, Some(again)))
     }
 
     /// Asks one question.
     pub(super) fn ask(
+        &mut self,
+        method: &str,
+        params: Option<&Map<String, Value>>,
+        timeout: Duration,
+    ) -> Result<Observation, Untested> {
+        let seen = self.ask_once(method, params, timeout)?;
+        self.with_input(seen, |asker, again| {
+            asker.ask_once(method, Some(again), timeout)
+        })
+    }
+
+    fn ask_once(
         &mut self,
         method: &str,
         params: Option<&Map<String, Value>>,

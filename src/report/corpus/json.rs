@@ -18,7 +18,7 @@ pub(super) fn json(scored: &Scored) -> anyhow::Result<String> {
         .missing_for_a_plus
         .iter()
         .map(|(section, rules)| json!({ "section": section_name(*section), "rules": rules }));
-    let results = scored.rules.iter().filter_map(result);
+    let results = scored.rules.iter().filter_map(|one| result(one, scored));
     let results: Vec<Value> = results.chain(scored.others.iter().map(other)).collect();
     let gates = scored
         .gates
@@ -86,15 +86,16 @@ fn section(section: &SectionScore) -> Value {
 }
 
 /// A rule that was tested.
-fn result(judged: &Judged) -> Option<Value> {
+fn result(judged: &Judged, scored: &Scored) -> Option<Value> {
     let (passed, broken): (bool, &[Broken]) = match &judged.state {
         State::Pass { .. } => (true, &[]),
         State::Fail(broken) => (false, broken),
         State::Untested(_) | State::Inapplicable(_) => return None,
     };
-    let findings = broken
-        .iter()
-        .map(|one| json!({ "about": one.about, "what": one.what, "seq": one.seq }));
+    let findings = broken.iter().map(|one| {
+        let recording = scored.recordings.get(one.recording);
+        json!({ "about": one.about, "what": one.what, "seq": one.seq, "recording": recording })
+    });
     Some(json!({
         "rule_id": judged.rule.id,
         "name": judged.rule.name,

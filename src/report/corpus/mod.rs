@@ -157,7 +157,7 @@ fn row(scored: &Scored, judged: &Judged) -> Row {
     section_name(rule.section).clone_into(&mut row.class);
     row.failure.clone_from(&rule.id);
     row.took = Some(judged.took);
-    row.spot = scored.recording.as_ref().map(|path| Spot::file(path));
+    row.spot = scored.recordings.first().map(|path| Spot::file(path));
     match &judged.state {
         State::Fail(broken) => {
             let level = (status == Status::Fail).then_some(level(rule.severity));
@@ -175,7 +175,7 @@ fn row(scored: &Scored, judged: &Judged) -> Row {
 
 fn problem(level: Option<Level>, broken: &Broken, scored: &Scored) -> Problem {
     let mut problem = Problem::new(level, &words(broken));
-    if let (Some(path), Some(seq)) = (&scored.recording, broken.seq) {
+    if let (Some(path), Some(seq)) = (scored.recordings.get(broken.recording), broken.seq) {
         let is_tape = is_tape(path);
         problem.spot = Some(Spot {
             // Behind the header.

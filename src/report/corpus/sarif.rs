@@ -1,7 +1,7 @@
 //! A score as SARIF 2.1.0, for code scanning.
 
 use serde_json::{Value, json};
-use tapewright_corpus::plan::State;
+use tapewright_corpus::plan::{Broken, State};
 use tapewright_corpus::rule::{RegisteredRule, Severity};
 
 use super::words;
@@ -18,13 +18,7 @@ pub(crate) fn sarif(scored: &Scored) -> anyhow::Result<String> {
             continue;
         };
         for finding in broken {
-            results.push(result(
-                scored,
-                index,
-                &one.rule,
-                &words(finding),
-                finding.seq,
-            ));
+            results.push(result(scored, index, &one.rule, finding));
         }
     }
     let rules: Vec<Value> = judged.iter().map(|one| rule(&one.rule)).collect();
@@ -57,13 +51,7 @@ fn rule(rule: &RegisteredRule) -> Value {
     })
 }
 
-fn result(
-    scored: &Scored,
-    index: usize,
-    rule: &RegisteredRule,
-    text: &str,
-    seq: Option<u64>,
-) -> Value {
+fn result(scored: &Scored, index: usize, rule: &RegisteredRule, finding: &Broken) -> Value {
     let expected = scored.is_expected(&rule.id);
     let suppressions = if expected {
         json!([{"kind": "external", "justification": "expected by the baseline"}])
@@ -71,9 +59,10 @@ fn result(
         json!([])
     };
     // Of a server that was asked there is no file.
-    let uri = scored.recording.as_deref().unwrap_or("server");
+    let uri = scored.recordings.get(finding.recording);
+    let uri = uri.map_or("server", String::as_str);
     let mut physical = json!({"artifactLocation": {"uri": uri}});
-    if let (Some(seq), Some(members)) = (seq, physical.as_object_mut())
+    if let (Some(seq), Some(members)) = (finding.seq, physical.as_object_mut())
         && super::is_tape(uri)
     {
         members.insert(
@@ -86,7 +75,7 @@ fn result(
         "ruleIndex": index,
         "kind": "fail",
         "level": level(rule.severity),
-        "message": {"text": safe(text)},
+        "message": {"text": safe(&words(finding))},
         "locations": [{
             "physicalLocation": physical,
             "logicalLocations": [{"fullyQualifiedName": safe(&scored.server)}],

@@ -16,12 +16,18 @@ pub(super) struct Conduit {
     pub(super) transport: Option<Applies>,
     pub(super) request: Option<RequestHead>,
     pub(super) response: Option<HttpHead>,
+    /// The response is ours, and not the server's.
+    pub(super) in_place: bool,
+    /// What was last asked on it and is answered by the same request again, for a fault behind it.
+    pub(super) round: Option<String>,
     /// The last request on it, for a fault behind it.
     pub(super) last: Option<Handle>,
     /// What is over, as long as a fault may still tell of it.
     pub(super) held: Vec<Finished>,
     /// The last line of the client, where that is of use.
     pub(super) line: Option<Bytes>,
+    /// Something was said on it that no client says: what it makes of the server is no fault of the server's.
+    pub(super) strange: bool,
     /// Bytes that are no request, and wait for an answer.
     pub(super) raw: Option<Sent>,
 }
@@ -65,18 +71,33 @@ impl Conduits {
                 Head::Request(head) => {
                     conduit.request = Some(head.clone());
                     conduit.response = None;
+                    conduit.in_place = false;
                 }
                 Head::Response(head) => {
                     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-                    conduit.response = Some(HttpHead {
+                    let response = HttpHead {
                         status: head.status,
                         fields: head.fields.iter().map(owned).collect(),
-                    });
+                    };
+                    conduit.in_place = head.ours.is_some() || response.is_in_place();
+                    conduit.response = Some(response);
                 }
             },
             _ => {}
         }
         conduit
+    }
+
+    /// What was asked on a conduit is asked again.
+    pub(super) fn remember(&mut self, id: ConduitId, round: String) {
+        if let Some(conduit) = self.known.get_mut(&id) {
+            conduit.round = Some(round);
+        }
+    }
+
+    /// Another recording follows, whose events say or do not say what carried its messages.
+    pub(super) fn next(&mut self, default: Option<Applies>) {
+        self.default = default;
     }
 
     /// Forgets an HTTP exchange that is over.

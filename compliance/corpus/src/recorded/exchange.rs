@@ -28,6 +28,8 @@ pub(super) struct ObservedExchange {
     pub(super) listens: bool,
     /// It teaches us what the server has.
     pub(super) teaches: bool,
+    /// How many results asked for input before.
+    pub(super) rounds: usize,
 }
 
 /// An exchange that is over.
@@ -39,6 +41,8 @@ pub(super) struct Finished {
     pub(super) took_us: Option<u64>,
     pub(super) seq: Option<u64>,
     pub(super) gap: bool,
+    /// We answered, and not the server.
+    pub(super) in_place: bool,
 }
 
 /// How much is kept of what comes between a request and its answer, in bytes.
@@ -55,6 +59,14 @@ impl ObservedExchange {
         if let Ok(message) = serde_json::from_slice(text) {
             self.room -= text.len();
             self.between.push(Beside { dir, message });
+        }
+    }
+
+    /// Takes messages that stand within a request or a result.
+    pub(super) fn take(&mut self, messages: Vec<Beside>) {
+        if self.listens {
+            let room = BETWEEN.saturating_sub(self.between.len());
+            self.between.extend(messages.into_iter().take(room));
         }
     }
 

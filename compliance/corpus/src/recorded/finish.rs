@@ -9,9 +9,9 @@ use tapewright_schemas::event::{Direction, Event};
 use super::exchange::{Finished, ObservedExchange};
 use super::head::{self, Asked};
 use super::index::OPENINGS;
-use super::{Judged, Recorded, question};
+use super::{Recorded, question};
 use crate::judge::judge;
-use crate::observation::{Answer, Cancelled, HttpHead, Observation, Reply, Sent};
+use crate::observation::{Answer, HttpHead, Observation, Reply, Sent};
 use crate::placeholder::{Stands, chooses};
 use crate::plan::At;
 use crate::rule::Applies;
@@ -30,11 +30,7 @@ impl Recorded<'_> {
         method: &str,
         params: Option<&Map<String, Value>>,
     ) -> Vec<(At, Stands)> {
-        let opens = OPENINGS.contains(&method);
-        let session = self.sessions.get(&event.session);
-        let spoken = session.and_then(|session| session.revision.as_deref());
-        let other = spoken.is_some_and(|spoken| spoken != self.revision);
-        if other && !opens {
+        if !self.is_of_use(event, method) {
             return Vec::new();
         }
         let stateless = self.era() == Era::Stateless && !method.starts_with("notifications/");
@@ -83,12 +79,26 @@ impl Recorded<'_> {
         about
     }
 
+    /// Whether a request can tell anything: it is of the revision that is judged, and no bytes that no client sends
+    /// came before it.
+    fn is_of_use(&mut self, event: &Event, method: &str) -> bool {
+        let session = self.sessions.get(&event.session);
+        let spoken = session.and_then(|session| session.revision.as_deref());
+        let other = spoken.is_some_and(|spoken| spoken != self.revision);
+        let strange = self.conduits.enter(event).strange;
+        (!other || OPENINGS.contains(&method)) && (!strange || method.starts_with("notifications/"))
+    }
+
     /// A fault was injected: the message before decides nothing.
     pub(super) fn tampered(&mut self, event: &Event) {
         let conduit = self.conduits.enter(event);
         for held in &mut conduit.held {
             held.gap = true;
         }
+        if let Some(round) = conduit.round.take() {
+            self.rounds.tampered(event.session, &round);
+        }
+        let conduit = self.conduits.enter(event);
         let last = conduit.last.filter(|_| event.dir == Direction::ToServer);
         if let Some(exchange) = last.and_then(|last| self.open.get_mut(last)) {
             exchange.tampered = true;
@@ -117,13 +127,14 @@ impl Recorded<'_> {
         };
         let head = conduit.response;
         if let Some(sent) = conduit.raw {
-            self.raw_over(&sent, Reply::None, head.clone(), None);
+            self.raw_over(&sent, Reply::None, head.clone(), None, conduit.in_place);
         }
         // A stream that ended may be taken up again; a refusal is the end.
         let refused = head.as_ref().is_some_and(|head| head.status >= 400);
         let last = conduit.last.filter(|_| refused);
         if let Some(exchange) = last.and_then(|last| self.open.remove(last)) {
-            self.finish_exchange(exchange, head, false);
+            self.listening = self.listening.saturating_sub(usize::from(exchange.listens));
+            self.over(exchange, head, conduit.in_place, false);
         }
     }
 
@@ -135,6 +146,17 @@ impl Recorded<'_> {
         gap: bool,
     ) {
         self.listening = self.listening.saturating_sub(usize::from(exchange.listens));
+        self.over(exchange, head, false, gap);
+    }
+
+    /// A request that nobody listens for any more is over without an answer.
+    pub(super) fn over(
+        &mut self,
+        exchange: ObservedExchange,
+        head: Option<HttpHead>,
+        in_place: bool,
+        gap: bool,
+    ) {
         self.finished(Finished {
             exchange,
             reply: Reply::None,
@@ -142,10 +164,11 @@ impl Recorded<'_> {
             took_us: None,
             seq: None,
             gap,
+            in_place,
         });
     }
 
-    fn finished(&mut self, finished: Finished) {
+    pub(super) fn finished(&mut self, finished: Finished) {
         let Finished { exchange, .. } = &finished;
         if exchange.about.is_empty() {
             return;
@@ -174,7 +197,7 @@ impl Recorded<'_> {
                 } else {
                     Untested::NotAwaited
                 };
-                self.tally.add(at, Verdict::Untested(why), Duration::ZERO);
+                self.count(at, Verdict::Untested(why), Duration::ZERO);
                 continue;
             }
             seen.chosen = self.chooses(at);
@@ -192,7 +215,7 @@ impl Recorded<'_> {
         let patience = call.and_then(|call| call.timeout_ms).unwrap_or(PATIENCE_MS);
         let long = patience.saturating_mul(1_000).saturating_sub(EARLY_US);
         (waited.is_some_and(|waited| waited >= long) && gaps == self.gaps)
-            || assertion.looks_between()
+            || (assertion.looks_between() && !assertion.wants_result())
     }
 
     fn chooses(&self, at: At) -> bool {
@@ -227,6 +250,7 @@ impl Recorded<'_> {
             },
             between: exchange.between,
             gap: finished.gap || exchange.tampered,
+            in_place: finished.in_place,
             ..Observation::default()
         }
     }
@@ -238,72 +262,22 @@ impl Recorded<'_> {
         };
         let took = seen.answers.iter().filter_map(|answer| answer.took).sum();
         let wanted = assertion.wants();
+        if let Some(why) = seen.untested(&assertion.written.expect) {
+            return self.count(at, Verdict::Untested(why), took);
+        }
         if wanted <= 1 {
-            return self.tally.add(at, judge(assertion, seen), took);
+            return self.count(at, judge(assertion, seen), took);
         }
         if let Some(whole) = self.groups.add(at, wanted, seen.clone()) {
-            self.tally.add(at, judge(assertion, &whole), took);
+            self.count(at, judge(assertion, &whole), took);
         }
     }
 
-    /// Everything that was found out. `cut` says that the recording has no end.
-    #[must_use]
-    pub fn finish(mut self, cut: bool) -> Judged {
-        self.gaps += u64::from(cut);
-        for conduit in self.conduits.drain() {
-            for finished in conduit.held {
-                self.finished(finished);
-            }
-            if let Some(sent) = conduit.raw {
-                self.raw_over(&sent, Reply::None, conduit.response, None);
-            }
+    /// Takes a verdict.
+    pub(super) fn count(&mut self, at: At, mut verdict: Verdict, took: Duration) {
+        if let Verdict::Fail(failure) = &mut verdict {
+            failure.recording = self.recording;
         }
-        while let Some(exchange) = self.open.pop_oldest() {
-            self.finish_exchange(exchange, None, false);
-        }
-        for (at, seen) in self.groups.rest() {
-            if let Some(assertion) = self.plan.assertion(at) {
-                self.tally.add(at, judge(assertion, &seen), Duration::ZERO);
-            }
-        }
-        self.wires();
-        Judged {
-            tally: self.tally,
-            facts: self.facts,
-            exchanges: self.exchanges,
-            gaps: self.gaps,
-        }
-    }
-
-    /// What is seen of the whole conversation.
-    fn wires(&mut self) {
-        let cancelled = self
-            .sessions
-            .values()
-            .filter(|session| session.cancelled > 0);
-        let goes_on = cancelled
-            .map(|session| session.goes_on)
-            .reduce(|one, other| one || other);
-        let transport = self.facts.transports.first().copied();
-        let stdio = self.facts.transports.contains(&Applies::Stdio);
-        let seen = Observation {
-            transport: if stdio {
-                Some(Applies::Stdio)
-            } else {
-                transport
-            },
-            framing: Some(self.framing.clone()),
-            cancelled: goes_on.map(|goes_on| Cancelled {
-                answered: false,
-                // Nobody may have asked anything after it.
-                goes_on: goes_on.then_some(true),
-            }),
-            ..Observation::default()
-        };
-        let all = self.index.framing.iter().chain(&self.index.cancellable);
-        let all: Vec<At> = all.copied().collect();
-        for at in all {
-            self.decide(at, &seen);
-        }
+        self.tally.add(at, verdict, took);
     }
 }

@@ -9,6 +9,7 @@
 //! for it, and of each list 10,000 names.
 
 mod conduit;
+mod end;
 mod exchange;
 mod finish;
 mod groups;
@@ -16,6 +17,8 @@ mod head;
 mod index;
 mod question;
 mod raw;
+mod rounds;
+mod sessions;
 
 #[cfg(test)]
 mod tests;
@@ -24,9 +27,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use tapewright_schemas::conversation::{Answer, IdKey, Pairing, is_about_noise};
+use tapewright_schemas::conversation::{Answer, Pairing, is_about_noise};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
-use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
+use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{Direction, Event, EventBody, Payload, SessionKey, Sink};
 use tapewright_schemas::json;
 
@@ -37,6 +40,8 @@ use self::conduit::Conduits;
 use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange};
 use self::groups::Groups;
 use self::index::{Index, teaches};
+use self::rounds::Rounds;
+use self::sessions::SessionFacts;
 use crate::observation::{Framing, Reply};
 use crate::plan::{Facts, Plan, Tally};
 use crate::rule::Applies;
@@ -55,20 +60,17 @@ pub struct Recorded<'p> {
     conduits: Conduits,
     sessions: HashMap<SessionKey, SessionFacts>,
     groups: Groups,
+    rounds: Rounds,
+    // Of the recordings before this one, whether a server went on after a cancellation.
+    went_on: Option<bool>,
+    // How many recordings were read before this one.
+    recording: usize,
     framing: Framing,
     tokens: BTreeSet<String>,
     // How many of the open requests listen to what comes beside their answers.
     listening: usize,
     gaps: u64,
     exchanges: u64,
-}
-
-/// What is known of a session.
-#[derive(Debug, Default)]
-struct SessionFacts {
-    revision: Option<String>,
-    cancelled: u64,
-    goes_on: bool,
 }
 
 /// What a recording is, as far as judging it depends on it.
@@ -115,6 +117,9 @@ impl<'p> Recorded<'p> {
             conduits: Conduits::new(source.transport),
             sessions: HashMap::new(),
             groups: Groups::default(),
+            rounds: Rounds::default(),
+            went_on: None,
+            recording: 0,
             framing: Framing::default(),
             tokens: BTreeSet::new(),
             listening: 0,
@@ -262,9 +267,10 @@ impl<'p> Recorded<'p> {
         {
             self.tokens.insert(token.to_string());
         }
-        self.listening += usize::from(exchange.listens);
         exchange.about = about;
         exchange.teaches = is_lesson && well_formed;
+        self.goes_on(&mut exchange);
+        self.listening += usize::from(exchange.listens);
         let asked = self.open.ask(event.scope(), event.dir, id, exchange);
         self.conduits.enter(event).last = Some(asked.handle);
         if let Some(forgotten) = asked.forgotten {
@@ -293,21 +299,7 @@ impl<'p> Recorded<'p> {
             tampered: false,
             listens: false,
             teaches: false,
-        }
-    }
-
-    /// What a request says of its session.
-    fn session_of(&mut self, event: &Event, method: &str, params: Option<&Map<String, Value>>) {
-        if self.sessions.len() >= MOST {
-            self.sessions.clear();
-        }
-        let session = self.sessions.entry(event.session).or_default();
-        if method == "initialize" {
-            session.revision = None;
-        } else if let Some(version) =
-            params.and_then(|params| params.get("_meta")?.get(PROTOCOL_VERSION_KEY)?.as_str())
-        {
-            session.revision = Some(version.to_owned());
+            rounds: 0,
         }
     }
 
@@ -329,14 +321,20 @@ impl<'p> Recorded<'p> {
             return;
         }
         let reply = Reply::read(result, error);
+        let mut exchange = exchange;
         if !ours {
             self.learn(&exchange, &reply);
+            match self.asks_for_input(event.conduit, exchange, &reply) {
+                Some(over) => exchange = over,
+                None => return,
+            }
         }
         let conduit = self.conduits.enter(event);
         let finished = Finished {
             took_us: Some(event.at.since(exchange.at).0),
             seq: Some(event.seq),
-            gap: ours,
+            gap: false,
+            in_place: ours || conduit.in_place,
             head: conduit.response.clone(),
             reply,
             exchange,
@@ -357,29 +355,6 @@ impl<'p> Recorded<'p> {
             let version = result.get("protocolVersion").and_then(Value::as_str);
             let session = self.sessions.entry(exchange.session).or_default();
             session.revision = version.map(str::to_owned);
-        }
-    }
-
-    fn cancel(&mut self, event: &Event, params: Option<&[u8]>) {
-        let id = params.and_then(|params| json::find(params, &["requestId"]));
-        let Some(id) = id.map(IdKey::exact_of) else {
-            return;
-        };
-        // One that is answered already is cancelled too late, which every server must bear.
-        let session = self.sessions.entry(event.session).or_default();
-        session.cancelled += 1;
-        let handle = self.open.find(event.scope(), event.dir, id);
-        if let Some(exchange) = handle.and_then(|handle| self.open.get_mut(handle)) {
-            exchange.cancelled = Some(event.at);
-        }
-    }
-
-    fn went_on(&mut self, session: SessionKey, was_cancelled: bool) {
-        if let Some(session) = self.sessions.get_mut(&session)
-            && session.cancelled > 0
-            && !was_cancelled
-        {
-            session.goes_on = true;
         }
     }
 

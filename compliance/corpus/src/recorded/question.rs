@@ -29,7 +29,8 @@ pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &K
     {
         return Stands::No;
     }
-    if !arguments(written, params, known) || !token(assertion, params) {
+    let any = asks_back(assertion, written);
+    if !(any || arguments(written, params, known)) || !token(assertion, params) {
         return Stands::No;
     }
     // Whoever leaves out what is asked for asks something else.
@@ -51,6 +52,12 @@ pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &K
         }
     }
     all
+}
+
+/// Whether an assertion is about what the server asks in return, whatever the arguments of the tool are.
+fn asks_back(assertion: &Assertion, written: &Map<String, Value>) -> bool {
+    let arguments = written.get("arguments").and_then(Value::as_object);
+    assertion.written.expect.server_request.is_some() && arguments.is_none_or(Map::is_empty)
 }
 
 /// Whether progress is asked for, where an assertion is about it, or not, where it must not come.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use tapewright_schemas::conversation::IdKey;
-use tapewright_schemas::envelope::{RequestId, for_each_message};
+use tapewright_schemas::envelope::{RequestId, for_each_message, is_error_of_ours};
 use tapewright_schemas::event::{Direction, Event, Payload};
 use tapewright_schemas::json;
 
@@ -41,6 +41,15 @@ pub(super) fn last_line(raw: &[u8]) -> (&[u8], bool) {
     }
 }
 
+/// What clients tell servers (2025-11-25, schema `ClientNotification`).
+const TOLD: [&str; 5] = [
+    "notifications/cancelled",
+    "notifications/initialized",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+    "notifications/tasks/status",
+];
+
 impl Recorded<'_> {
     /// Whether a message of the client is sent as some assertion says it.
     pub(super) fn raw_message(&mut self, event: &Event, bytes: &Bytes) -> bool {
@@ -53,6 +62,7 @@ impl Recorded<'_> {
         if about.is_empty() {
             return false;
         }
+        self.conduits.enter(event).strange = true;
         self.awaits(event, text, about);
         true
     }
@@ -87,6 +97,7 @@ impl Recorded<'_> {
         };
         let about = self.about(event, method, params.as_ref());
         let about = about.into_iter().map(|(at, _)| at).collect();
+        self.conduits.enter(event).strange |= !TOLD.contains(&method);
         self.awaits(event, Bytes::copy_from_slice(text), about);
     }
 
@@ -102,9 +113,9 @@ impl Recorded<'_> {
             at: event.at,
             transport: conduit.transport,
         };
-        let head = conduit.response.clone();
+        let (head, in_place) = (conduit.response.clone(), conduit.in_place);
         if let Some(before) = conduit.raw.replace(sent) {
-            self.raw_over(&before, Reply::None, head, None);
+            self.raw_over(&before, Reply::None, head, None, in_place);
         }
     }
 
@@ -164,6 +175,7 @@ impl Recorded<'_> {
             .as_ref()
             .is_none_or(|head| head.method == "POST");
         let (head, transport) = (conduit.response.clone(), conduit.transport);
+        let in_place = conduit.in_place;
         if is_post {
             return;
         }
@@ -179,7 +191,7 @@ impl Recorded<'_> {
             at: event.at,
             transport,
         };
-        self.raw_over(&sent, Reply::None, head, None);
+        self.raw_over(&sent, Reply::None, head, None, in_place);
     }
 
     /// Whether a response is the answer to what was sent as it stands.
@@ -192,6 +204,7 @@ impl Recorded<'_> {
     ) -> bool {
         let conduit = self.conduits.enter(event);
         let head = conduit.response.clone();
+        let in_place = conduit.in_place || error.is_some_and(is_error_of_ours);
         let Some(sent) = conduit.raw.take_if(|sent| answers_raw(&sent.text, id)) else {
             return false;
         };
@@ -201,6 +214,7 @@ impl Recorded<'_> {
             Reply::read(result, error),
             head,
             Some((event.seq, took)),
+            in_place,
         );
         true
     }
@@ -212,6 +226,7 @@ impl Recorded<'_> {
         reply: Reply,
         head: Option<HttpHead>,
         came: Option<(u64, u64)>,
+        in_place: bool,
     ) {
         let took = came.map(|(_, took)| std::time::Duration::from_micros(took));
         let answer = Answer {
@@ -223,6 +238,7 @@ impl Recorded<'_> {
         let seen = Observation {
             transport: sent.transport,
             answers: vec![answer],
+            in_place,
             ..Observation::default()
         };
         for at in &sent.about {

@@ -6,6 +6,8 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, Peer,
 };
 
+mod several;
+
 use super::{Judged, Recorded, Source};
 use crate::plan::{At, Plan};
 use crate::rule::Applies;

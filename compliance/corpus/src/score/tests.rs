@@ -37,6 +37,7 @@ fn fail() -> State {
         about: None,
         what: "no".to_owned(),
         seq: None,
+        recording: 0,
     }])
 }
 

@@ -28,9 +28,9 @@ pub(crate) struct Arguments {
     /// Run the `compliance` block of a suite, and the rules that it pins, against its servers
     #[arg(long, value_name = "SUITE")]
     pub(super) from_suite: Option<PathBuf>,
-    /// Judge this recording: a tape, a cassette or a capture
-    #[arg(long, value_name = "FILE")]
-    pub(super) capture: Option<PathBuf>,
+    /// Judge this recording: a tape, a cassette or a capture; several, or a folder of them, are judged as one
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) capture: Vec<PathBuf>,
     /// Grade the results in this file: rows with `rule_id`, `passed`, `source`, `message` and `duration_ms`
     #[arg(long, value_name = "FILE")]
     pub(super) results_from: Option<PathBuf>,
@@ -123,4 +123,5 @@ const EXAMPLES: &str = "\
 Examples:
   tapewright compliance run -- python server.py
   tapewright compliance run --upstream https://mcp.example.com/mcp --format json
-  tapewright compliance run --capture session.tape.jsonl";
+  tapewright compliance run --capture session.tape.jsonl
+  tapewright compliance run --capture recordings/";

@@ -36,11 +36,12 @@ impl Arguments {
     /// Carries the rules out, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let versions = Versions::open(self.choice.registry.as_deref())?;
-        let mut scored = match (&self.capture, &self.results_from, &self.from_suite) {
-            (Some(path), ..) => self.captured(path, &versions)?,
+        let captured = !self.capture.is_empty();
+        let mut scored = match (captured, &self.results_from, &self.from_suite) {
+            (true, ..) => self.captured(&versions)?,
             (_, Some(path), _) => self.results(path, &versions)?,
             (.., Some(path)) => self.suite(path, &versions)?,
-            (None, None, None) => self.live(&versions)?,
+            (false, None, None) => self.live(&versions)?,
         };
         if let Some(label) = &self.output.server_label {
             scored.server.clone_from(label);
@@ -65,8 +66,9 @@ impl Arguments {
         Ok(results::score(server, versions.registry(), rows, named))
     }
 
-    /// Judges a recording.
-    fn captured(&self, path: &Path, versions: &Versions) -> anyhow::Result<Scored> {
+    /// Judges recordings.
+    fn captured(&self, versions: &Versions) -> anyhow::Result<Scored> {
+        let paths = captured::recordings(&self.capture)?;
         let asked = self.choice.spec_version.as_deref();
         let version = asked.map(|text| versions.named(text)).transpose()?;
         let revision = match version
@@ -74,7 +76,7 @@ impl Arguments {
             .and_then(|version| version.strip_prefix('v'))
         {
             Some(revision) => revision.to_owned(),
-            None => captured::revision(path)?,
+            None => captured::revision(&paths)?,
         };
         let version = match version {
             Some(version) => version,
@@ -86,9 +88,11 @@ impl Arguments {
             revision,
             named: self.choice.capabilities.clone(),
         };
-        let run = captured::run(path, question)?;
-        let mut scored = Scored::of(captured::label(path)?, run);
-        scored.recording = Some(path.display().to_string());
+        let run = captured::run(&paths, question)?;
+        let label = paths.first().map(|path| captured::label(path));
+        let mut scored = Scored::of(label.transpose()?.unwrap_or_default(), run);
+        let shown = paths.iter().map(|path| path.display().to_string());
+        scored.recordings = shown.collect();
         Ok(scored)
     }
 

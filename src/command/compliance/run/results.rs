@@ -106,6 +106,7 @@ pub(super) fn broken(row: &Row) -> Broken {
             .clone()
             .unwrap_or_else(|| "it failed".to_owned()),
         seq: None,
+        recording: 0,
     }
 }
 

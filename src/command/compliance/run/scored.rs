@@ -22,8 +22,8 @@ pub(crate) struct Scored {
     pub(crate) version: Option<String>,
     /// The revision that the server speaks, where it is known.
     pub(crate) revision: Option<String>,
-    /// The recording that was judged.
-    pub(crate) recording: Option<String>,
+    /// The recordings that were judged, in the order in which they began.
+    pub(crate) recordings: Vec<String>,
     /// Every rule of the registry.
     pub(crate) rules: Vec<Judged>,
     /// Results that no rule of the registry is about.
@@ -91,7 +91,7 @@ impl Scored {
             server,
             version: None,
             revision: None,
-            recording: None,
+            recordings: Vec::new(),
             rules,
             others: Vec::new(),
             card,

@@ -1,5 +1,6 @@
 //! Rules of revisions, carried out: live, over recordings, and against servers that break them.
 
+mod asking;
 mod captured;
 mod controls;
 mod formats;

@@ -1,0 +1,162 @@
+//! What a stateless server asks its client for: within its result, and the same request again answers it (2026-07-28,
+//! basic/patterns/mrtr).
+//!
+//! To a rule it is the same as a request of the server: what was asked for, and what the client answered, become messages
+//! beside the question.
+
+use serde_json::{Map, Value, json};
+use tapewright_schemas::event::Direction;
+
+use crate::observation::{Beside, Reply};
+
+/// The requests that may be answered this way.
+pub const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+
+const RESPONSES: &str = "inputResponses";
+const STATE: &str = "requestState";
+
+/// What a result asks for, if it asks for anything.
+#[must_use]
+pub fn required<'r>(method: &str, reply: &'r Reply) -> Option<&'r Map<String, Value>> {
+    match reply {
+        Reply::Result(Value::Object(result))
+            if METHODS.contains(&method)
+                && result.get("resultType").and_then(Value::as_str) == Some("input_required") =>
+        {
+            Some(result)
+        }
+        _ => None,
+    }
+}
+
+/// What it asks for, by name.
+pub fn requests(result: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    let requests = result.get("inputRequests").and_then(Value::as_object);
+    requests.into_iter().flatten()
+}
+
+/// What a result asks for, as messages of the server; `round` is how many there were before it.
+#[must_use]
+pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<Beside> {
+    let message = |(name, request): (&String, &Value)| {
+        let mut message = json!({ "jsonrpc": "2.0", "id": id(name, round) });
+        for member in ["method", "params"] {
+            if let (Some(value), Some(members)) = (request.get(member), message.as_object_mut()) {
+                members.insert(member.to_owned(), value.clone());
+            }
+        }
+        Beside {
+            dir: Direction::ToClient,
+            message,
+        }
+    };
+    requests(result).map(message).collect()
+}
+
+/// What a client answers, as its messages; `round` is how many results asked for something before.
+#[must_use]
+pub fn answered(params: &Map<String, Value>, round: usize) -> Vec<Beside> {
+    let responses = params.get(RESPONSES).and_then(Value::as_object);
+    let message = |(name, result): (&String, &Value)| Beside {
+        dir: Direction::ToServer,
+        message: json!({ "jsonrpc": "2.0", "id": id(name, round), "result": result }),
+    };
+    responses.into_iter().flatten().map(message).collect()
+}
+
+/// The parameters of a request that answers what a result asks for.
+#[must_use]
+pub fn again(
+    params: Option<&Map<String, Value>>,
+    result: &Map<String, Value>,
+    responses: Map<String, Value>,
+) -> Map<String, Value> {
+    let mut params = params.cloned().unwrap_or_default();
+    if result.contains_key("inputRequests") {
+        params.insert(RESPONSES.to_owned(), Value::Object(responses));
+    }
+    if let Some(state) = result.get(STATE) {
+        params.insert(STATE.to_owned(), state.clone());
+    }
+    params
+}
+
+/// Whether a request answers what a result asked for.
+#[must_use]
+pub fn is_again(method: &str, params: Option<&Map<String, Value>>) -> bool {
+    let has =
+        |params: &Map<String, Value>| params.contains_key(RESPONSES) || params.contains_key(STATE);
+    METHODS.contains(&method) && params.is_some_and(has)
+}
+
+/// A text that is the same for a question and for the request that asks it again.
+#[must_use]
+pub fn key(method: &str, params: Option<&Map<String, Value>>, state: Option<&Value>) -> String {
+    let mut params = params.cloned().unwrap_or_default();
+    for name in [RESPONSES, STATE, "_meta"] {
+        params.remove(name);
+    }
+    let state = state.map(Value::to_string).unwrap_or_default();
+    format!("{method} {state} {}", Value::Object(params))
+}
+
+/// The state that a result wants to have back, or that a request gives back.
+#[must_use]
+pub fn state(members: &Map<String, Value>) -> Option<&Value> {
+    members.get(STATE)
+}
+
+/// The same name may be asked for in every round.
+fn id(name: &str, round: usize) -> String {
+    format!("{round}/{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(members) => members,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn only_a_result_that_says_so_asks_for_input() {
+        let asks = Reply::Result(json!({ "resultType": "input_required", "requestState": "s" }));
+        let whole = Reply::Result(json!({ "resultType": "complete", "content": [] }));
+        assert!(required("tools/call", &asks).is_some());
+        assert!(required("tools/list", &asks).is_none());
+        assert!(required("tools/call", &whole).is_none());
+        assert!(required("tools/call", &Reply::Error(json!({ "code": 1 }))).is_none());
+    }
+
+    #[test]
+    fn the_request_that_answers_it_is_the_same_question() {
+        let params = object(json!({ "name": "a", "arguments": {}, "_meta": { "x": 1 } }));
+        let result = object(
+            json!({ "inputRequests": { "who": { "method": "roots/list" } }, "requestState": "s" }),
+        );
+        let responses = object(json!({ "who": { "roots": [] } }));
+        let again = again(Some(&params), &result, responses);
+        assert_eq!(again.get("requestState"), Some(&json!("s")));
+        assert!(is_again("tools/call", Some(&again)));
+        assert!(!is_again("tools/call", Some(&params)));
+        let before = key("tools/call", Some(&params), state(&result));
+        assert_eq!(key("tools/call", Some(&again), state(&again)), before);
+        let (asked, answered) = (asked(&result, 0), answered(&again, 0));
+        assert_eq!(asked[0].message["method"], "roots/list");
+        assert_eq!(asked[0].message["id"], answered[0].message["id"]);
+        assert_eq!(answered[0].message["result"], json!({ "roots": [] }));
+    }
+
+    #[test]
+    fn a_state_that_nobody_gave_is_not_given_back() {
+        let result = object(json!({ "inputRequests": {} }));
+        let again = again(None, &result, Map::new());
+        assert_eq!(Value::Object(again), json!({ "inputResponses": {} }));
+    }
+}
