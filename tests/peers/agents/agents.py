@@ -14,7 +14,7 @@ import common
 
 AGENTS = common.PEERS / "agents/node_modules"
 SERVER = "sums"  # what the agents call their MCP server
-DEADLINE_S = 150
+DEADLINE_S = 60
 
 
 class Ran:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Real agents, their MCP server recorded: the model asks for tools, the calls reach the server, the answers the model.
+"""Real agents, with their model and their MCP server in one recording: the model asks for tools, the calls reach the server,
+the answers the model, and inspect tells what the model was asked for.
 
     run.py [--learn] [NAME...]     NAME picks the cells whose name contains it; --learn writes faults.json anew
 
@@ -9,6 +10,7 @@ The model is the scripted provider, which refuses a request without its key, and
 import json
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -23,8 +25,7 @@ import task
 from tape import Tape
 
 
-def wrapped(tape):
-    return [str(common.TAPEWRIGHT), "record", "-o", str(tape), "--", *common.EVERYTHING]
+SERVED = [str(common.TAPEWRIGHT), "record", "--label", agents.SERVER, "--", *common.EVERYTHING]
 
 
 def on_tape(path):
@@ -38,11 +39,13 @@ def on_tape(path):
 
 
 def recorded(kind, folder):
-    """An agent whose server is recorded; what is wrong."""
-    tape = folder / "sums.tape.jsonl"
-    agent = kind(folder, wrapped(tape))
+    """An agent with its model and its server in one recording; what is wrong."""
+    run = folder / "run"
+    agent = kind(folder / "live", SERVED)
     with provider.Provider(folder / "provider", task.TURNS, sides=[{"text": "{}"}]) as model:
-        ran = agent.run(task.PROMPT, provider.KEY, model.url)
+        recorder = [str(common.TAPEWRIGHT), "record", "--models", "-o", str(run)]
+        around = [*recorder, "--provider", f"{kind.provider}={model.url}{kind.path}", "--"]
+        ran = agent.run(task.PROMPT, provider.KEY, around=around)
         requests = model.requests()
     if ran.status != 0:
         return ran.why()
@@ -50,16 +53,45 @@ def recorded(kind, folder):
     if not turns:
         return f"no turn reached the provider: {ran.why()}"
     told = agents.results(kind.wire, turns[-1]["body"])
-    calls, answers = on_tape(tape)
+    calls, answers = on_tape(run / f"{agents.SERVER}.tape.jsonl")
     return (
-        task.same("final text", ran.text, task.TEXT)
-        or task.same("calls that it tells", ran.calls, task.CALLS)
+        behaved(ran)
         or task.same("calls on the tape", sorted(calls, key=str), sorted(task.CALLS, key=str))
         or task.same("answers on the tape", sorted(answers), sorted(task.ANSWERS))
         or task.same("results that reached the model", len(told), len(task.CALLS))
-        or next((f"{one!r} does not hold {answer!r}" for one, answer in zip(told, task.ANSWERS) if answer not in one), None)
+        or task.same("answers that the model was not told", unanswered(told), [])
         or task.same("statuses", {request["status"] for request in turns}, {200})
+        or inspected(kind, run, turns)
+        or task.same("files with the key", with_key(run), [])
     )
+
+
+def unanswered(told):
+    """Answers of the server that the model was not told; those of two calls at once come in any order."""
+    return [answer for answer in task.ANSWERS if not any(answer in one for one in told)]
+
+
+def behaved(ran):
+    """Whether an agent called and said what the model told it to."""
+    return task.same("final text", ran.text, task.TEXT) or task.same("calls that it tells", ran.calls, task.CALLS)
+
+
+def inspected(kind, run, turns):
+    """Whether inspect tells the model's calls as the provider knows them."""
+    done = subprocess.run([str(common.TAPEWRIGHT), "inspect", "--json", str(run)], capture_output=True, check=False)
+    parts = {part["label"]: part for part in json.loads(done.stdout)}
+    calls = [call for part in parts.values() for call in part.get("model_calls", [])]
+    asked = [[agents.bare(name).replace("_", "-") for name in call["tool_uses"]] for call in calls]
+    return (
+        task.same("wires", {call["wire"] for call in calls}, {kind.wire})
+        or task.same("calls of the model", len(calls), len(turns))
+        or task.same("tokens", [call["input_tokens"] for call in calls], [100, 100, 1000])
+        or task.same("tools that the model asked for", asked, [["get-sum"], ["echo", "get-sum"], []])
+    )
+
+
+def with_key(folder):
+    return [str(path) for path in folder.rglob("*") if path.is_file() and provider.KEY.encode() in path.read_bytes()]
 
 
 def main():
