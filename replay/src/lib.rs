@@ -11,6 +11,7 @@
 //! - [`Index`]: hash tables from requests to takes, from exact to loose.
 //! - [`Player`]: one session, without IO or clock.
 //! - [`verify`]: the recording against a live server; [`diff`]: against another recording.
+//! - [`models`]: the model side of a recording, as a provider.
 //! - [`CassetteUpstream`]: the player behind the seam of `proxy`, so that the same code
 //!   carries and records a replay that carries and records a live server.
 //!
@@ -24,6 +25,7 @@ mod index;
 mod json;
 mod load;
 mod matcher;
+pub mod models;
 mod options;
 mod paths;
 mod player;

@@ -9,6 +9,7 @@ use tapewright_schemas::redact::Redactor;
 use crate::index::Index;
 use crate::json::Difference;
 use crate::matcher::Miss;
+use crate::models::ModelReport;
 use crate::paths::{PathMap, PathMaps};
 use crate::script::{MethodId, Script};
 
@@ -57,6 +58,9 @@ pub struct Report {
     pub unused: u64,
     /// What was recorded, one entry per request, in the order of the recording.
     pub requests: Vec<Served>,
+    /// What became of the calls of models, where the recording was served as a provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<ModelReport>,
     /// The first requests that were not answered, in order.
     pub misses: Vec<Miss>,
     /// How many pings were answered of which there was no recording. They are neither
@@ -231,6 +235,7 @@ impl Tally {
             missed: inner.missed,
             unused: requests.iter().filter(|one| one.times == 0).count() as u64,
             requests,
+            models: None,
             misses: inner.misses.clone(),
             own_pings: inner.own_pings,
             replied_otherwise: inner.replied_otherwise,
@@ -297,6 +302,7 @@ impl Report {
     /// Whether every request was answered and every recording was used.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.missed == 0 && self.unused == 0
+        let models = self.models.as_ref();
+        self.missed == 0 && self.unused == 0 && models.is_none_or(ModelReport::is_exact)
     }
 }

@@ -34,7 +34,7 @@ pub(crate) use self::ear::{LogEar, heard};
 pub(crate) use self::judged::{judged, suite_written, tested, verified};
 pub(crate) use self::place::place;
 pub(crate) use self::recorded::{recorded, served};
-pub(crate) use self::replayed::{missed, replayed};
+pub(crate) use self::replayed::{missed, missed_model, replayed};
 
 /// Everything that we log is below this target; what libraries of others raise is not for
 /// operators, and may hold what we must not tell.

@@ -1,5 +1,6 @@
 //! What became of a replay, for the log.
 
+use tapewright_replay::models::ModelMiss;
 use tapewright_replay::{Miss, Report};
 use tapewright_schemas::conversation::shown;
 use tracing::{info, warn};
@@ -14,14 +15,29 @@ pub(crate) fn missed(miss: &Miss) {
     );
 }
 
+/// Logs that a call of a model was not recorded.
+pub(crate) fn missed_model(miss: &ModelMiss) {
+    let method = format!("models/{}", miss.wire);
+    warn!(
+        name: "missed",
+        target: "tapewright::replay",
+        method = method.as_str(),
+        recorded = miss.recorded,
+    );
+}
+
 /// Logs how a replay went.
 pub(crate) fn replayed(report: &Report) {
+    let models = report.models.as_ref();
+    let (served, missed, unused) = models.map_or((0, 0, 0), |models| {
+        (models.served, models.missed, models.unused)
+    });
     info!(
         name: "replayed",
         target: "tapewright::replay",
         sessions = report.sessions,
-        served = report.served,
-        missed = report.missed,
-        unused = report.unused,
+        served = report.served + served,
+        missed = report.missed + missed,
+        unused = report.unused + unused,
     );
 }

@@ -1,5 +1,6 @@
 //! What is said of a replay.
 
+use tapewright_replay::models::{ModelMiss, ModelReport};
 use tapewright_replay::{Difference, Miss, Report};
 
 use super::{note, safe};
@@ -15,6 +16,11 @@ pub(crate) fn miss(miss: &Miss) {
             difference(&safe(&near.place), one, "asked");
         }
     }
+}
+
+/// Tells of a call of a model that no recording answers.
+pub(crate) fn model_miss(miss: &ModelMiss) {
+    note(&safe(&miss.message));
 }
 
 /// Tells how it went.
@@ -53,6 +59,33 @@ pub(crate) fn end(report: &Report) {
     }
     learned(report);
     replies(report);
+    if let Some(report) = &report.models {
+        models(report);
+    }
+}
+
+/// Tells what became of the calls of models.
+fn models(report: &ModelReport) {
+    note(&format!(
+        "models: {} served, {} missed, {} of {} recorded calls never asked for",
+        report.served,
+        report.missed,
+        report.unused,
+        report.calls.len()
+    ));
+    if !report.converted.is_empty() {
+        let converted = report.converted.len();
+        note(&format!(
+            "  {converted} answered in another form than recorded: as a stream, or whole"
+        ));
+    }
+    for what in report.others.iter().take(NAMED) {
+        note(&format!("  not on the recording: {}", safe(what)));
+    }
+    if report.unread > 0 {
+        let unread = report.unread;
+        note(&format!("  {unread} recorded exchanges cannot be served"));
+    }
 }
 
 /// Tells what was taken for what because of where the recording was made.

@@ -21,8 +21,16 @@ pub(crate) struct Held {
 
 impl Front {
     /// Reads a body whole.
-    pub(crate) async fn read(&self, mut body: Incoming) -> Result<Held, Refusal> {
-        let most = self.settings.body_bytes;
+    pub(crate) async fn read(&self, body: Incoming) -> Result<Held, Refusal> {
+        self.read_at_most(body, self.settings.body_bytes).await
+    }
+
+    /// Reads a body of at most so many bytes whole.
+    pub(crate) async fn read_at_most(
+        &self,
+        mut body: Incoming,
+        most: usize,
+    ) -> Result<Held, Refusal> {
         let too_large = || {
             let why = format!("the body is longer than {most} bytes");
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, -32_000, why)

@@ -79,6 +79,9 @@ impl Front {
             (_, "/sse" | "/messages") => Err(plain(not_allowed())),
             _ if is_endpoint => Err(plain(not_allowed())),
             _ => {
+                if let Some(beside) = self.settings.beside.clone() {
+                    return self.answer_beside(beside, asked).await;
+                }
                 let why = format!("nothing is here; the endpoint is {}", self.settings.path);
                 Err(plain(Refusal::new(StatusCode::NOT_FOUND, -32_000, why)))
             }

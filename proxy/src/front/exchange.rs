@@ -70,6 +70,11 @@ impl FrontExchange {
         );
     }
 
+    /// Something of its bodies, which is no message.
+    pub(crate) fn says(&self, dir: Direction, body: EventBody) {
+        self.0.note(dir, body);
+    }
+
     /// Notes the end of the answer when it is dropped.
     pub(crate) fn ended(&self) -> Ended {
         Ended {

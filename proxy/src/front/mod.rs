@@ -13,6 +13,7 @@
 //! cannot cross.
 
 mod answer;
+pub mod beside;
 mod body;
 mod carry;
 mod check;

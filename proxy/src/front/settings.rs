@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::beside::Beside;
 use crate::http::listen::ClientToken;
 
 /// What a front allows, and how long it waits.
@@ -15,6 +16,8 @@ pub struct FrontSettings {
     pub client_token: Option<ClientToken>,
     /// The path of the endpoint.
     pub path: String,
+    /// Who answers what is no MCP; without it nothing is there.
+    pub beside: Option<Beside>,
     /// How long a session that nobody uses is kept.
     pub idle: Duration,
     /// How many sessions may be open at once.
@@ -50,6 +53,7 @@ impl Default for FrontSettings {
             allow_origins: Vec::new(),
             client_token: None,
             path: "/mcp".to_owned(),
+            beside: None,
             idle: Duration::from_secs(30 * 60),
             sessions: 256,
             pool: 16,

@@ -66,6 +66,11 @@ impl Ignore {
         self.pointers.is_empty()
     }
 
+    /// The places, each as names and numbers from the root on.
+    pub(crate) fn places(&self) -> &[Vec<String>] {
+        &self.pointers
+    }
+
     /// Whether the value at the end of this trail is passed over.
     pub(crate) fn covers(&self, trail: &Trail<'_>) -> bool {
         self.pointers.iter().any(|pointer| {

@@ -14,6 +14,7 @@ use tapewright_schemas::slices::Part as _;
 
 use crate::json::tree::Kind;
 use crate::json::{NodeId, Tree};
+use crate::player::splice;
 
 pub use learned::Here;
 
@@ -138,25 +139,41 @@ impl PathMaps {
                     .map(|(_, place)| place)
                     .collect();
             }
-            while let Some(place) = open.pop() {
-                open.extend(tree.children(place));
-                let Kind::String(text) = tree.kind(place) else {
-                    continue;
-                };
-                // Half a surrogate cannot be written again as it was.
-                let (meaning, lossy) = tree.meaning(text);
-                let Ok(meaning) = std::str::from_utf8(&meaning) else {
-                    continue;
-                };
-                if let Some(text) = self
-                    .text(meaning, goal, &mut turned.used)
-                    .filter(|_| !lossy)
-                {
-                    let mut quoted = b"\"".to_vec();
-                    json::escape(&text, &mut quoted);
-                    quoted.push(b'"');
-                    turned.edits.push((tree.span(place), quoted.into()));
-                }
+            self.texts(tree, open, goal, turned);
+        }
+    }
+
+    /// A JSON text with the paths in all of its texts turned; `None` when there are none.
+    pub(crate) fn turn_all(&self, text: &Bytes, goal: Goal) -> Option<Bytes> {
+        if self.is_empty() {
+            return None;
+        }
+        let tree = Tree::read(text).ok()?;
+        let mut turned = Turned::default();
+        self.texts(&tree, vec![tree.root()], goal, &mut turned);
+        let is_some = !turned.edits.is_empty();
+        is_some.then(|| splice(text, turned.edits).concat().into())
+    }
+
+    fn texts(&self, tree: &Tree<'_>, mut open: Vec<NodeId>, goal: Goal, turned: &mut Turned) {
+        while let Some(place) = open.pop() {
+            open.extend(tree.children(place));
+            let Kind::String(text) = tree.kind(place) else {
+                continue;
+            };
+            // Half a surrogate cannot be written again as it was.
+            let (meaning, lossy) = tree.meaning(text);
+            let Ok(meaning) = std::str::from_utf8(&meaning) else {
+                continue;
+            };
+            if let Some(text) = self
+                .text(meaning, goal, &mut turned.used)
+                .filter(|_| !lossy)
+            {
+                let mut quoted = b"\"".to_vec();
+                json::escape(&text, &mut quoted);
+                quoted.push(b'"');
+                turned.edits.push((tree.span(place), quoted.into()));
             }
         }
     }

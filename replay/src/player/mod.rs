@@ -46,7 +46,9 @@ use crate::tally::Tally;
 pub use output::{Output, OutputKind};
 
 use asides::Asides;
-use names::{Names, splice};
+use names::Names;
+
+pub(crate) use names::splice;
 use scene::Scene;
 
 /// A session that is played.

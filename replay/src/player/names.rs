@@ -177,7 +177,7 @@ impl Names {
 }
 
 /// A message with some of its values replaced. Everything else is shared with it.
-pub(super) fn splice(message: &Bytes, mut edits: Vec<(Span, Bytes)>) -> Vec<Bytes> {
+pub(crate) fn splice(message: &Bytes, mut edits: Vec<(Span, Bytes)>) -> Vec<Bytes> {
     edits.sort_by_key(|(span, _)| span.start);
     let mut parts = Vec::with_capacity(edits.len() * 2 + 1);
     let mut at = 0;

@@ -13,6 +13,7 @@ mod files;
 mod law;
 mod matching;
 mod misses;
+mod models;
 mod names;
 mod order;
 mod pace;

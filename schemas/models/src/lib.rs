@@ -3,7 +3,7 @@
 //! Everything here is pure: bytes in, values out. [`recognise`] tells which wire a request
 //! travels on, [`Wire`] reads and writes the bodies, [`StreamReader`] adds up streams, and
 //! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
-//! which recorded request another one is, [`agent_cassette`] is the file of a recorded agent
+//! which recorded request another one is, [`recorded`] what came back for it, [`agent_cassette`] is the file of a recorded agent
 //! run, [`prices`] says what tokens cost, [`Family`] which provider a model belongs to.
 //!
 //! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
@@ -14,6 +14,7 @@ mod anthropic;
 pub mod calls;
 pub mod conversation;
 mod errors;
+mod errors_write;
 mod family;
 mod gemini;
 pub mod key;
@@ -24,6 +25,7 @@ mod openai_responses;
 pub mod prices;
 mod read;
 mod recognise;
+pub mod recorded;
 mod stream;
 mod wire;
 mod write;

@@ -33,7 +33,7 @@ pub(crate) fn announce(reached: &Reached, path: &str, figures: Option<SocketAddr
 }
 
 /// The same with further members.
-pub(super) fn announce_with<'a>(
+pub(crate) fn announce_with<'a>(
     reached: &Reached,
     path: &str,
     figures: Option<SocketAddr>,

@@ -1,6 +1,7 @@
 //! `tapewright replay`: a recording as a server.
 
 pub(crate) mod mapping;
+mod models;
 pub(crate) mod playing;
 
 use std::path::{Path, PathBuf};
@@ -8,11 +9,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use tapewright_engine::fault::{Book, Reach};
+use tapewright_engine::fault::{Book, FaultPolicy, Reach};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio;
+use tapewright_replay::models::Provider;
 use tapewright_replay::{CassetteUpstream, Index, Report, Script, Tally};
 use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
@@ -28,19 +30,25 @@ use crate::here;
 use crate::log::{self, LogArguments, LogEar};
 use crate::report::{self, Mistake, formats};
 
+use self::models::Sources;
 use self::playing::Playing;
 
 /// Serve a recording as the server that was recorded
 ///
 /// TAPE is a tape, a cassette or a capture. Put this command into the client's
 /// configuration in place of the server's. A request that was not recorded gets an error
-/// that says why, with what was recorded instead.
+/// that says why, with what was recorded instead. Calls of models on it are answered as
+/// their provider did, so that an agent runs without keys.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording
+    /// The recording; of an agent, its folder
     #[arg(value_name = "TAPE")]
     tape: PathBuf,
+    /// Answer calls of models as the recorded provider did, at the address of `--listen` or
+    /// at a free port. With `--listen` alone so, too, where there are any
+    #[arg(long)]
+    models: bool,
     /// Record the replay as well: a cassette, or just a tape for a name that ends in
     /// `.tape.jsonl`
     #[arg(short, long, value_name = "FILE")]
@@ -68,6 +76,7 @@ const EXAMPLES: &str = "\
 Examples:
   tapewright replay fs.json
   tapewright replay fs.json --listen 4000
+  tapewright replay run/ --models --listen 4000
   tapewright replay fs.tape.jsonl --pace recorded --strict --report replay.report.json
   tapewright replay fs.json --ignore /params/arguments/now --exhausted last";
 
@@ -78,25 +87,33 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         output::check_ahead(file, Over::Any)?;
     }
     let rules = arguments.playing.rules()?;
-    let script = Arc::new(load(&arguments.tape)?);
+    let sources = Sources::of(&arguments.tape)?;
+    let script = Arc::new(load(&sources.mcp)?);
     if arguments.verbose {
-        announce(&script, &arguments.tape);
+        announce(&script, &sources.mcp);
     }
     let options = Arc::new(arguments.playing.options(Arc::clone(&rules), &script)?);
+    let provider = models::provider(arguments, &sources, &options)?;
     let index = Arc::new(Index::new(Arc::clone(&script), options));
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);
     let label = label(arguments, &script);
-    let reach = match arguments.listening.listen {
-        Some(_) => Reach::Any,
-        None => Reach::Stdio,
-    };
+    let listen = arguments.listen();
+    let reach = listen.map_or(Reach::Stdio, |_| Reach::Any);
     let book = arguments.faults.book(&label, reach, clock)?;
     let control = arguments.faults.control(&book, clock, None)?;
     faults::begin(&book, control.as_ref(), arguments.verbose);
     let (recorder, ear) = recorder(arguments, &label, &book, control.as_ref(), rules, clock)?;
-    let exit = match &arguments.listening.listen {
-        Some(listen) => serve_http(arguments, listen, upstream, &book, &recorder, clock)?,
+    let exit = match listen {
+        Some(listen) => {
+            let behind = Behind {
+                upstream: Arc::new(upstream),
+                policy: faults::policy(&book),
+                recorder: Arc::clone(&recorder),
+                clock,
+            };
+            serve_http(arguments, listen, provider.as_ref(), behind)?
+        }
         None => serve_stdio(&upstream, &book, &recorder, clock)?,
     };
     let finished = recorder.finish();
@@ -104,7 +121,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Some(_) => log::recorded(ear, &finished),
         None => log::served(ear, &recorder),
     }
-    let report = tally.report(&index);
+    let mut report = tally.report(&index);
+    report.models = models::report(provider.as_ref());
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
     if arguments.verbose {
         faults::end(&book);
@@ -140,27 +158,30 @@ fn serve_stdio(
     })
 }
 
+impl Arguments {
+    /// Where clients on HTTP are served, if they are.
+    fn listen(&self) -> Option<&str> {
+        let listen = self.listening.listen.as_deref();
+        listen.or(self.models.then_some("127.0.0.1:0"))
+    }
+}
+
 fn serve_http(
     arguments: &Arguments,
     listen: &str,
-    upstream: CassetteUpstream,
-    book: &Arc<Book>,
-    recorder: &Arc<Recorder>,
-    clock: Clock,
+    provider: Option<&Arc<Provider>>,
+    behind: Behind<FaultPolicy>,
 ) -> anyhow::Result<Exit> {
-    let settings = arguments.listening.front(LONGEST_MESSAGE)?;
+    let mut settings = arguments.listening.front(LONGEST_MESSAGE)?;
+    settings.beside = models::beside(provider);
     let (place, tls) = arguments.listening.place(listen)?;
     let path = settings.path.clone();
-    let behind = Behind {
-        upstream: Arc::new(upstream),
-        policy: faults::policy(book),
-        recorder: Arc::clone(recorder),
-        clock,
-    };
+    let recorder = Arc::clone(&behind.recorder);
     let served = front::run(settings, place, tls, behind, |reached| {
-        gateway::announce(reached, &path, None);
+        let bases = provider.map(|_| models::variables(reached));
+        gateway::announce_with(reached, &path, None, bases.into_iter().flatten());
     });
-    gateway::conclude(served, recorder, "nothing was served")
+    gateway::conclude(served, &recorder, "nothing was served")
 }
 
 /// Reads a recording for replay.
@@ -251,7 +272,7 @@ fn recorder(
             tape: VERSION.to_owned(),
             created: target::timestamp(clock.created),
             by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-            transport: match arguments.listening.listen {
+            transport: match arguments.listen() {
                 Some(_) => "http".to_owned(),
                 None => "stdio".to_owned(),
             },

@@ -4,6 +4,7 @@ mod bad;
 mod elsewhere;
 pub(crate) mod house;
 mod http;
+mod models;
 mod modes;
 mod policies;
 mod reports;

@@ -120,7 +120,7 @@ impl Calls {
 }
 
 /// The path and query of a target, which may be a whole URL.
-fn path_of(target: &str) -> &str {
+pub(crate) fn path_of(target: &str) -> &str {
     let Some((_, rest)) = target.split_once("://") else {
         return target;
     };

@@ -53,7 +53,7 @@ pub(super) fn of(request: &Request) -> Value {
     }
     let tools: Vec<Value> = request.tools.iter().map(tool).collect();
     map.insert("tools".into(), Value::Array(tools));
-    map.insert("system".into(), ids.blocks(&request.system));
+    map.insert("system".into(), ids.system(&request.system));
     let messages = request.messages.iter();
     let messages: Vec<Value> = messages.map(|message| ids.message(message)).collect();
     map.insert("messages".into(), Value::Array(messages));
@@ -109,6 +109,18 @@ impl Ids {
 
     fn message(&mut self, message: &Message) -> Value {
         json!({"role": message.role.name(), "content": self.blocks(&message.blocks)})
+    }
+
+    /// Instructions, without what one agent puts among them that is a head, and is new in
+    /// every session.
+    fn system(&mut self, blocks: &[Block]) -> Value {
+        let is_head = |block: &&Block| {
+            let text = block.as_text().unwrap_or_default();
+            text.starts_with("x-anthropic-billing-header:")
+        };
+        let said = blocks.iter().filter(|block| !is_head(block));
+        let said: Vec<Block> = said.cloned().collect();
+        self.blocks(&said)
     }
 
     fn blocks(&mut self, blocks: &[Block]) -> Value {

@@ -7,9 +7,11 @@
 
 mod canon;
 mod differ;
+mod placeholders;
+mod session;
 
 use serde_json::Value;
-use tapewright_schemas::volatile::mask;
+use tapewright_schemas::redact::hidden;
 
 pub use differ::Difference;
 
@@ -26,9 +28,27 @@ impl Key {
     /// The key of a request.
     #[must_use]
     pub fn of(request: &Request) -> Self {
-        let value = canon::of(request);
+        Self::of_value(canon::of(request))
+    }
+
+    fn of_value(mut value: Value) -> Self {
+        placeholders::renumber(&mut value);
         let text = value.to_string();
         Self { value, text }
+    }
+
+    /// The key without the values at these places: each a list of names and numbers, where `*`
+    /// is any.
+    #[must_use]
+    pub fn without(self, places: &[Vec<String>]) -> Self {
+        if places.is_empty() {
+            return self;
+        }
+        let mut value = self.value;
+        for place in places {
+            forget(&mut value, place);
+        }
+        Self::of_value(value)
     }
 
     /// The key as JSON, always the same text for the same key: equal texts are equal keys.
@@ -37,13 +57,41 @@ impl Key {
         &self.text
     }
 
-    /// The text with a placeholder for every UUID and every time with a date: for what is
-    /// new in every session, once exactness has been tried.
+    /// The text with a mark for what is new in every session: UUIDs, times, dates, temporary
+    /// folders, hashes; and with one mark for every placeholder of a secret. For when exactness
+    /// has been tried.
     #[must_use]
     pub fn masked(&self) -> String {
-        let mut out = Vec::with_capacity(self.text.len());
-        mask(self.text.as_bytes(), &mut out);
-        String::from_utf8_lossy(&out).into_owned()
+        let generic = hidden::generic(self.text.as_bytes());
+        session::mask(&String::from_utf8_lossy(&generic))
+    }
+
+    /// The key without its instructions, and with a mark for every text: who says what kind of
+    /// thing, which tools are there and are used, and all parameters.
+    #[must_use]
+    pub fn outline(&self) -> String {
+        let mut value = self.value.clone();
+        if let Value::Object(map) = &mut value {
+            map.shift_remove("system");
+            map.shift_remove("max_tokens");
+            if let Some(messages) = map.get_mut("messages") {
+                blank(messages);
+            }
+        }
+        value.to_string()
+    }
+
+    /// Whether it holds a placeholder that may stand for any text.
+    #[must_use]
+    pub fn is_pattern(&self) -> bool {
+        hidden::is_pattern(self.text.as_bytes())
+    }
+
+    /// Whether the live request may be this recorded one, where placeholders that may stand
+    /// for any text do so.
+    #[must_use]
+    pub fn fits(&self, live: &Self) -> bool {
+        placeholders::fits(&self.value, &live.value)
     }
 
     /// The first part in which this request differs from a recorded one; `None` where they
@@ -77,6 +125,58 @@ impl Key {
         (is_same("wire"), is_same("model"), shared)
     }
 }
+
+/// Takes out what stands at a place.
+fn forget(value: &mut Value, place: &[String]) {
+    let Some((step, rest)) = place.split_first() else {
+        return;
+    };
+    let is_last = rest.is_empty();
+    match value {
+        Value::Object(map) if is_last => map.retain(|name, _| step != "*" && name != step),
+        Value::Object(map) => {
+            let found = map.iter_mut();
+            for (_, value) in found.filter(|(name, _)| step == "*" || *name == step) {
+                forget(value, rest);
+            }
+        }
+        Value::Array(list) => {
+            for (at, value) in list.iter_mut().enumerate() {
+                if step != "*" && step.parse() != Ok(at) {
+                    continue;
+                }
+                if is_last {
+                    *value = Value::Null;
+                } else {
+                    forget(value, rest);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Puts a mark in place of every text of messages. What uses a tool, or answers one, keeps its
+/// name and the names of its parts.
+fn blank(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(blank),
+        Value::Object(map) => {
+            for (name, value) in map.iter_mut() {
+                match value {
+                    Value::String(text) if !KEPT.contains(&name.as_str()) => {
+                        "…".clone_into(text);
+                    }
+                    value => blank(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Members whose texts are names.
+const KEPT: [&str; 4] = ["role", "tool_use", "id", "tool_result"];
 
 #[cfg(test)]
 mod tests;

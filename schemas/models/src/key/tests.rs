@@ -151,3 +151,62 @@ fn what_is_new_in_every_session_is_masked() {
     assert_ne!(one.text(), other.text());
     assert_eq!(one.masked(), other.masked());
 }
+
+#[test]
+fn secrets_are_told_apart_by_their_order_and_not_by_their_numbers() {
+    let of = |first: &str, second: &str| {
+        let text = format!("use {first} and {second} and {first}");
+        key(
+            Wire::Anthropic,
+            &json!({"model": "m", "messages": [{"role": "user", "content": text}]}),
+        )
+    };
+    let one = of("<REDACTED:token#1>", "<REDACTED:token#2>");
+    assert_eq!(one, of("<REDACTED:token#7>", "<REDACTED:token#3>"));
+    let same = of("<REDACTED:token#1>", "<REDACTED:token#1>");
+    assert_ne!(one, same);
+    assert_eq!(one.masked(), same.masked());
+}
+
+#[test]
+fn what_nobody_can_know_stands_for_any_text() {
+    let of = |text: &str| {
+        key(
+            Wire::Gemini,
+            &json!({"contents": [{"role": "user", "parts": [{"text": text}]}]}),
+        )
+    };
+    let recorded = of("hello <REDACTED:env#1>!");
+    assert!(recorded.is_pattern() && recorded.fits(&of("hello bob!")));
+    assert!(!recorded.fits(&of("good-bye bob!")));
+    assert!(!of("hello").is_pattern());
+}
+
+#[test]
+fn places_can_be_passed_over() {
+    let place = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
+    let one = key(Wire::Anthropic, &asked("a", "x"));
+    let mut other = asked("a", "y");
+    other["system"] = json!("s");
+    let other = key(Wire::Anthropic, &other);
+    let places = [
+        place("system"),
+        place("messages/2/content/*/content/0/text"),
+    ];
+    assert_eq!(one.clone().without(&places), other.clone().without(&places));
+    assert_ne!(one.without(&places[..1]), other.without(&places[..1]));
+}
+
+#[test]
+fn an_outline_has_tools_and_roles_and_no_texts() {
+    let outline = |body: &Value| key(Wire::Anthropic, body).outline();
+    let mut other = asked("b", "y");
+    other["system"] = json!("s");
+    other["messages"][0]["content"] = json!("stop");
+    assert_eq!(outline(&asked("a", "x")), outline(&other));
+    other["messages"][1]["content"][0]["name"] = json!("g");
+    assert_ne!(outline(&asked("a", "x")), outline(&other));
+    other = asked("a", "x");
+    other["tools"][0]["name"] = json!("g");
+    assert_ne!(outline(&asked("a", "x")), outline(&other));
+}

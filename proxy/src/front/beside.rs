@@ -1,0 +1,264 @@
+//! What is asked of a front beside MCP, answered by whoever it was given.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
+use http_body::{Body, Frame};
+use tapewright_engine::{SseFramer, SseItem};
+use tapewright_schemas::event::{CloseReason, Direction, EventBody, Fields, Payload, SseNote};
+use tokio::time::Sleep;
+
+use super::endpoint::{Asked, Refused, plain};
+use super::exchange::{Ended, Exchange};
+use super::shared::{Front, unavailable};
+use crate::http::body::{BodyError, Outbound};
+use crate::http::fields::to_vocabulary;
+
+/// Answers what is asked beside MCP.
+pub trait Answers: Send + Sync {
+    /// What is answered to a request. Called on a thread that may work.
+    fn answer(&self, request: &Request) -> Reply;
+}
+
+/// Who answers what is asked beside MCP.
+#[derive(Clone)]
+pub struct Beside(pub Arc<dyn Answers>);
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Beside")
+    }
+}
+
+/// A request, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `POST`, `GET`, …
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// Its fields, in order.
+    pub fields: Fields,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// What is answered to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Nothing, until the client leaves.
+    Silence,
+    /// A response.
+    Response(Given),
+}
+
+/// A response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// How long to wait before it begins.
+    pub wait: Duration,
+    /// Its status.
+    pub status: u16,
+    /// Its fields, in order. One that HTTP does not allow is left out.
+    pub fields: Fields,
+    /// Its body, part by part, each with how long to wait before it.
+    pub parts: VecDeque<(Duration, Bytes)>,
+    /// Whether the body breaks off behind the last part.
+    pub breaks_off: bool,
+    /// Why it is ours and nobody's else, where it is.
+    pub ours: Option<String>,
+}
+
+/// The longest body that is taken, in bytes: twice as long as any provider takes.
+const MOST: usize = 64 << 20;
+
+impl Front {
+    /// Answers what is no MCP.
+    pub(crate) async fn answer_beside(
+        &self,
+        beside: Beside,
+        asked: Asked,
+    ) -> Result<Response<Outbound>, Refused> {
+        let Asked {
+            head,
+            body,
+            exchange,
+            ..
+        } = asked;
+        let is_post = head.method == Method::POST;
+        let held = self.read_at_most(body, MOST).await.map_err(|refusal| {
+            if is_post {
+                exchange.read(CloseReason::Aborted);
+            }
+            plain(refusal)
+        })?;
+        if !held.bytes.is_empty() {
+            let payload = Payload::Whole(held.bytes.clone());
+            exchange.says(Direction::ToServer, EventBody::Body { payload });
+        }
+        if is_post {
+            exchange.read(CloseReason::EndOfInput);
+        }
+        let target = head.uri.path_and_query();
+        let request = Request {
+            method: head.method.to_string(),
+            target: target
+                .map_or_else(|| head.uri.path(), |one| one.as_str())
+                .to_owned(),
+            fields: to_vocabulary(&head.headers),
+            body: held.bytes.clone(),
+        };
+        let answering = tokio::task::spawn_blocking(move || beside.0.answer(&request)).await;
+        drop(held);
+        match answering {
+            Ok(Reply::Response(given)) => Ok(given.into_response(&exchange).await),
+            // The client leaves, or we end.
+            Ok(Reply::Silence) => std::future::pending().await,
+            Err(_) => Err(plain(unavailable("the request could not be answered"))),
+        }
+    }
+}
+
+impl Given {
+    async fn into_response(self, exchange: &Exchange) -> Response<Outbound> {
+        if !self.wait.is_zero() {
+            tokio::time::sleep(self.wait).await;
+        }
+        let mut response = Response::new(());
+        let status = StatusCode::from_u16(self.status);
+        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        for (name, value) in self.fields.iter() {
+            let name = HeaderName::from_bytes(name.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+                response.headers_mut().append(name, value);
+            }
+        }
+        let kind = self.fields.get("content-type").unwrap_or_default();
+        let is_events = kind.starts_with("text/event-stream");
+        exchange.answers(&response, self.ours);
+        let mut parts = self.parts;
+        let at_once = parts.iter().all(|(wait, _)| wait.is_zero());
+        let framer = is_events.then(|| SseFramer::new(MOST));
+        let mut told = Told {
+            exchange: exchange.clone(),
+            framer,
+        };
+        let mut ended = exchange.ended();
+        if at_once && !is_events && !self.breaks_off {
+            let all: Vec<Bytes> = parts.drain(..).map(|(_, part)| part).collect();
+            let all = Bytes::from(all.concat());
+            told.part(&all);
+            ended.complete();
+            return response.map(|()| Outbound::whole(all));
+        }
+        let body = Paced {
+            parts,
+            sleep: None,
+            breaks_off: self.breaks_off,
+            told,
+            ended,
+        };
+        response.map(|()| Outbound::streaming(body))
+    }
+}
+
+/// A body whose parts come each in its time.
+struct Paced {
+    parts: VecDeque<(Duration, Bytes)>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    breaks_off: bool,
+    told: Told,
+    ended: Ended,
+}
+
+impl Body for Paced {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &mut *self;
+        let Some((wait, _)) = this.parts.front() else {
+            if this.breaks_off {
+                this.ended.cut();
+                return Poll::Ready(Some(Err("the recorded body broke off here".into())));
+            }
+            this.ended.complete();
+            return Poll::Ready(None);
+        };
+        if !wait.is_zero() {
+            let wait = *wait;
+            let sleep = this
+                .sleep
+                .get_or_insert_with(|| Box::pin(tokio::time::sleep(wait)));
+            ready!(sleep.as_mut().poll(context));
+            this.sleep = None;
+        }
+        let part = this.parts.pop_front().map(|(_, part)| part);
+        let part = part.unwrap_or_default();
+        this.told.part(&part);
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+}
+
+/// What is said, on the tape.
+struct Told {
+    exchange: Exchange,
+    // Cuts an event stream into its events.
+    framer: Option<SseFramer>,
+}
+
+impl Told {
+    fn part(&mut self, part: &Bytes) {
+        let say = |body| self.exchange.says(Direction::ToClient, body);
+        let Some(framer) = &mut self.framer else {
+            if !part.is_empty() {
+                let payload = Payload::Whole(part.clone());
+                say(EventBody::Body { payload });
+            }
+            return;
+        };
+        framer.feed(part);
+        while let Some(item) = framer.poll() {
+            let (note, data) = match item {
+                SseItem::Comment(text) => {
+                    let comment = Some(String::from_utf8_lossy(&text).into_owned());
+                    (
+                        SseNote {
+                            comment,
+                            ..SseNote::default()
+                        },
+                        None,
+                    )
+                }
+                SseItem::Event(event) => {
+                    let text = |bytes: Option<Bytes>| {
+                        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                    };
+                    let note = SseNote {
+                        id: text(event.id),
+                        event: text(event.event),
+                        retry_ms: event.retry_ms,
+                        ..SseNote::default()
+                    };
+                    (note, event.data)
+                }
+            };
+            if note != SseNote::default() || data.is_none() {
+                say(EventBody::Sse(Box::new(note)));
+            }
+            if let Some(payload) = data {
+                say(EventBody::Body { payload });
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What an agent asks of a provider that is no call of a model.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use tapewright_models::recorded::Exchange;
+use tapewright_models::{Call, Operation};
+use tapewright_proxy::front::beside::Request;
+
+/// The recorded requests that are no calls of models. Equal ones are answered in recorded
+/// order, and then with the last answer again and again.
+#[derive(Debug, Default)]
+pub(super) struct Asides {
+    entries: Vec<(Exchange, u32)>,
+    exact: HashMap<String, Vec<usize>>,
+    by_place: HashMap<String, Vec<usize>>,
+}
+
+impl Asides {
+    pub(super) fn add(&mut self, exchange: Exchange, call: Option<&Call>) {
+        let at = self.entries.len();
+        let place = place(&exchange.method, &exchange.target, call);
+        let exact = exact(&place, &exchange.target, &exchange.body);
+        self.exact.entry(exact).or_default().push(at);
+        self.by_place.entry(place).or_default().push(at);
+        self.entries.push((exchange, 0));
+    }
+
+    /// The recorded exchange that answers a request.
+    pub(super) fn take(
+        &mut self,
+        request: &Request,
+        call: Option<&Call>,
+        body: &[u8],
+    ) -> Option<&Exchange> {
+        let place = place(&request.method, &request.target, call);
+        let exact = exact(&place, &request.target, body);
+        // Bodies of uploads, and queries, differ in what does not matter.
+        let class = self
+            .exact
+            .get(&exact)
+            .or_else(|| self.by_place.get(&place))?;
+        let is_fresh = |at: &&usize| self.entries.get(**at).is_some_and(|(_, times)| *times == 0);
+        let at = *class.iter().find(is_fresh).or_else(|| class.last())?;
+        let (exchange, times) = self.entries.get_mut(at)?;
+        *times = times.saturating_add(1);
+        Some(exchange)
+    }
+
+    /// How many there are, and how many were asked for again.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let served = self.entries.iter().map(|(_, times)| u64::from(*times));
+        (self.entries.len() as u64, served.sum())
+    }
+}
+
+/// Where a request goes: what counts tokens of a wire does so under any prefix.
+fn place(method: &str, target: &str, call: Option<&Call>) -> String {
+    match call {
+        Some(call) if call.operation == Operation::CountTokens => {
+            format!("count {}", call.wire.name())
+        }
+        _ => {
+            let (path, _) = target.split_once('?').unwrap_or((target, ""));
+            format!("{method} {}", path.trim_end_matches('/'))
+        }
+    }
+}
+
+fn exact(place: &str, target: &str, body: &[u8]) -> String {
+    let (_, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut query: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !pair.starts_with("key="))
+        .collect();
+    query.sort_unstable();
+    let query = query.join("&");
+    let body = match serde_json::from_slice::<Value>(body) {
+        Ok(value) => sorted(&value).to_string(),
+        Err(_) => String::from_utf8_lossy(body).into_owned(),
+    };
+    format!("{place}?{query} {body}")
+}
+
+/// The same value with the members of every object in the order of their names.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by_key(|(name, _)| name.as_str());
+            let members = members.into_iter();
+            let sorted = members.map(|(name, value)| (name.clone(), sorted(value)));
+            Value::Object(sorted.collect())
+        }
+        Value::Array(list) => list.iter().map(sorted).collect(),
+        value => value.clone(),
+    }
+}

@@ -1,0 +1,234 @@
+//! A recorded answer as it is sent.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tapewright_models::conversation::{ApiError, Response, StreamEnd};
+use tapewright_models::recorded::{Answer, Piece};
+use tapewright_models::{Call, Ended, Framing, StreamReader, write_array};
+use tapewright_proxy::front::beside::Given;
+use tapewright_schemas::event::Offset;
+
+use super::fields::again;
+use super::report::Form;
+use crate::options::Options;
+use crate::paths::Goal;
+
+/// How an answer is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) stream: bool,
+    pub(super) framing: Framing,
+}
+
+/// Sends a recorded answer.
+pub(super) struct Responder<'r> {
+    pub(super) call: &'r Call,
+    pub(super) answer: &'r Answer,
+    pub(super) options: &'r Options,
+}
+
+/// How many characters a piece of a stream has that was recorded whole.
+const PIECE: usize = 40;
+
+/// An answer byte by byte.
+pub(super) fn as_it_came(answer: &Answer, options: &Options) -> Given {
+    let parts = answer.pieces.iter().map(|piece| {
+        let wait = options.pace.wait(piece.waited.0, false);
+        (wait, piece.bytes.clone())
+    });
+    let parts = parts.collect();
+    given(answer, options, None, parts)
+}
+
+fn given(
+    answer: &Answer,
+    options: &Options,
+    kind: Option<&str>,
+    parts: VecDeque<(Duration, Bytes)>,
+) -> Given {
+    Given {
+        wait: options.pace.wait(answer.waited.0, false),
+        status: answer.status,
+        fields: again(&answer.fields, kind),
+        parts,
+        breaks_off: !answer.is_whole,
+        ours: None,
+    }
+}
+
+impl Responder<'_> {
+    /// The response, and in which form it was recorded and is sent, where these are not the
+    /// same.
+    pub(super) fn respond(&self, asked: Asked) -> (Given, Option<(Form, Form)>) {
+        let recorded = self.form();
+        let wanted = match (asked.stream, asked.framing) {
+            (false, _) => Form::Whole,
+            (true, Framing::Sse) => Form::Events,
+            (true, Framing::JsonArray) => Form::List,
+        };
+        let is_answer = self.answer.status < 300;
+        if recorded != wanted
+            && is_answer
+            && let Some(ended) = self.ended(recorded)
+        {
+            return (self.rewritten(ended, wanted), Some((recorded, wanted)));
+        }
+        (self.mapped(recorded), None)
+    }
+
+    /// In which form it was recorded.
+    fn form(&self) -> Form {
+        let is_list = self.call.stream == Some(true) && self.call.framing == Framing::JsonArray;
+        match self.answer.is_events {
+            true => Form::Events,
+            false if is_list => Form::List,
+            false => Form::Whole,
+        }
+    }
+
+    /// What was said, in whatever form.
+    fn ended(&self, form: Form) -> Option<Ended> {
+        let wire = self.call.wire;
+        let framing = match form {
+            Form::Whole => {
+                let response = wire.read_response(&self.answer.body()).ok()?;
+                let end = StreamEnd::Complete;
+                return Some(Ended { response, end });
+            }
+            Form::Events => Framing::Sse,
+            Form::List => Framing::JsonArray,
+        };
+        let mut reader = StreamReader::new(wire, framing);
+        for piece in &self.answer.pieces {
+            reader.feed(&piece.bytes).ok()?;
+        }
+        Some(reader.finish())
+    }
+
+    fn rewritten(&self, ended: Ended, wanted: Form) -> Given {
+        if let StreamEnd::Failed(error) = &ended.end {
+            return self.failed(error);
+        }
+        let response = self.at_home(ended.response);
+        self.written(&response, wanted)
+    }
+
+    /// An error in the middle of a stream, for whoever asked for the whole.
+    fn failed(&self, error: &ApiError) -> Given {
+        let body = self.call.wire.write_error(error).to_string();
+        let parts = [(Duration::ZERO, Bytes::from(body))].into();
+        let status = error.status.unwrap_or_else(|| error.kind.status());
+        Given {
+            status,
+            ..given(self.answer, self.options, Some(JSON), parts)
+        }
+    }
+
+    fn written(&self, response: &Response, wanted: Form) -> Given {
+        let wire = self.call.wire;
+        let at_once = |bytes: Vec<u8>| (Duration::ZERO, Bytes::from(bytes));
+        let (kind, parts) = match wanted {
+            Form::Whole => {
+                let body = wire.write_response(response).to_string();
+                (JSON, [at_once(body.into_bytes())].into())
+            }
+            Form::List => {
+                let body = write_array(&wire.write_stream(response, PIECE));
+                (JSON, [at_once(body)].into())
+            }
+            Form::Events => {
+                let frames = wire.write_stream(response, PIECE);
+                let frames = frames.iter().map(|frame| {
+                    let mut event = Vec::new();
+                    frame.write_sse(&mut event);
+                    at_once(event)
+                });
+                (EVENTS, frames.collect())
+            }
+        };
+        given(self.answer, self.options, Some(kind), parts)
+    }
+
+    /// A response with the recorder's paths turned into those here.
+    fn at_home(&self, response: Response) -> Response {
+        let wire = self.call.wire;
+        let text = Bytes::from(wire.write_response(&response).to_string());
+        let turned = self.options.paths.turn_all(&text, Goal::Here);
+        let turned = turned.and_then(|text| wire.read_response(&text).ok());
+        turned.unwrap_or(response)
+    }
+
+    /// As it came, but for the recorder's paths.
+    fn mapped(&self, form: Form) -> Given {
+        let plain = || as_it_came(self.answer, self.options);
+        if self.options.paths.is_empty() {
+            return plain();
+        }
+        if form != Form::Events {
+            let Some(body) = self.options.paths.turn_all(&self.answer.body(), Goal::Here) else {
+                return plain();
+            };
+            let wait: u64 = self.answer.pieces.iter().map(|piece| piece.waited.0).sum();
+            let wait = self.options.pace.wait(wait, false);
+            return given(self.answer, self.options, None, [(wait, body)].into());
+        }
+        let pieces: Vec<Piece> = self
+            .answer
+            .pieces
+            .iter()
+            .map(|one| self.event(one))
+            .collect();
+        let answer = Answer {
+            pieces,
+            ..self.answer.clone()
+        };
+        let turned = Responder {
+            answer: &answer,
+            ..*self
+        };
+        // A path that goes through several events is seen in none of them.
+        if let Some(ended) = turned.ended(form)
+            && ended.end == StreamEnd::Complete
+        {
+            let text = self.call.wire.write_response(&ended.response).to_string();
+            if self
+                .options
+                .paths
+                .turn_all(&text.into(), Goal::Here)
+                .is_some()
+            {
+                return turned.written(&turned.at_home(ended.response), form);
+            }
+        }
+        as_it_came(&answer, self.options)
+    }
+
+    /// An event with its paths turned.
+    fn event(&self, piece: &Piece) -> Piece {
+        let mut out = Vec::with_capacity(piece.bytes.len());
+        for line in piece.bytes.split_inclusive(|byte| *byte == b'\n') {
+            let data = line.strip_prefix(b"data: ");
+            let turned = data.and_then(|data| {
+                let data = piece.bytes.slice_ref(data.trim_ascii());
+                self.options.paths.turn_all(&data, Goal::Here)
+            });
+            match turned {
+                Some(data) => {
+                    out.extend_from_slice(b"data: ");
+                    out.extend_from_slice(&data);
+                    out.push(b'\n');
+                }
+                None => out.extend_from_slice(line),
+            }
+        }
+        Piece {
+            waited: Offset(piece.waited.0),
+            bytes: out.into(),
+        }
+    }
+}
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";

@@ -1,0 +1,145 @@
+//! Exchanges with a provider, out of a recording, as they can be served again.
+
+mod open;
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use tapewright_schemas::event::{ConduitId, Event, EventBody, Fields, Head, Offset};
+
+use self::open::Open;
+use crate::calls::path_of;
+use crate::recognise::{Call, recognise};
+
+/// One exchange of an agent with a provider: a call of a model, or whatever else it asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The number of the event that has the head of its request.
+    pub seq: u64,
+    /// `POST`, `GET`, …
+    pub method: String,
+    /// Path and query of the request.
+    pub target: String,
+    /// The fields of the request, in order.
+    pub fields: Fields,
+    /// The body of the request, its encodings undone; as it was recorded, without secrets.
+    pub body: Bytes,
+    /// What came back; `None` where nothing did.
+    pub answer: Option<Answer>,
+}
+
+/// What a provider answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The fields of the response, in order.
+    pub fields: Fields,
+    /// Whether it is an event stream, of which each piece is an event.
+    pub is_events: bool,
+    /// From the end of the request until the response began.
+    pub waited: Offset,
+    /// The body as it came, its encodings undone.
+    pub pieces: Vec<Piece>,
+    /// Whether the body came to its end; otherwise it broke off here.
+    pub is_whole: bool,
+}
+
+/// A part of a body: an event of a stream, or all that came at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// How long after what came before.
+    pub waited: Offset,
+    /// Its bytes; of an event with its framing.
+    pub bytes: Bytes,
+}
+
+impl Exchange {
+    /// The call of a provider that it is, as far as its address and head tell.
+    #[must_use]
+    pub fn call(&self) -> Option<Call> {
+        let field = |name: &str| self.fields.get(name);
+        recognise(&self.method, &self.target, field, Some(&self.body))
+    }
+}
+
+impl Answer {
+    /// The body as one piece.
+    #[must_use]
+    pub fn body(&self) -> Bytes {
+        match self.pieces.as_slice() {
+            [only] => only.bytes.clone(),
+            pieces => {
+                let all: Vec<&[u8]> = pieces.iter().map(|piece| &*piece.bytes).collect();
+                all.concat().into()
+            }
+        }
+    }
+}
+
+/// Folds events to the exchanges among them that carried no MCP.
+#[derive(Debug, Default)]
+pub struct Exchanges {
+    open: HashMap<ConduitId, Open>,
+    ended: Vec<Exchange>,
+    bytes: usize,
+    passed_over: u64,
+}
+
+/// How many exchanges are kept, and how many bytes of them; the rest is counted.
+const MOST: usize = 20_000;
+const MOST_BYTES: usize = 512 << 20;
+
+impl Exchanges {
+    /// Takes the next event.
+    pub fn observe(&mut self, event: &Event) {
+        if let EventBody::Head(head) = &event.body
+            && let Head::Request(head) = &**head
+        {
+            let before = self
+                .open
+                .insert(event.conduit, Open::new(head, path_of(&head.target), event));
+            if let Some(before) = before {
+                self.keep(before);
+            }
+            return;
+        }
+        // What is no HTTP stands on conduits that were never opened here.
+        let Some(open) = self.open.get_mut(&event.conduit) else {
+            return;
+        };
+        let before = open.bytes();
+        let is_over = open.observe(event, self.bytes < MOST_BYTES);
+        self.bytes += open.bytes() - before;
+        if is_over && let Some(open) = self.open.remove(&event.conduit) {
+            self.keep(open);
+        }
+    }
+
+    /// The exchanges in the order in which they were asked, and how many more there were
+    /// than are kept.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<Exchange>, u64) {
+        let open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        for open in open {
+            self.keep(open);
+        }
+        self.ended.sort_by_key(|exchange| exchange.seq);
+        (self.ended, self.passed_over)
+    }
+
+    fn keep(&mut self, open: Open) {
+        let bytes = open.bytes();
+        let is_clipped = open.is_clipped();
+        match open.into_exchange() {
+            // What is not known whole cannot be told from others.
+            Some(_) if is_clipped || self.ended.len() >= MOST => self.passed_over += 1,
+            Some(exchange) => return self.ended.push(exchange),
+            None => {}
+        }
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests;
