@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use tapewright_models::recorded::Exchange;
+use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation};
 use tapewright_proxy::front::beside::Request;
 
@@ -11,13 +11,13 @@ use tapewright_proxy::front::beside::Request;
 /// order, and then with the last answer again and again.
 #[derive(Debug, Default)]
 pub(super) struct Asides {
-    entries: Vec<(Exchange, u32)>,
+    entries: Vec<(ProviderExchange, u32)>,
     exact: HashMap<String, Vec<usize>>,
     by_place: HashMap<String, Vec<usize>>,
 }
 
 impl Asides {
-    pub(super) fn add(&mut self, exchange: Exchange, call: Option<&Call>) {
+    pub(super) fn add(&mut self, exchange: ProviderExchange, call: Option<&Call>) {
         let at = self.entries.len();
         let place = place(&exchange.method, &exchange.target, call);
         let exact = exact(&place, &exchange.target, &exchange.body);
@@ -32,7 +32,7 @@ impl Asides {
         request: &Request,
         call: Option<&Call>,
         body: &[u8],
-    ) -> Option<&Exchange> {
+    ) -> Option<&ProviderExchange> {
         let place = place(&request.method, &request.target, call);
         let exact = exact(&place, &request.target, body);
         // Bodies of uploads, and queries, differ in what does not matter.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 
 use tapewright_models::conversation::Request;
 use tapewright_models::key::Key;
-use tapewright_models::recorded::Exchange;
+use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Wire};
 
 use super::miss::{ModelMiss, ModelReason};
@@ -27,7 +27,7 @@ pub(super) struct Index {
 /// A recorded call.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) exchange: Exchange,
+    pub(super) exchange: ProviderExchange,
     pub(super) call: Call,
     /// The model that was asked for.
     pub(super) model: String,
@@ -68,7 +68,7 @@ const DIFFERENCES: usize = 5;
 
 impl Index {
     /// Adds a call; one whose request cannot be read is counted.
-    pub(super) fn add(&mut self, exchange: Exchange, call: Call, places: &[Vec<String>]) {
+    pub(super) fn add(&mut self, exchange: ProviderExchange, call: Call, places: &[Vec<String>]) {
         let Ok(request) = call.wire.read_request(&call, &exchange.body) else {
             self.unread += 1;
             return;

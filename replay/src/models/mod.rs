@@ -1,7 +1,7 @@
 //! The model side of a recording as a provider: what an agent asked is answered again.
 //!
 //! ```text
-//! tape ──Exchanges──▶ Provider: Index (calls by what decides on the answer), Asides (all else)
+//! tape ──ProviderExchanges──▶ Provider: Index (calls by what decides on the answer), Asides (all else)
 //!                        │
 //! agent ──HTTP──▶ front ──Request──▶ answer ──Reply──▶ front ──▶ agent
 //! ```
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use tapewright_models::key::Key;
-use tapewright_models::recorded::Exchange;
+use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation, recognise};
 use tapewright_proxy::front::beside::{Answers, Given, Reply, Request};
 use tapewright_schemas::redact::Redactor;
@@ -70,7 +70,7 @@ impl Provider {
     /// A provider that answers with these exchanges; `passed_over` more could not be kept.
     #[must_use]
     pub fn new(
-        exchanges: Vec<Exchange>,
+        exchanges: Vec<ProviderExchange>,
         passed_over: u64,
         options: Arc<Options>,
         on_miss: Option<Tell>,
@@ -180,8 +180,12 @@ impl Provider {
             framing: call.framing,
         };
         let (given, converted) = responder.respond(asked);
-        if let Some(converted) = converted {
-            tally.converted(entry.exchange.seq, converted);
+        if let Some((recorded, sent)) = converted {
+            tally.converted(Converted {
+                seq: entry.exchange.seq,
+                recorded,
+                sent,
+            });
         }
         Reply::Response(given)
     }

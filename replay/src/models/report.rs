@@ -107,13 +107,9 @@ impl Tally {
         }
     }
 
-    pub(super) fn converted(&mut self, seq: u64, (recorded, sent): (Form, Form)) {
+    pub(super) fn converted(&mut self, converted: Converted) {
         if self.converted.len() < KEPT {
-            self.converted.push(Converted {
-                seq,
-                recorded,
-                sent,
-            });
+            self.converted.push(converted);
         }
     }
 

@@ -14,8 +14,8 @@ fn options() -> Options {
     Options::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
 }
 
-fn exchange(seq: u64, target: &str, body: &Value, answer: Option<Answer>) -> Exchange {
-    Exchange {
+fn exchange(seq: u64, target: &str, body: &Value, answer: Option<Answer>) -> ProviderExchange {
+    ProviderExchange {
         seq,
         method: "POST".to_owned(),
         target: target.to_owned(),
@@ -57,14 +57,14 @@ fn asks(text: &str) -> Value {
     json!({"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": text}]})
 }
 
-fn recorded(texts: &[(&str, &str)]) -> Vec<Exchange> {
+fn recorded(texts: &[(&str, &str)]) -> Vec<ProviderExchange> {
     let one = |(seq, (asked, said)): (u64, &(&str, &str))| {
         exchange(seq, "/v1/messages", &asks(asked), Some(says(said)))
     };
     (1..).zip(texts).map(one).collect()
 }
 
-fn provider(exchanges: Vec<Exchange>, options: Options) -> Provider {
+fn provider(exchanges: Vec<ProviderExchange>, options: Options) -> Provider {
     Provider::new(exchanges, 0, Arc::new(options), None)
 }
 

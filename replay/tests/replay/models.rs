@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use tapewright_engine::{SseFramer, SseItem};
 use tapewright_models::Operation;
-use tapewright_models::recorded::{Exchange, Exchanges};
+use tapewright_models::recorded::{ProviderExchange, ProviderExchanges};
 use tapewright_proxy::front::beside::{Answers as _, Given, Reply, Request};
 use tapewright_replay::Options;
 use tapewright_replay::models::Provider;
@@ -16,7 +16,7 @@ use tapewright_schemas::event::{
 };
 use tapewright_schemas::redact::{Rules, Settings};
 
-/// Exchanges with real providers.
+/// ProviderExchanges with real providers.
 const FILES: [&str; 4] = [
     include_str!("../../../schemas/models/tests/recorded/anthropic.jsonl"),
     include_str!("../../../schemas/models/tests/recorded/gemini.jsonl"),
@@ -136,8 +136,8 @@ fn noted(item: SseItem) -> Vec<EventBody> {
 }
 
 /// The exchanges of a tape, all under way at once as far as the recorder can tell.
-fn tape(recorded: &[Recorded]) -> Vec<Exchange> {
-    let mut exchanges = Exchanges::default();
+fn tape(recorded: &[Recorded]) -> Vec<ProviderExchange> {
+    let mut exchanges = ProviderExchanges::default();
     let mut seq = 0;
     for (conduit, one) in (1..).zip(recorded) {
         for (dir, body) in one.events() {
@@ -152,7 +152,7 @@ fn tape(recorded: &[Recorded]) -> Vec<Exchange> {
     all
 }
 
-fn provider(exchanges: Vec<Exchange>) -> Provider {
+fn provider(exchanges: Vec<ProviderExchange>) -> Provider {
     let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
     Provider::new(exchanges, 0, Arc::new(Options::new(rules)), None)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tapewright_models::recorded::{Exchange, Exchanges};
+use tapewright_models::recorded::{ProviderExchange, ProviderExchanges};
 use tapewright_proxy::front::beside::Beside;
 use tapewright_proxy::http::listen::Reached;
 use tapewright_replay::Options;
@@ -48,7 +48,7 @@ impl Sources {
     }
 
     /// All exchanges with providers, and how many more there were.
-    fn exchanges(&self) -> anyhow::Result<(Vec<Exchange>, u64)> {
+    fn exchanges(&self) -> anyhow::Result<(Vec<ProviderExchange>, u64)> {
         let (mut all, mut more) = (Vec::new(), 0);
         for path in &self.models {
             let recording = Recording::open(path)?;
@@ -56,7 +56,7 @@ impl Sources {
             if recording.header().transport != "http" {
                 continue;
             }
-            let mut exchanges = Exchanges::default();
+            let mut exchanges = ProviderExchanges::default();
             recording.events(|event| {
                 exchanges.observe(event);
                 Ok(())

@@ -1,4 +1,4 @@
-//! Exchanges with a provider, out of a recording, as they can be served again.
+//! ProviderExchanges with a provider, out of a recording, as they can be served again.
 
 mod open;
 
@@ -13,7 +13,7 @@ use crate::recognise::{Call, recognise};
 
 /// One exchange of an agent with a provider: a call of a model, or whatever else it asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct ProviderExchange {
     /// The number of the event that has the head of its request.
     pub seq: u64,
     /// `POST`, `GET`, …
@@ -54,7 +54,7 @@ pub struct Piece {
     pub bytes: Bytes,
 }
 
-impl Exchange {
+impl ProviderExchange {
     /// The call of a provider that it is, as far as its address and head tell.
     #[must_use]
     pub fn call(&self) -> Option<Call> {
@@ -79,9 +79,9 @@ impl Answer {
 
 /// Folds events to the exchanges among them that carried no MCP.
 #[derive(Debug, Default)]
-pub struct Exchanges {
+pub struct ProviderExchanges {
     open: HashMap<ConduitId, Open>,
-    ended: Vec<Exchange>,
+    ended: Vec<ProviderExchange>,
     bytes: usize,
     passed_over: u64,
 }
@@ -90,7 +90,7 @@ pub struct Exchanges {
 const MOST: usize = 20_000;
 const MOST_BYTES: usize = 512 << 20;
 
-impl Exchanges {
+impl ProviderExchanges {
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) {
         if let EventBody::Head(head) = &event.body
@@ -119,7 +119,7 @@ impl Exchanges {
     /// The exchanges in the order in which they were asked, and how many more there were
     /// than are kept.
     #[must_use]
-    pub fn finish(mut self) -> (Vec<Exchange>, u64) {
+    pub fn finish(mut self) -> (Vec<ProviderExchange>, u64) {
         let open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
         for open in open {
             self.keep(open);

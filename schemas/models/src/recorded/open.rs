@@ -6,12 +6,12 @@ use tapewright_schemas::event::{
     SseNote,
 };
 
-use super::{Answer, Exchange, Piece};
+use super::{Answer, Piece, ProviderExchange};
 
 /// An exchange under way.
 #[derive(Debug)]
 pub(super) struct Open {
-    exchange: Exchange,
+    exchange: ProviderExchange,
     body: Vec<Bytes>,
     // When the last part of the request came, and then of the response.
     last: Offset,
@@ -29,7 +29,7 @@ pub(super) struct Open {
 impl Open {
     pub(super) fn new(head: &RequestHead, target: &str, event: &Event) -> Self {
         Self {
-            exchange: Exchange {
+            exchange: ProviderExchange {
                 seq: event.seq,
                 method: head.method.to_string(),
                 target: target.to_owned(),
@@ -159,7 +159,7 @@ impl Open {
     }
 
     /// The exchange, unless it was MCP.
-    pub(super) fn into_exchange(mut self) -> Option<Exchange> {
+    pub(super) fn into_exchange(mut self) -> Option<ProviderExchange> {
         if let Some(answer) = &mut self.exchange.answer {
             answer.is_whole &= self.is_over;
         }

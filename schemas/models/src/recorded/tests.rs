@@ -41,8 +41,8 @@ fn begun(status: u16, kind: &str) -> EventBody {
 }
 
 /// Events a millisecond apart, each with its direction.
-fn fold(events: Vec<(Direction, EventBody)>) -> Vec<Exchange> {
-    let mut all = Exchanges::default();
+fn fold(events: Vec<(Direction, EventBody)>) -> Vec<ProviderExchange> {
+    let mut all = ProviderExchanges::default();
     for (at, (dir, body)) in (1..).zip(events) {
         let mut event = Event::new(Offset(at * 1_000), dir, body);
         event.seq = at;
@@ -140,7 +140,7 @@ fn a_request_that_was_not_kept_whole_cannot_be_served() {
         len: 9,
         head: Bytes::from_static(b"{"),
     };
-    let mut all = Exchanges::default();
+    let mut all = ProviderExchanges::default();
     let events = [
         asked("POST", "/v1/messages"),
         EventBody::Body { payload: clipped },
