@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_models::conversation::{ApiError, Response, StreamEnd};
 use tapewright_models::recorded::{Answer, Piece};
-use tapewright_models::{Call, Ended, Framing, StreamReader, write_array};
+use tapewright_models::{Call, Ended, Framing, write_array};
 use tapewright_proxy::front::beside::Given;
 use tapewright_schemas::event::Offset;
 
@@ -71,7 +71,7 @@ impl Responder<'_> {
         let is_answer = self.answer.status < 300;
         if recorded != wanted
             && is_answer
-            && let Some(ended) = self.ended(recorded)
+            && let Some(ended) = self.answer.said(self.call)
         {
             return (self.rewritten(ended, wanted), Some((recorded, wanted)));
         }
@@ -86,25 +86,6 @@ impl Responder<'_> {
             false if is_list => Form::List,
             false => Form::Whole,
         }
-    }
-
-    /// What was said, in whatever form.
-    fn ended(&self, form: Form) -> Option<Ended> {
-        let wire = self.call.wire;
-        let framing = match form {
-            Form::Whole => {
-                let response = wire.read_response(&self.answer.body()).ok()?;
-                let end = StreamEnd::Complete;
-                return Some(Ended { response, end });
-            }
-            Form::Events => Framing::Sse,
-            Form::List => Framing::JsonArray,
-        };
-        let mut reader = StreamReader::new(wire, framing);
-        for piece in &self.answer.pieces {
-            reader.feed(&piece.bytes).ok()?;
-        }
-        Some(reader.finish())
     }
 
     fn rewritten(&self, ended: Ended, wanted: Form) -> Given {
@@ -189,7 +170,7 @@ impl Responder<'_> {
             ..*self
         };
         // A path that goes through several events is seen in none of them.
-        if let Some(ended) = turned.ended(form)
+        if let Some(ended) = answer.said(self.call)
             && ended.end == StreamEnd::Complete
         {
             let text = self.call.wire.write_response(&ended.response).to_string();

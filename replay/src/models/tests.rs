@@ -17,6 +17,7 @@ fn options() -> Options {
 fn exchange(seq: u64, target: &str, body: &Value, answer: Option<Answer>) -> ProviderExchange {
     ProviderExchange {
         seq,
+        at: Offset(seq),
         method: "POST".to_owned(),
         target: target.to_owned(),
         fields: Fields::default(),

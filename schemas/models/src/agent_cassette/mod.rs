@@ -3,6 +3,7 @@
 mod fingerprint;
 mod path;
 mod read;
+mod recorded;
 mod stale;
 mod view;
 mod write;

@@ -1,4 +1,4 @@
-//! ProviderExchanges with a provider, out of a recording, as they can be served again.
+//! Exchanges with a provider, out of a recording, as they can be served again.
 
 mod open;
 
@@ -9,13 +9,17 @@ use tapewright_schemas::event::{ConduitId, Event, EventBody, Fields, Head, Offse
 
 use self::open::Open;
 use crate::calls::path_of;
-use crate::recognise::{Call, recognise};
+use crate::conversation::StreamEnd;
+use crate::recognise::{Call, Framing, recognise};
+use crate::stream::{Ended, StreamReader};
 
 /// One exchange of an agent with a provider: a call of a model, or whatever else it asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderExchange {
     /// The number of the event that has the head of its request.
     pub seq: u64,
+    /// When that passed.
+    pub at: Offset,
     /// `POST`, `GET`, …
     pub method: String,
     /// Path and query of the request.
@@ -64,6 +68,33 @@ impl ProviderExchange {
 }
 
 impl Answer {
+    /// What was said in answer to a call, in whatever form; `None` where it cannot be read.
+    #[must_use]
+    pub fn said(&self, call: &Call) -> Option<Ended> {
+        let is_list = call.stream == Some(true) && call.framing == Framing::JsonArray;
+        let framing = match self.is_events {
+            true => Framing::Sse,
+            false if is_list => Framing::JsonArray,
+            false => {
+                let response = call.wire.read_response(&self.body()).ok()?;
+                let end = StreamEnd::Complete;
+                return Some(Ended { response, end });
+            }
+        };
+        let mut reader = StreamReader::new(call.wire, framing);
+        for piece in &self.pieces {
+            reader.feed(&piece.bytes).ok()?;
+        }
+        Some(reader.finish())
+    }
+
+    /// From the end of the request to the end of the response.
+    #[must_use]
+    pub fn took(&self) -> Offset {
+        let pieces = self.pieces.iter();
+        pieces.fold(self.waited, |time, piece| time.plus(piece.waited))
+    }
+
     /// The body as one piece.
     #[must_use]
     pub fn body(&self) -> Bytes {

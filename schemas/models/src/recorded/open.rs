@@ -31,6 +31,7 @@ impl Open {
         Self {
             exchange: ProviderExchange {
                 seq: event.seq,
+                at: event.at,
                 method: head.method.to_string(),
                 target: target.to_owned(),
                 fields: head.fields.clone(),
