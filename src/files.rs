@@ -1,5 +1,6 @@
 //! Opening what a user names, and writing files that are whole or not there.
 
+pub(crate) mod agent;
 mod create;
 mod find;
 pub(crate) mod folder;

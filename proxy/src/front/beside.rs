@@ -16,7 +16,7 @@ use tapewright_schemas::event::{CloseReason, Direction, EventBody, Fields, Paylo
 use tokio::time::Sleep;
 
 use super::endpoint::{Asked, Refused, plain};
-use super::exchange::{Ended, Exchange};
+use super::exchange::{Ended, FrontExchange};
 use super::shared::{Front, unavailable};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::fields::to_vocabulary;
@@ -127,7 +127,7 @@ impl Front {
 }
 
 impl Given {
-    async fn into_response(self, exchange: &Exchange) -> Response<Outbound> {
+    async fn into_response(self, exchange: &FrontExchange) -> Response<Outbound> {
         if !self.wait.is_zero() {
             tokio::time::sleep(self.wait).await;
         }
@@ -212,7 +212,7 @@ impl Body for Paced {
 
 /// What is said, on the tape.
 struct Told {
-    exchange: Exchange,
+    exchange: FrontExchange,
     // Cuts an event stream into its events.
     framer: Option<SseFramer>,
 }

@@ -1,11 +1,5 @@
 //! Agent cassettes out of recordings.
 
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test may fail"
-)]
-
 use serde_json::{Value, json};
 use tapewright_models::agent_cassette::{AgentCassette, StopReason};
 use tapewright_models::recorded::{Answer, Piece, ProviderExchange};

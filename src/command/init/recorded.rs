@@ -59,7 +59,7 @@ pub(crate) fn draft(
 }
 
 /// The comment at the top of a suite.
-pub(super) fn about(first: &str, output: Option<&Path>, capture: Option<&str>) -> Vec<String> {
+pub(crate) fn about(first: &str, output: Option<&Path>, capture: Option<&str>) -> Vec<String> {
     let suite = output.map_or("SUITE.yaml".into(), |path| {
         report::safe(&path.display().to_string())
     });

@@ -24,13 +24,13 @@ use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
+use crate::files::agent::AgentTapes;
 use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
 use crate::here;
 use crate::log::{self, LogArguments, LogEar};
 use crate::report::{self, Mistake, formats};
 
-use self::models::Sources;
 use self::playing::Playing;
 
 /// Serve a recording as the server that was recorded
@@ -76,7 +76,7 @@ const EXAMPLES: &str = "\
 Examples:
   tapewright replay fs.json
   tapewright replay fs.json --listen 4000
-  tapewright replay run/ --models --listen 4000
+  tapewright replay runs/one/ --models --listen 4000
   tapewright replay fs.tape.jsonl --pace recorded --strict --report replay.report.json
   tapewright replay fs.json --ignore /params/arguments/now --exhausted last";
 
@@ -87,13 +87,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         output::check_ahead(file, Over::Any)?;
     }
     let rules = arguments.playing.rules()?;
-    let sources = Sources::of(&arguments.tape)?;
-    let script = Arc::new(load(&sources.mcp)?);
+    let tapes = AgentTapes::of(&arguments.tape)?;
+    let served = tapes.server().unwrap_or(&arguments.tape);
+    let script = Arc::new(load(served)?);
     if arguments.verbose {
-        announce(&script, &sources.mcp);
+        announce(&script, served);
     }
     let options = Arc::new(arguments.playing.options(Arc::clone(&rules), &script)?);
-    let provider = models::provider(arguments, &sources, &options)?;
+    let provider = models::provider(arguments, &tapes, &options)?;
     let index = Arc::new(Index::new(Arc::clone(&script), options));
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);

@@ -4,6 +4,7 @@
 //! [`expect`] says what the answers have in common; [`yaml`] writes as a person would.
 //! `init` gives it the calls of a server that it asks itself, `export` those of a file.
 
+pub(crate) mod agent;
 pub(crate) mod call;
 mod expect;
 mod name;
@@ -46,7 +47,7 @@ impl Draft {
             comment(line, 0, &mut out);
         }
         out.push('\n');
-        self.server.write(&mut out);
+        server::write_all(std::slice::from_ref(&self.server), &mut out);
         let mut names = Names::default();
         for (asks, block) in [
             (Asks::Tool, "tools"),

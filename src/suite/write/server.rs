@@ -42,9 +42,8 @@ impl Server {
         }
     }
 
-    /// Appends the blocks `variables`, where there are any, and `servers`.
-    pub(super) fn write(&self, out: &mut String) {
-        let mut variables = Map::new();
+    /// Its members; secrets become variables.
+    fn members(&self, variables: &mut Map<String, Value>) -> Map<String, Value> {
         let mut hidden = |text: &str| {
             if !text.contains(PLACEHOLDER) {
                 return yaml::literal(&json!(text));
@@ -67,21 +66,31 @@ impl Server {
                 server.insert("cassette".to_owned(), yaml::literal(&json!(path)));
             }
         }
-        if !variables.is_empty() {
-            super::comment(
-                "Redacted in the recording. Set these variables to run against the server.",
-                0,
-                out,
-            );
-            yaml::member("variables", &Value::Object(variables), 0, out);
-            out.push('\n');
-        }
+        server
+    }
+}
+
+/// Appends the blocks `variables`, where there are any, and `servers`.
+pub(super) fn write_all(servers: &[Server], out: &mut String) {
+    let mut variables = Map::new();
+    let members = servers.iter().map(|one| one.members(&mut variables));
+    let members: Vec<Map<String, Value>> = members.collect();
+    if !variables.is_empty() {
+        super::comment(
+            "Redacted in the recording. Set these variables to run against the server.",
+            0,
+            out,
+        );
+        yaml::member("variables", &Value::Object(variables), 0, out);
+        out.push('\n');
+    }
+    out.push_str("servers:\n");
+    for (server, members) in servers.iter().zip(&members) {
         let mut name = String::new();
-        yaml::member(&self.name, &Value::Null, 1, &mut name);
-        out.push_str("servers:\n");
+        yaml::member(&server.name, &Value::Null, 1, &mut name);
         out.push_str(name.trim_end().trim_end_matches("null").trim_end());
         out.push('\n');
-        for (name, value) in &server {
+        for (name, value) in members {
             yaml::member(name, value, 2, out);
         }
     }

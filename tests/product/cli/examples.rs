@@ -81,6 +81,7 @@ fn furnish(folder: &Path) {
     }
     fs::create_dir_all(folder.join(".local/share/bash-completion/completions")).expect("a folder");
     fs::create_dir_all(folder.join(".cursor")).expect("a folder");
+    crate::replay::models::recording(&folder.join("runs/one"));
     let servers = "{ \"mcpServers\": { \"fs\": { \"command\": \"npx\" } } }";
     fs::write(folder.join(".cursor/mcp.json"), servers).expect("a file");
     for name in ["suite.yaml", "tapewright.yaml", "suites/one.yaml"] {

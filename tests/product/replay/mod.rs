@@ -4,7 +4,7 @@ mod bad;
 mod elsewhere;
 pub(crate) mod house;
 mod http;
-mod models;
+pub(crate) mod models;
 mod modes;
 mod policies;
 mod reports;

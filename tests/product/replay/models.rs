@@ -128,6 +128,13 @@ fn record(calls: &[Call]) -> (Upstream, Gateway) {
     (upstream, gateway)
 }
 
+/// The recording of an agent, in a folder.
+pub(crate) fn recording(folder: &Path) {
+    let (_upstream, gateway) = record(&calls()[..1]);
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::copy(gateway.tape(), folder.join("models.tape.jsonl")).unwrap();
+}
+
 /// Serves a tape as the provider.
 fn serve(tape: &Path, options: &[&str]) -> House {
     let mut command = tapewright();
@@ -332,4 +339,74 @@ fn a_recording_without_calls_of_models_is_no_provider() {
         text.contains("`tape.json` holds no calls of models"),
         "{text}"
     );
+}
+
+/// A run of two calls, of which the first asks for a tool.
+fn run_of_an_agent() -> Vec<Call> {
+    let first = r#"{"model":"claude-x","max_tokens":50,"system":"Be brief.","messages":[{"role":"user","content":"What is in a.txt?"}],"tools":[{"name":"mcp__fs__read","description":"d","input_schema":{"type":"object"}}]}"#;
+    let wish =
+        r#"{"type":"tool_use","id":"toolu_1","name":"mcp__fs__read","input":{"path":"a.txt"}}"#;
+    let turn = format!(
+        r#"{{"role":"user","content":"What is in a.txt?"}},{{"role":"assistant","content":[{wish}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_1","content":"hello"}}]}}"#
+    );
+    let second = first.replace(r#"{"role":"user","content":"What is in a.txt?"}"#, &turn);
+    let answer = |content: &str, why: &str| {
+        format!(
+            r#"{{"id":"msg_1","type":"message","role":"assistant","model":"claude-x-1","content":[{content}],"stop_reason":"{why}","usage":{{"input_tokens":10,"output_tokens":2}}}}"#
+        )
+    };
+    let said = r#"{"type":"text","text":"It says hello."}"#;
+    vec![
+        call("/v1/messages", first, JSON, &answer(wish, "tool_use")),
+        call("/v1/messages", &second, JSON, &answer(said, "end_turn")),
+    ]
+}
+
+fn exported(gateway: &Gateway, options: &[&str]) -> std::process::Output {
+    let mut command = tapewright();
+    command.arg("export").arg(gateway.tape()).args(options);
+    command.current_dir(gateway.folder.path()).output().unwrap()
+}
+
+#[test]
+fn the_run_of_an_agent_becomes_its_cassette() {
+    let (_upstream, gateway) = record(&run_of_an_agent());
+    let output = exported(&gateway, &["--as", "agent-cassette"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let cassette: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(cassette["schema_version"], "v1");
+    assert_eq!(cassette["user_prompt"], "What is in a.txt?");
+    assert_eq!(cassette["system_prompt"], "Be brief.");
+    let trace = &cassette["trace"];
+    assert_eq!(trace["tool_calls"][0]["name"], "read");
+    assert_eq!(trace["tool_calls"][0]["server"], "fs");
+    assert_eq!(
+        trace["tool_results"][0]["result"]["content"][0]["text"],
+        "hello"
+    );
+    assert_eq!(trace["final_response"], "It says hello.");
+    assert_eq!(trace["conversation"]["tokens"]["total"], 24);
+}
+
+#[test]
+fn the_run_of_an_agent_becomes_a_suite_that_is_valid() {
+    let (_upstream, gateway) = record(&run_of_an_agent());
+    let output = exported(&gateway, &["--as", "suite", "-o", "agent.yaml"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let folder = gateway.folder.path();
+    let suite = std::fs::read_to_string(folder.join("agent.yaml")).unwrap();
+    assert!(
+        suite.contains("agents:") && suite.contains("It says hello."),
+        "{suite}"
+    );
+    let made: Vec<_> = std::fs::read_dir(folder.join("cassettes"))
+        .unwrap()
+        .collect();
+    assert_eq!(made.len(), 1);
+    let mut validate = tapewright();
+    validate
+        .args(["validate", "agent.yaml"])
+        .current_dir(folder);
+    let output = validate.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}\n{suite}");
 }

@@ -1,5 +1,7 @@
 //! `tapewright export`: one recording in another format.
 
+mod agent;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,8 +26,8 @@ use crate::command::show;
 
 /// Write a recording in another format
 ///
-/// TAPE is a tape, a cassette or a capture. When a cassette was never finished, the tape
-/// beside it is read.
+/// TAPE is a tape, a cassette or a capture; of an agent, the folder of its recording. When a
+/// cassette was never finished, the tape beside it is read.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -49,12 +51,18 @@ enum Format {
     Tape,
     /// One HTML file that shows it: opens from a disk, asks nothing of a network
     Html,
-    /// A YAML suite that holds of the recording: one test for each call
+    /// A YAML suite that holds of the recording: one test for each call; of an agent, a test of
+    /// the agent with its cassette
     Suite,
+    /// The run of an agent with its model, for tests of agents
+    AgentCassette,
 }
 
 /// Writes the recording.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Some(run) = agent_run(arguments)? {
+        return of_agent(arguments, &run);
+    }
     let recording = Recording::open(&arguments.tape)?;
     if let Some(output) = &arguments.output
         && same_file(&recording.path, output)
@@ -67,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .into());
     }
     let over = match arguments.format {
-        Format::Html | Format::Suite => Over::Nothing,
+        Format::Html | Format::Suite | Format::AgentCassette => Over::Nothing,
         Format::Cassette | Format::Capture | Format::Tape => Over::Recording,
     };
     if let Some(output) = &arguments.output {
@@ -87,6 +95,31 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut file = NewFile::create(output)?;
     write(recording, arguments.format, file.writer())?;
     file.commit(None)?;
+    Ok(Exit::Pass)
+}
+
+/// The run of an agent, where one is asked for and there.
+fn agent_run(arguments: &Arguments) -> anyhow::Result<Option<agent::Run>> {
+    match arguments.format {
+        Format::AgentCassette => Ok(Some(agent::Run::required(&arguments.tape)?)),
+        Format::Suite if arguments.tape.is_dir() => {
+            Ok(Some(agent::Run::required(&arguments.tape)?))
+        }
+        Format::Suite => agent::Run::of(&arguments.tape),
+        _ => Ok(None),
+    }
+}
+
+/// Writes what is made of the run of an agent.
+fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
+    let output = arguments.output.as_deref();
+    if let Some(output) = output {
+        output::check(output, Over::Nothing)?;
+    }
+    match arguments.format {
+        Format::AgentCassette => run.write_cassette(output)?,
+        _ => run.write_suite(output)?,
+    }
     Ok(Exit::Pass)
 }
 
@@ -124,7 +157,7 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
             frame
         }
         Format::Html => html(recording, out)?,
-        Format::Tape | Format::Suite => tape(recording, out)?,
+        Format::Tape | Format::Suite | Format::AgentCassette => tape(recording, out)?,
     };
     tell_end(&frame);
     Ok(())
@@ -202,4 +235,5 @@ Examples:
   tapewright export fs.tape.jsonl --as cassette -o fs.json
   tapewright export fs.json --as capture > fs.capture.json
   tapewright export fs.tape.jsonl --as html -o fs.html
-  tapewright export fs.json --as suite -o fs.yaml";
+  tapewright export fs.json --as suite -o fs.yaml
+  tapewright export runs/one/ --as agent-cassette -o claude.json";

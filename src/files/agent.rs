@@ -1,0 +1,103 @@
+//! The recording of an agent: calls of models, and the servers beside them.
+
+use std::path::{Path, PathBuf};
+
+use tapewright_models::recorded::{ProviderExchange, ProviderExchanges};
+use tapewright_schemas::tape::Header;
+
+use super::{Recording, folder};
+use crate::report::{Mistake, safe};
+
+/// The tapes of the recording of an agent.
+#[derive(Debug)]
+pub(crate) struct AgentTapes {
+    /// Tapes of MCP servers; of a recording that is one file, that file.
+    pub(crate) servers: Vec<PathBuf>,
+    // What may hold calls of models.
+    models: Vec<PathBuf>,
+}
+
+/// All exchanges with providers.
+#[derive(Debug, Default)]
+pub(crate) struct ModelSide {
+    /// Those that were kept.
+    pub(crate) exchanges: Vec<ProviderExchange>,
+    /// How many more there were.
+    pub(crate) passed_over: u64,
+    /// The header of the tape with the first of them.
+    pub(crate) header: Header,
+}
+
+impl AgentTapes {
+    /// The tapes that a name stands for: a file, or a folder with one recording.
+    pub(crate) fn of(named: &Path) -> anyhow::Result<Self> {
+        if !named.is_dir() {
+            return Ok(Self {
+                servers: vec![named.to_owned()],
+                models: vec![beside_cassette(named)],
+            });
+        }
+        let tapes = folder::recordings(named)?;
+        if tapes.is_empty() {
+            let what = format!(
+                "`{}` holds no recording",
+                safe(&named.display().to_string())
+            );
+            let hint = "name a recording, or a folder that `record --models` has written";
+            return Err(Mistake::new(what, hint).into());
+        }
+        let is_of_server = |path: &&PathBuf| path.file_name().is_some_and(|name| name != MODELS);
+        Ok(Self {
+            servers: tapes.iter().filter(is_of_server).cloned().collect(),
+            models: tapes,
+        })
+    }
+
+    /// What is served as an MCP server: the only one. With several each needs a replay of its
+    /// own.
+    pub(crate) fn server(&self) -> Option<&PathBuf> {
+        match self.servers.as_slice() {
+            [only] => Some(only),
+            _ => self.models.first(),
+        }
+    }
+
+    /// All exchanges with providers.
+    pub(crate) fn models(&self) -> anyhow::Result<ModelSide> {
+        let mut side = ModelSide::default();
+        for path in &self.models {
+            let recording = Recording::open(path)?;
+            let header = recording.header();
+            // What passed over pipes was MCP.
+            if header.transport != "http" {
+                continue;
+            }
+            let mut exchanges = ProviderExchanges::default();
+            recording.events(|event| {
+                exchanges.observe(event);
+                Ok(())
+            })?;
+            let (some, passed_over) = exchanges.finish();
+            if side.exchanges.is_empty() {
+                side.header = header;
+            }
+            side.exchanges.extend(some);
+            side.passed_over += passed_over;
+        }
+        Ok(side)
+    }
+}
+
+/// The tape with the calls of models in the folder of a recording.
+const MODELS: &str = "models.tape.jsonl";
+
+/// A cassette has no calls of models; its tape stands beside it.
+fn beside_cassette(named: &Path) -> PathBuf {
+    let is_tape = named.to_string_lossy().ends_with(".tape.jsonl");
+    let tape = named.with_extension("tape.jsonl");
+    if !is_tape && tape.is_file() {
+        tape
+    } else {
+        named.to_owned()
+    }
+}
