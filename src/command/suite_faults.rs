@@ -45,19 +45,24 @@ pub(super) fn add(path: &Path, book: &Book) -> anyhow::Result<()> {
 }
 
 fn fault(written: &Written) -> anyhow::Result<Fault> {
-    let (name, values) = match written.kind {
+    let mistake = |what: String| {
+        let what = format!("fault `{}`: {what}", report::safe(&written.name));
+        Mistake::new(what, "see docs/faults.md for what a fault can be")
+    };
+    let (name, values) = match &written.kind {
+        FaultKind::Wire(spec) => {
+            let mut fault = Fault::parse(spec).map_err(|error| mistake(error.to_string()))?;
+            fault.name = Some(written.name.clone());
+            return Ok(fault);
+        }
         FaultKind::Hang => ("hang", Vec::new()),
         FaultKind::Wedged => ("wedged", Vec::new()),
         FaultKind::Slow { delay, jitter } => {
-            let values = [("delay_ms", delay), ("jitter_ms", jitter)];
+            let values = [("delay_ms", *delay), ("jitter_ms", *jitter)];
             let values = values.map(|(name, time)| (name, time.as_millis().to_string()));
             ("slow", values.to_vec())
         }
         FaultKind::RecoverAfter(calls) => ("recover_after", vec![("failures", calls.to_string())]),
-    };
-    let mistake = |what: String| {
-        let what = format!("fault `{}`: {what}", report::safe(&written.name));
-        Mistake::new(what, "see docs/faults.md for what a fault can be")
     };
     let kind = kinds::find(name).ok_or_else(|| mistake(format!("there is no `{name}`")))?;
     let mut fault = Fault::new(kind);

@@ -22,7 +22,7 @@ pub struct Fault {
 }
 
 /// What happens to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// It is never answered.
     Hang,
@@ -37,6 +37,8 @@ pub enum FaultKind {
     },
     /// So many calls are never answered, later ones are.
     RecoverAfter(u64),
+    /// A fault on the wire, in real time, as `--fault` takes it.
+    Wire(String),
 }
 
 /// The longest delay, in milliseconds: a day.
@@ -48,6 +50,16 @@ impl Fault {
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
         let mut fields = at.fields();
         let name = fields.name("name");
+        if let Some(wire) = fields.optional_name("wire") {
+            fields.finish();
+            return Self {
+                name,
+                tool: None,
+                server: None,
+                kind: FaultKind::Wire(wire),
+                place: at.place(),
+            };
+        }
         let (tool, server) = fields
             .required("target")
             .map(|at| target(&at))

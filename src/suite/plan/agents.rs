@@ -1,5 +1,6 @@
 //! Agent tests: a case for each model.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tapewright_agents::{Fault, FaultKind, Gate, Limits, User};
@@ -8,6 +9,7 @@ use tapewright_config::Suite;
 use tapewright_config::suite::agent::{Agent, Model, Turns};
 use tapewright_config::suite::fault::FaultKind as Written;
 use tapewright_config::suite::options::TestOptions;
+use tapewright_engine::fault::Fault as WireFault;
 use tapewright_models::agent_cassette::file_names;
 
 use super::compile::Compiler;
@@ -23,7 +25,10 @@ pub(crate) struct AgentCase {
     pub(crate) user: User,
     pub(crate) system_prompt: Option<String>,
     pub(crate) limits: Limits,
+    /// Faults in virtual time.
     pub(crate) faults: Vec<Fault>,
+    /// Faults on the wire, in real time, as `--fault` takes them.
+    pub(crate) wires: Vec<String>,
     pub(crate) gate: Option<Gate>,
     pub(crate) expectation: Expectation,
     /// Whether an assertion looks at why the run stopped, so that a cap is no failure by
@@ -35,9 +40,24 @@ pub(crate) struct AgentCase {
 
 /// A case for every model of every agent test, in the order of the suite.
 pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
+    for fault in &suite.faults {
+        if let Written::Wire(spec) = &fault.kind
+            && let Err(error) = WireFault::parse(spec)
+        {
+            let help = "see docs/faults.md for what a fault can be";
+            compiler.refuse(&fault.place, "/wire", error.to_string(), help);
+        }
+    }
+    let mut files = BTreeSet::new();
     for agent in &suite.agents {
         let (assertions, places) = compiler.assertions(&agent.expect);
         for model in &agent.models {
+            let (file, _) = file_names(&agent.name, model.provider.as_deref(), &model.id);
+            if !files.insert(file.clone()) {
+                let message = format!("another agent test has the same cassette, `{file}`");
+                let help = "give it another name, or name the model once";
+                compiler.refuse(&agent.place, "/name", message, help);
+            }
             let expectation = Expectation {
                 assertions: assertions.clone(),
                 ..Expectation::default()
@@ -90,6 +110,11 @@ fn case(suite: &Suite, agent: &Agent, model: &Model, expectation: Expectation) -
             .iter()
             .filter_map(|name| fault(suite, name))
             .collect(),
+        wires: agent
+            .inject
+            .iter()
+            .filter_map(|name| wire(suite, name))
+            .collect(),
         gate: agent.recovery.as_ref().map(|gate| Gate {
             max_detection: gate.max_detection,
             max_recovery: gate.max_recovery,
@@ -128,11 +153,20 @@ fn fault(suite: &Suite, name: &str) -> Option<Fault> {
         name: fault.name.clone(),
         tool: fault.tool.clone(),
         server: fault.server.clone(),
-        kind: match fault.kind {
+        kind: match &fault.kind {
+            Written::Wire(_) => return None,
             Written::Hang => FaultKind::Hang,
             Written::Wedged => FaultKind::Wedged,
-            Written::Slow { delay, .. } => FaultKind::Slow(delay),
-            Written::RecoverAfter(failures) => FaultKind::RecoverAfter(failures),
+            Written::Slow { delay, .. } => FaultKind::Slow(*delay),
+            Written::RecoverAfter(failures) => FaultKind::RecoverAfter(*failures),
         },
     })
+}
+
+fn wire(suite: &Suite, name: &str) -> Option<String> {
+    let fault = suite.faults.iter().find(|fault| fault.name == name)?;
+    match &fault.kind {
+        Written::Wire(spec) => Some(spec.clone()),
+        _ => None,
+    }
 }

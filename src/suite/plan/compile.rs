@@ -120,6 +120,17 @@ impl<'s> Compiler<'s> {
         (assertions, places)
     }
 
+    /// Something of the suite cannot be used.
+    pub(super) fn refuse(&mut self, base: &SourceSpot, pointer: &str, message: String, help: &str) {
+        self.issues.push(Issue {
+            code: Code::Value,
+            severity: Severity::Error,
+            place: Some(self.suite.place(base, pointer)),
+            message,
+            help: Some(help.to_owned()),
+        });
+    }
+
     /// The plan, unless something is wrong.
     pub(super) fn finish(self, plan: Plan) -> Result<Plan, Vec<Issue>> {
         if self.issues.is_empty() {

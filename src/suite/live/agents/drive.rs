@@ -13,7 +13,7 @@ use tapewright_proxy::http::origin::OriginSettings;
 use tapewright_proxy::provider::{Cause, Provider};
 
 use super::purse::Purse;
-use super::{Agents, Choice};
+use super::{Agents, Choice, wire};
 use crate::report;
 use crate::suite::live::connection::{Connection, NoAnswer, NotConnected};
 use crate::suite::live::opening;
@@ -72,7 +72,7 @@ pub(super) fn run(
             )
         }
     };
-    let mut connections = connect(&agent.servers, agents)?;
+    let mut connections = connect(agent, agents)?;
     let catalogue = match catalogue(&mut connections, agents) {
         Ok(catalogue) => catalogue,
         Err(why) => {
@@ -119,14 +119,21 @@ fn task(agent: &AgentCase, wire: Wire) -> Task {
 }
 
 /// Connects the servers of an agent, one after the other.
-pub(super) fn connect(servers: &[String], agents: &Agents<'_>) -> Result<Vec<Connection>, String> {
-    let mut connections = Vec::with_capacity(servers.len());
-    for name in servers {
+pub(super) fn connect(agent: &AgentCase, agents: &Agents<'_>) -> Result<Vec<Connection>, String> {
+    let mut connections = Vec::with_capacity(agent.servers.len());
+    for name in &agent.servers {
         let Some(server) = agents.suite.server(name) else {
             return Err(format!("the suite has no server `{name}`"));
         };
         let version = agents.options.revisions.first().map(String::as_str);
-        match Connection::open(server, opening(version), &agents.options, version) {
+        let server = match wire::faulty(server, &agent.wires) {
+            Ok(server) => server,
+            Err(why) => {
+                close(connections);
+                return Err(why);
+            }
+        };
+        match Connection::open(&server, opening(version), &agents.options, version) {
             Ok(connection) => connections.push(connection),
             Err(failed) => {
                 close(connections);

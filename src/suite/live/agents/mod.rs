@@ -9,6 +9,7 @@ mod drive;
 mod provider;
 mod purse;
 mod rows;
+mod wire;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -211,7 +212,7 @@ impl<'a> Agents<'a> {
         let Some(recorded) = &known.cassette.tools_fingerprint else {
             return Ok(());
         };
-        let mut connections = drive::connect(&agent.servers, self)?;
+        let mut connections = drive::connect(agent, self)?;
         let catalogue = drive::catalogue(&mut connections, self);
         drive::close(connections);
         let catalogue = catalogue?;

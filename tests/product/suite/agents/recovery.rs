@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::stage::{Stage, with_peer};
-use super::{KEY, provider, report, tests};
+use super::{KEY, adder, agent, provider, report, tests};
 use crate::support::provider::Provider;
 
 /// A suite with a fault of this kind and a gate.
@@ -110,4 +110,40 @@ fn a_fault_that_is_not_there_is_a_mistake_of_the_suite() {
     let said = super::run(&stage, None, &["suite.yaml"]);
     assert_eq!(said.status, 2, "{}", said.err);
     assert!(said.err.contains("other"), "{}", said.err);
+}
+
+#[test]
+fn a_fault_on_the_wire_reaches_the_model_in_real_time() {
+    let stage = Stage::new();
+    let provider = adder();
+    let suite = |wire: &str, expect: &str| {
+        format!(
+            "performance: {{ default_timeout_ms: 700 }}\nfaults: [{{ name: f, wire: \"{wire}\" }}]\n"
+        ) + &agent(&format!(
+            "    model: claude-sonnet-4-5\n    inject: [f]\n    expect: [{expect}]\n"
+        ))
+    };
+    let failed = "{ target: \"tool_results[0].isError\", matcher: { exact: true } }";
+    let told = |text: &str| {
+        format!(
+            "{failed}, {{ target: \"tool_results[0].result.content[0].text\", matcher: {{ contains: \"{text}\" }} }}"
+        )
+    };
+    for (wire, expect) in [
+        ("error tool=add code=-32007", told("-32007")),
+        ("hang tool=add", told("no answer within 700 ms")),
+        ("slow tool=add delay_ms=50", "{ target: \"tool_results[0].isError\", matcher: { exact: false } }, { target: conversation.duration_ms, matcher: { cel: \"value >= 50\" } }".to_owned()),
+    ] {
+        stage.write("suite.yaml", &suite(wire, &expect));
+        let (status, told) = report(&stage, Some(&provider), &["suite.yaml"]);
+        assert_eq!(status, 0, "{wire}: {told:#}");
+    }
+    stage.write("suite.yaml", &suite("explode tool=add", failed));
+    let said = super::run(&stage, None, &["suite.yaml"]);
+    assert_eq!(said.status, 2, "{}", said.err);
+    assert!(
+        said.err.contains("explode") && said.err.contains("suite.yaml:"),
+        "{}",
+        said.err
+    );
 }
