@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "http")]
 
 import common
 import litellm
+import loop
 import provider
 from gateway import Gateway
 from servers import plain_environment
@@ -202,6 +203,7 @@ def main():
                     for name in proxied
                 ]
                 concurrent.futures.wait(cells)
+                one("our own loop with LiteLLM, and from its cassettes", loop.check, proxy.url, folder / "loop")
     status = report.close()
     if status == 0:
         shutil.rmtree(folder)
