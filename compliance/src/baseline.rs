@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::code::{Code, CodeError};
 use crate::composition::Hazard;
 use crate::finding::Status;
@@ -193,7 +195,7 @@ fn name(hazard: &Hazard) -> String {
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
-    text.get(..end).unwrap_or_default().to_owned()
+    text.part(..end).to_owned()
 }
 
 #[cfg(test)]

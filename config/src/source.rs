@@ -1,6 +1,7 @@
 //! Files, places in them, and the lines that a message shows.
 
 use std::path::{Path, PathBuf};
+use tapewright_schemas::slices::Part as _;
 
 /// A file that was read, by its position among all that were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +76,7 @@ impl Source {
             .partition_point(|start| *start <= span.start)
             .max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0) as usize;
-        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = self.text.part(start..);
         let text = rest.split('\n').next().unwrap_or_default();
         let text = text.strip_suffix('\r').unwrap_or(text);
         let within = |offset: u32| {

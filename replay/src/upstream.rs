@@ -298,7 +298,7 @@ impl ChunkSink for Sink {
         let mut rest = chunk;
         while let Some(feed) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at(feed);
-            rest = after.get(1..).unwrap_or_default();
+            rest = after.part(1..);
             let line = if self.partial.is_empty() {
                 Bytes::copy_from_slice(line)
             } else {

@@ -29,6 +29,34 @@ impl<R: SliceIndex<Self, Output = Self>> Part<R> for str {
     }
 }
 
+/// The front of a text or a slice that may be shorter than what is wanted of it.
+///
+/// Unlike a [`Part`] it cannot lie outside: all of it is taken where there is no more. Say so
+/// by this rather than by a fallback, which would hide a wrong bound as well.
+pub trait Front {
+    /// As much of it as there is, and no more than `most`: elements of a slice, or bytes of a
+    /// text, which is not cut within a character.
+    #[must_use]
+    fn front(&self, most: usize) -> &Self;
+}
+
+impl<T> Front for [T] {
+    #[inline]
+    fn front(&self, most: usize) -> &Self {
+        self.get(..most).unwrap_or(self)
+    }
+}
+
+impl Front for str {
+    fn front(&self, most: usize) -> &Self {
+        let mut end = most.min(self.len());
+        while !self.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.part(..end)
+    }
+}
+
 #[inline]
 #[track_caller]
 fn inside<T: Default>(found: Option<T>) -> T {
@@ -38,13 +66,22 @@ fn inside<T: Default>(found: Option<T>) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::Part as _;
+    use super::{Front as _, Part as _};
 
     #[test]
     fn what_is_inside_is_found() {
         assert_eq!([1, 2, 3].part(1..), [2, 3]);
         assert_eq!("héllo".part(..3), "hé");
         assert_eq!(b"abc".as_slice().part(3..), b"");
+    }
+
+    #[test]
+    fn a_front_is_never_longer_than_there_is() {
+        assert_eq!([1, 2, 3].front(2), [1, 2]);
+        assert_eq!([1, 2, 3].front(9), [1, 2, 3]);
+        assert_eq!("hé".front(2), "h");
+        assert_eq!("hé".front(9), "hé");
+        assert_eq!("é".front(1), "");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use tapewright_proxy::clock::Clock;
 use tracing::field::{Field, Visit};
 use tracing::{Level, Metadata};
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::report::{safe, safe_json};
 
 /// The longest line, in bytes: a pipe takes no more in one piece, so that what others write to
@@ -142,7 +144,7 @@ fn word(text: &str) -> String {
 
 fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", text.part(..end)),
         None => text.to_owned(),
     }
 }

@@ -1,10 +1,12 @@
 //! URLs as they may be told.
 
+use tapewright_schemas::slices::Part as _;
+
 /// A URL, or the target of a request, without what may hold a secret: user, password, query
 /// and fragment.
 pub(crate) fn place(target: &str) -> String {
     let end = target.find(['?', '#']).unwrap_or(target.len());
-    let target = target.get(..end).unwrap_or_default();
+    let target = target.part(..end);
     let Some((scheme, rest)) = target.split_once("://") else {
         return target.to_owned();
     };

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::files::output::{self, Over};
 use crate::report::{Mistake, safe};
 
@@ -61,7 +63,7 @@ impl Destination {
             match self.file.write(rest) {
                 Ok(0) => return false,
                 Ok(count) => {
-                    rest = rest.get(count..).unwrap_or_default();
+                    rest = rest.part(count..);
                     self.is_torn = !rest.is_empty();
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use tapewright_corpus::migrate::Plan;
 
+use tapewright_schemas::slices::Part as _;
+
 use super::safe;
 
 /// One file, and what changes in it.
@@ -35,11 +37,11 @@ impl Changed<'_> {
         }
         for (start, end) in self.plan.edits() {
             let (line, before) = self.line_of(*start);
-            let front = self.text.get(before..*start).unwrap_or_default();
-            let rest = self.text.get(*end..).unwrap_or_default();
+            let front = self.text.part(before..*start);
+            let rest = self.text.part(*end..);
             let rest = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
             let (front, rest) = (last(front), first(rest));
-            let old = self.text.get(*start..*end).unwrap_or_default();
+            let old = self.text.part(*start..*end);
             let old = String::from_utf8_lossy(old);
             _ = writeln!(out, "@@ line {line} @@");
             _ = writeln!(out, "-{front}{}{rest}", safe(&old));
@@ -54,7 +56,7 @@ impl Changed<'_> {
 
     /// The line of a byte, from 1 on, and where it begins.
     fn line_of(&self, at: usize) -> (usize, usize) {
-        let before = self.text.get(..at).unwrap_or_default();
+        let before = self.text.part(..at);
         let line = before.split(|byte| *byte == b'\n').count();
         let begins = before.iter().rposition(|byte| *byte == b'\n');
         (line, begins.map_or(0, |feed| feed + 1))
@@ -64,7 +66,7 @@ impl Changed<'_> {
 /// The end of what stands before a change.
 fn last(text: &[u8]) -> String {
     let start = text.len().saturating_sub(AROUND);
-    let shown = String::from_utf8_lossy(text.get(start..).unwrap_or_default());
+    let shown = String::from_utf8_lossy(text.part(start..));
     let shown = safe(&shown);
     if start == 0 {
         shown
@@ -77,7 +79,7 @@ fn last(text: &[u8]) -> String {
 fn first(text: &[u8]) -> String {
     let text = text.strip_suffix(b"\r").unwrap_or(text);
     let end = text.len().min(AROUND);
-    let shown = String::from_utf8_lossy(text.get(..end).unwrap_or_default());
+    let shown = String::from_utf8_lossy(text.part(..end));
     let shown = safe(&shown);
     if end == text.len() {
         shown

@@ -10,6 +10,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use tapewright_schemas::schema_cost;
+use tapewright_schemas::slices::Part as _;
 
 use super::{Judged, Matcher};
 use crate::assertion::kind;
@@ -183,7 +184,7 @@ fn depth(value: &Value, limit: usize) -> usize {
 
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", text.part(..at)),
         None => text.to_owned(),
     }
 }

@@ -7,6 +7,7 @@ use tapewright_config::migrate::dependent;
 use tapewright_config::source::Span;
 use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Part as _;
 
 use crate::missing_resource::{CODE, LEGACY_CODE};
 
@@ -133,11 +134,11 @@ impl Plan {
         let mut out = Vec::with_capacity(text.len());
         let mut at = 0;
         for (start, end) in &self.edits {
-            out.extend_from_slice(text.get(at..*start).unwrap_or_default());
+            out.extend_from_slice(text.part(at..*start));
             out.extend_from_slice(Self::replacement().as_bytes());
             at = *end;
         }
-        out.extend_from_slice(text.get(at..).unwrap_or_default());
+        out.extend_from_slice(text.part(at..));
         out
     }
 }

@@ -1,5 +1,7 @@
 //! Requests, notifications and responses as JSON-RPC has them.
 
+use tapewright_schemas::slices::Part as _;
+
 use super::prelude::*;
 
 pub(crate) static VERSION: Invariant = Invariant {
@@ -219,7 +221,7 @@ fn params(case: &Case<'_>, out: &mut Out<'_>) {
 fn is_meta_name(name: &[u8]) -> bool {
     let slash = name.iter().position(|byte| *byte == b'/');
     let (prefix, rest) = match slash {
-        Some(at) => (name.get(..at), name.get(at + 1..).unwrap_or_default()),
+        Some(at) => (Some(name.part(..at)), name.part(at + 1..)),
         None => (None, name),
     };
     let edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);

@@ -1,5 +1,7 @@
 //! Blocks of content: text, images and what else tools, prompts and models exchange.
 
+use tapewright_schemas::slices::Part as _;
+
 use super::types::{ANNOTATIONS, ICONS, OBJECT, TITLE};
 use super::{Kind, Member, Wrong, check, may, need};
 use crate::revision::{R4, Revisions};
@@ -112,7 +114,7 @@ pub(crate) fn is_one_text(result: Value<'_>) -> bool {
     // The first quote that no backslash stands before ends the string.
     let ends = memchr::memchr_iter(b'"', text)
         .find(|at| at.checked_sub(1).and_then(|at| text.get(at)) != Some(&b'\\'));
-    let rest = ends.and_then(|at| text.get(at..)).unwrap_or_default();
+    let rest = ends.map_or(&b""[..], |at| text.part(at..));
     rest.starts_with(b"\"}]") && memchr::memmem::find(rest, b"\"content\"").is_none()
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::edit::Edit;
 
 /// Lines around a change.
@@ -108,7 +110,7 @@ impl View<'_> {
     /// The end of the lines that change together with this one, and the edits in them.
     fn together(&self, line: usize, hunk: &Hunk) -> (usize, &[Edit]) {
         let mut until = line + 1;
-        let edits = self.edits.get(hunk.edits.clone()).unwrap_or_default();
+        let edits = self.edits.part(hunk.edits.clone());
         let first = edits.partition_point(|edit| self.line_of(edit.range.start) < line);
         let mut end = first;
         while let Some(edit) = edits.get(end)
@@ -117,7 +119,7 @@ impl View<'_> {
             until = until.max(self.line_of(edit.range.end) + 1);
             end += 1;
         }
-        (until, edits.get(first..end).unwrap_or_default())
+        (until, edits.part(first..end))
     }
 
     fn line_of(&self, offset: usize) -> usize {
@@ -141,12 +143,13 @@ impl View<'_> {
             if hidden.end <= at || hidden.start >= range.end {
                 continue;
             }
-            shown.push_str(self.text.get(at..hidden.start).unwrap_or_default());
+            // What is hidden may have begun before the range.
+            shown.push_str(self.text.part(at..hidden.start.max(at)));
             shown.push('…');
             at = hidden.end;
         }
         if at < range.end {
-            shown.push_str(self.text.get(at..range.end).unwrap_or_default());
+            shown.push_str(self.text.part(at..range.end));
         } else if !shown.ends_with('\n') && self.ends_line(range) {
             shown.push('\n');
         }

@@ -1,6 +1,7 @@
 //! Edits of byte ranges, and strings as all three formats write them.
 
 use std::ops::Range;
+use tapewright_schemas::slices::Part as _;
 
 /// A byte range of a file, and what it becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +18,11 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     let mut applied = String::with_capacity(text.len() + 256);
     let mut at = 0;
     for edit in edits {
-        applied.push_str(text.get(at..edit.range.start).unwrap_or_default());
+        applied.push_str(text.part(at..edit.range.start));
         applied.push_str(&edit.new);
         at = edit.range.end;
     }
-    applied.push_str(text.get(at..).unwrap_or_default());
+    applied.push_str(text.part(at..));
     applied
 }
 

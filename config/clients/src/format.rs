@@ -70,6 +70,7 @@ pub struct Unreadable {
 
 impl Unreadable {
     fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
+        // The parsers of YAML and TOML say where; they may count the end of the file.
         let front = text.get(..offset).unwrap_or(text);
         Self {
             line: front.matches('\n').count() + 1,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::document::Document;
 use crate::edit::quoted;
 use crate::node::{Layout, Map};
@@ -49,7 +51,7 @@ impl Document<'_> {
 
     /// The line up to a place.
     fn line_start(&self, place: &Range<usize>) -> &str {
-        let front = self.body.get(..place.start).unwrap_or_default();
+        let front = self.body.part(..place.start);
         front.rsplit('\n').next().unwrap_or_default()
     }
 

@@ -1,5 +1,7 @@
 //! Placeholders in calls: names that only the server under test knows.
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::issue::Code;
 use crate::near::did_you_mean;
 use crate::read::Cursor;
@@ -83,9 +85,9 @@ pub(super) fn check(at: &Cursor<'_>) {
 
 fn text(at: &Cursor<'_>, text: &str) {
     for (start, _) in text.match_indices("${") {
-        let rest = text.get(start..).unwrap_or_default();
+        let rest = text.part(start..);
         let end = rest.find('}').map_or(rest.len(), |end| end + 1);
-        let written = rest.get(..end).unwrap_or_default();
+        let written = rest.part(..end);
         if PLACEHOLDERS.iter().any(|known| known.text == written) {
             continue;
         }

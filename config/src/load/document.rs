@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use tapewright_schemas::slices::Part as _;
+
 use super::{Document, Loader, MAX_FILE_BYTES};
 use crate::issue::{Code, Issue, Severity};
 use crate::source::{FileId, Source, SourceSpot, Span};
@@ -31,7 +33,7 @@ impl Loader<'_> {
             Ok(text) => text,
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
-                let front = error.as_bytes().get(..valid).unwrap_or_default();
+                let front = error.as_bytes().part(..valid);
                 let line = String::from_utf8_lossy(front).matches('\n').count() + 1;
                 let why = format!("line {line} is not UTF-8");
                 self.unreadable(path, named_at, &why, "save it as UTF-8");

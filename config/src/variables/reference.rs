@@ -3,6 +3,8 @@
 //! `${NAME}`, `${NAME:-default}`, `${NAME:?message}`, `$NAME` and `$$`. What looks almost
 //! like one of them is text. A default ends at the first `}`.
 
+use tapewright_schemas::slices::Part as _;
+
 use crate::suite::composition::is_id;
 
 /// A stretch of a string.
@@ -49,15 +51,15 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     while let Some(at) = rest.find('$') {
         let (_, here) = rest.split_at(at);
         let Some((token, length)) = token(here) else {
-            rest = here.get(1..).unwrap_or_default();
+            rest = here.part(1..);
             continue;
         };
         let before = plain_from.len() - here.len();
         if before > 0 {
-            tokens.push(Token::Text(plain_from.get(..before).unwrap_or_default()));
+            tokens.push(Token::Text(plain_from.part(..before)));
         }
         tokens.push(token);
-        rest = here.get(length..).unwrap_or_default();
+        rest = here.part(length..);
         plain_from = rest;
     }
     if !plain_from.is_empty() {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
+use tapewright_schemas::slices::Part as _;
+
 use super::frame::{Frame, Repeated};
 use super::node::{Kind, Node};
 use super::scalar::{Plain, plain};
@@ -149,7 +151,7 @@ impl Builder<'_> {
             return;
         };
         let Repeated { key, span, before } = repeated;
-        let front = self.text.get(..before.start as usize).unwrap_or_default();
+        let front = self.text.part(..before.start as usize);
         let line = front.matches('\n').count() + 1;
         let message = format!("`{key}` is given a second time");
         let help = format!("the first one is on line {line}; keep one of them");
@@ -347,9 +349,7 @@ fn broken(text: &str, error: &granit_parser::ScanError) -> Problem {
     let line_start = text
         .get(..span.start as usize)
         .map_or(0, |before| before.rfind('\n').map_or(0, |at| at + 1));
-    let before = text
-        .get(line_start..span.start as usize)
-        .unwrap_or_default();
+    let before = text.part(line_start..span.start as usize);
     let info = error.info();
     if info.contains("recursion limit") {
         return too_deep(span);

@@ -4,6 +4,7 @@
 //! identifier far more often than it is ten.
 
 use serde_json::Number;
+use tapewright_schemas::slices::Part as _;
 
 /// A scalar without quotes and what it means.
 #[derive(Debug, PartialEq)]
@@ -25,8 +26,8 @@ pub(super) fn plain(text: &str) -> Plain {
         _ => {}
     }
     let (sign, rest) = match text.as_bytes().first() {
-        Some(b'-') => ("-", text.get(1..).unwrap_or_default()),
-        Some(b'+') => ("", text.get(1..).unwrap_or_default()),
+        Some(b'-') => ("-", text.part(1..)),
+        Some(b'+') => ("", text.part(1..)),
         _ => ("", text),
     };
     match rest {

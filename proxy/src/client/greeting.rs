@@ -6,6 +6,7 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::json;
 use tapewright_schemas::redact::Redactor;
+use tapewright_schemas::slices::Front as _;
 
 use super::{Client, ClientError, Reply};
 
@@ -176,7 +177,7 @@ impl Client {
                 .and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
             let mut redactor = Redactor::new(std::sync::Arc::clone(&self.settings.rules));
             let error = redactor.text(error);
-            let shown = error.get(..error.len().min(SHOWN)).unwrap_or_default();
+            let shown = error.front(SHOWN);
             return Err(ClientError::Refused {
                 method,
                 code,

@@ -1,6 +1,7 @@
 //! `_meta` of requests that describe themselves (2026-07-28, basic/index §_meta).
 
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Part as _;
 
 /// `params` with these members of `_meta`, each as name and source text, where they are
 /// absent. What stands there already is kept as it is written; parameters that are no
@@ -48,7 +49,7 @@ pub(super) fn with(params: Option<&[u8]>, wanted: &[(String, String)]) -> Vec<u8
         let (before, after) = params.split_at(at + open + 1);
         return [before, &added, comma(here.is_empty()), after].concat();
     }
-    let rest = params.get(1..).unwrap_or_default();
+    let rest = params.part(1..);
     [b"{\"_meta\":{", added.as_slice(), b"}", comma(empty), rest].concat()
 }
 

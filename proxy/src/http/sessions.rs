@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderMap, Method};
 use tapewright_schemas::event::{Offset, SessionKey};
+use tapewright_schemas::slices::Part as _;
 
 use super::tap::is_event_stream_wanted;
 
@@ -237,8 +238,8 @@ fn target_of(endpoint: &str) -> String {
     let endpoint = endpoint.trim();
     let rest = match endpoint.find("://") {
         Some(at) => {
-            let rest = endpoint.get(at + 3..).unwrap_or_default();
-            rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+            let rest = endpoint.part(at + 3..);
+            rest.find('/').map_or("/", |at| rest.part(at..))
         }
         None => endpoint,
     };

@@ -9,6 +9,7 @@ use std::num::NonZero;
 use std::thread;
 
 use tapewright_schemas::json::Scanner;
+use tapewright_schemas::slices::Part as _;
 
 use super::arrange::Draft;
 use super::scan::{Scan, Stop};
@@ -95,7 +96,7 @@ fn read_from(scan: &mut Scan<'_>, guesses: &[usize]) -> Result<(), Stop> {
             .map(|(next, &start)| {
                 let mut scanner = scan.scanner.clone();
                 scanner.jump_to_value(start);
-                let ends = guesses.get(next..).unwrap_or_default();
+                let ends = guesses.part(next..);
                 let worker = move || piece(Scan::amid(text, scanner), ends);
                 (start, scope.spawn(worker))
             })

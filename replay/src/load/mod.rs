@@ -15,6 +15,7 @@ use std::io::{self, Cursor, Read as _, Seek as _};
 use bytes::Bytes;
 use tapewright_schemas::cassette::Projector;
 use tapewright_schemas::recording::{Document, DocumentError, FileKind};
+use tapewright_schemas::slices::Part as _;
 use tapewright_schemas::tape::{Ending, ReadError, Reader};
 
 use crate::script::Script;
@@ -82,7 +83,7 @@ impl Script {
     pub fn load(file: impl Into<Bytes>) -> Result<Self, LoadError> {
         let file = file.into();
         let first = memchr::memchr(b'\n', &file).unwrap_or(file.len());
-        if FileKind::is_tape_header(file.get(..first).unwrap_or_default()) {
+        if FileKind::is_tape_header(file.part(..first)) {
             return Self::of_tape(&file);
         }
         match scan::read(&file) {

@@ -7,6 +7,7 @@ use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Part as _;
 
 use super::scene::on_one_line;
 use super::{Output, OutputKind, Player};
@@ -66,7 +67,7 @@ impl Player {
         if several && home.is_none() {
             return None;
         }
-        let rest = script.asides.get(self.asides.next..).unwrap_or_default();
+        let rest = script.asides.part(self.asides.next..);
         let aside = rest.iter().find(|aside| {
             aside.dir == Direction::ToClient
                 && (!several || home == Some(aside.session) || aside.session == 0)

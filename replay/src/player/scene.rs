@@ -9,6 +9,8 @@ use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::{self, Span};
+use tapewright_schemas::slices::Front as _;
+use tapewright_schemas::slices::Part as _;
 
 use super::asides::Awaited;
 use super::names::splice;
@@ -265,7 +267,7 @@ impl Player {
             Some(span) => splice(&message, vec![(span, scene.id.clone())]),
             // A hand-written response without an id gets one: nobody could know it else.
             None => {
-                let inner = message.get(1..).unwrap_or_default().trim_ascii_start();
+                let inner = message.part(1..).trim_ascii_start();
                 let comma = if inner.first() == Some(&b'}') {
                     ""
                 } else {
@@ -367,7 +369,7 @@ impl Player {
         let Some(take) = script.take(scene.take) else {
             return false;
         };
-        let rest = script.cues(&take).get(scene.next..).unwrap_or_default();
+        let rest = script.cues(&take).part(scene.next..);
         rest.iter().any(|cue| {
             cue.dir == Direction::ToServer
                 && wait(&script.words(&cue.words), scene) == Some(Wait::Cancel)
@@ -442,7 +444,7 @@ fn id_span(message: &[u8]) -> Option<Span> {
 /// The code of an error response.
 fn error_code(message: &[u8]) -> Option<i64> {
     // Spares nearly all responses the search.
-    let head = message.get(..message.len().min(4_096)).unwrap_or_default();
+    let head = message.front(4_096);
     memchr::memmem::find(head, b"\"error\"")?;
     let code = json::find(message, &["error", "code"])?;
     std::str::from_utf8(code).ok()?.parse().ok()

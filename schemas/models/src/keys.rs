@@ -1,5 +1,7 @@
 //! Keys of providers, taken out of what is written.
 
+use tapewright_schemas::slices::Part as _;
+
 /// What a key begins with, and what is written in its place.
 const SHAPES: &[(&str, &str)] = &[
     ("sk-ant-", "<ANTHROPIC_API_KEY>"),
@@ -22,12 +24,12 @@ pub fn hide_keys(text: &str) -> String {
         if let (true, Some((length, placeholder))) = (is_begin, key(rest)) {
             out.push_str(placeholder);
             before = rest.get(..length).and_then(|key| key.chars().next_back());
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.part(length..);
             continue;
         }
         out.push(letter);
         before = Some(letter);
-        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+        rest = rest.part(letter.len_utf8()..);
     }
     out
 }

@@ -6,6 +6,7 @@ use super::record::{
     Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
 };
 use crate::json::push_number;
+use crate::slices::Part as _;
 
 /// What a [`Ledger`](super::Ledger) leaves behind.
 #[derive(Debug)]
@@ -151,7 +152,7 @@ impl<S: Read + Seek> Beside<S> {
                 before += 1;
             }
             let comma = usize::from(std::mem::replace(&mut first, false));
-            out.write_all(OPEN_ASIDE.get(comma..).unwrap_or_default())?;
+            out.write_all(OPEN_ASIDE.part(comma..))?;
             let mut text = b"\"after\": ".to_vec();
             push_number(aside.after - before, &mut text);
             out.write_all(&text)?;
@@ -239,9 +240,9 @@ fn copy<S: Read + Seek>(
     let mut buffer = vec![0; COPY_BYTES];
     while rest > 0 {
         let want = usize::try_from(rest).unwrap_or(COPY_BYTES).min(COPY_BYTES);
-        let part = buffer.get_mut(..want).unwrap_or_default();
-        spool.read_exact(part)?;
-        out.write_all(part)?;
+        buffer.truncate(want);
+        spool.read_exact(&mut buffer)?;
+        out.write_all(&buffer)?;
         rest -= want as u64;
     }
     Ok(())
@@ -256,7 +257,7 @@ fn write_chain<S: Read + Seek>(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let comma = usize::from(std::mem::replace(first, false));
-    out.write_all(OPEN.get(comma..).unwrap_or_default())?;
+    out.write_all(OPEN.part(comma..))?;
     write_records(side, chain, after, out)
 }
 

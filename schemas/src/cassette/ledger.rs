@@ -77,13 +77,11 @@ impl Draft {
     /// What stands behind the head of an exchange that ends so.
     fn behind_head<'a>(&'a self, rest: &Rest<'a>) -> [&'a [u8]; 10] {
         let [first, second, third] = rest.tail;
-        let (before, after) = if self.stream.is_empty() {
-            (&b""[..], &b""[..])
-        } else {
-            (STREAM_OPEN, STREAM_CLOSE)
-        };
         // The first entry begins with a comma that an array does not want.
-        let entries = self.stream.get(1..).unwrap_or_default();
+        let (before, entries, after) = match self.stream.split_first() {
+            Some((_, entries)) => (STREAM_OPEN, entries, STREAM_CLOSE),
+            None => (&b""[..], &b""[..], &b""[..]),
+        };
         [
             &self.tail,
             first,

@@ -6,6 +6,7 @@ use crate::event::{
     ConduitId, Direction, Event, FaultRef, MessageNumber, Offset, Scope, SessionKey,
 };
 use crate::json;
+use crate::slices::Front as _;
 
 /// A request, and what became of it so far; with a `T` of the user.
 #[derive(Clone, Debug)]
@@ -191,12 +192,8 @@ pub fn name_of(method: &str, text: &[u8]) -> Option<String> {
 /// As much of a text of a peer as is shown.
 #[must_use]
 pub fn shown(text: &str) -> String {
-    let mut end = text.len().min(SHOWN_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let mut shown = text.get(..end).unwrap_or_default().to_owned();
-    if end < text.len() {
+    let mut shown = text.front(SHOWN_BYTES).to_owned();
+    if shown.len() < text.len() {
         shown.push('…');
     }
     shown

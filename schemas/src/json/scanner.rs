@@ -2,7 +2,7 @@
 
 use super::nesting::Open;
 
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 /// How deep arrays and objects may nest before a text counts as [`Invalid::TooDeep`].
 ///
@@ -19,7 +19,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes of `text` that this span names; empty when it lies outside.
+    /// The bytes of `text` that this span names; empty when it lies outside, as spans may that
+    /// were found in text that is no JSON (see [`valid_members`](super::valid_members)).
     #[must_use]
     pub fn of<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         text.get(self.start..self.end).unwrap_or_default()
@@ -397,7 +398,7 @@ pub(crate) fn is_grammatical(text: &[u8]) -> bool {
 /// longer runs whole blocks are tested without a branch per byte, which the compiler turns
 /// into vector code: a megabyte of base64 is one such run.
 fn plain_run(text: &[u8]) -> usize {
-    let head = text.get(..BLOCK).unwrap_or(text);
+    let head = text.front(BLOCK);
     let mut run = plain_words(head);
     if run < head.len() || head.len() < BLOCK {
         return run;

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::json::{Invalid, Scanner, unescape, valid_elements, valid_member};
+use crate::slices::Front as _;
 
 /// Why a cassette or a capture cannot be read.
 ///
@@ -86,7 +87,7 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
         text.slice_ref(bytes)
     };
     let line_at = |at: usize| {
-        let before = bytes.get(..at).unwrap_or(&bytes);
+        let before = bytes.front(at);
         let start = memchr::memrchr(b'\n', before).map_or(0, |feed| feed + 1);
         (
             memchr::memchr_iter(b'\n', before).count() + 1,

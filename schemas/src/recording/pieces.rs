@@ -292,6 +292,7 @@ fn stop(invalid: Invalid) -> Stop {
 
 /// Where the next byte stands that is no space.
 fn space(text: &[u8], at: usize) -> usize {
+    // A comma or a colon may be the last that has come so far, or still be missing.
     let rest = text.get(at..).unwrap_or_default();
     let space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     at + rest.iter().take_while(space).count()

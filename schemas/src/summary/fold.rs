@@ -21,6 +21,7 @@ use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, 
 use crate::http_exchange::HttpExchange;
 use crate::json;
 use crate::recording::FileKind;
+use crate::slices::Front as _;
 use crate::tape::{Ending, GapTotal, Header};
 
 /// Folds events into a [`Report`].
@@ -426,7 +427,7 @@ impl Fold {
     fn noise(&mut self, event: &Event, text: &[u8], why: Malformed) {
         self.noise_count += 1;
         if self.noise.len() < NOISE_LIMIT {
-            let head = text.get(..NOISE_LIMIT_BYTES).unwrap_or(text);
+            let head = text.front(NOISE_LIMIT_BYTES);
             self.noise.push(Noise {
                 from: event.dir.sender(),
                 why: why.to_string(),

@@ -22,6 +22,7 @@ use crate::event::{
 };
 use crate::json::{Invalid, push_number};
 use crate::redact::{LineState, Redactor};
+use crate::slices::Part as _;
 
 /// Numbers events, finds their era, redacts them and writes them as lines.
 ///
@@ -79,7 +80,7 @@ impl Encoder {
         self.members(event, out);
         out.extend_from_slice(b"}\n");
         if self.watch.is_on() {
-            let line = out.get(start..out.len() - 1).unwrap_or_default();
+            let line = out.part(start..out.len() - 1);
             self.watch.line(event, line);
         }
     }

@@ -7,6 +7,7 @@ use foldhash::quality::RandomState;
 use crate::event::Fields;
 use crate::json::escape;
 use crate::redact::Redactor;
+use crate::slices::Part as _;
 
 /// The fields of heads as they were written last.
 ///
@@ -57,7 +58,7 @@ impl SeenFields {
         // It may have told a secret itself.
         self.forget_unless_known(redactor);
         if let Some(place) = self.places.get_mut(at) {
-            let text = out.get(start..).unwrap_or_default();
+            let text = out.part(start..);
             place.mark = mark;
             place.text.clear();
             place.text.extend_from_slice(text);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tapewright_schemas::json::{Scanner, Token, unescape};
+use tapewright_schemas::slices::Part as _;
 
 use crate::files::unreadable;
 
@@ -21,7 +22,7 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     let Some((pointer, at)) = repeated(&text) else {
         return Ok(());
     };
-    let before = text.get(..at).unwrap_or_default();
+    let before = text.part(..at);
     let line = before.split(|byte| *byte == b'\n').count();
     let start = before
         .iter()

@@ -7,6 +7,8 @@ use tapewright_proxy::http::forward::{
     Authority, AuthorityProblem, AuthoritySettings, Change, Hosts,
 };
 
+use tapewright_schemas::slices::Front as _;
+
 use super::target::{self, timestamp};
 use crate::files::output;
 use crate::report::{self, Mistake, safe};
@@ -46,7 +48,7 @@ fn tell(change: Change, file: &Path) {
             let end = timestamp(end);
             format!(
                 "was renewed: the one before ends on {}",
-                end.get(..10).unwrap_or(&end)
+                end.front("2026-07-28".len())
             )
         }
         Change::Replaced => "takes the place of one without an end".to_owned(),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use tapewright_schemas::event::{Direction, Head};
 use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Note, Told};
+use tapewright_schemas::slices::Front as _;
 
 use super::line::{DIM, RED, YELLOW, front, paint, short};
 use crate::report::figures::{plural, size};
@@ -45,7 +46,7 @@ fn said(note: &Note) -> String {
 fn message(note: &Note, text: &[u8]) -> String {
     match note.kind {
         LineKind::Noise => {
-            let text = String::from_utf8_lossy(text.get(..NOISE_BYTES).unwrap_or(text));
+            let text = String::from_utf8_lossy(text.front(NOISE_BYTES));
             format!("is no message: {}", short(&safe(&text), NOISE_CHARS))
         }
         LineKind::Late => format!("answer to {}, which is over", id(note)),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tapewright_assertions::Json;
+use tapewright_schemas::slices::Part as _;
 
 /// The longest text of a value that a report holds, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -70,7 +71,7 @@ fn around(text: &mut String, place: usize) {
     }
     let start = boundary(text, place.min(text.len()).saturating_sub(BEFORE));
     let end = boundary(text, start.saturating_add(BEFORE + BEHIND).min(text.len()));
-    let kept = text.get(start..end).unwrap_or_default();
+    let kept = text.part(start..end);
     let (before, behind) = (start, text.len() - end);
     let mut cut = match before {
         0 => kept.to_owned(),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use tapewright_schemas::slices::Part as _;
+
 use super::view::{Excerpt, Problem, RowView, View};
 use crate::report::safe;
 use crate::suite::result::Status;
@@ -265,7 +267,7 @@ fn paragraph(first: &str, text: &str, out: &mut String) {
 fn cut(text: &str, limit: usize) -> String {
     let text = safe(text);
     match text.char_indices().nth(limit) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", text.part(..at)),
         None => text,
     }
 }

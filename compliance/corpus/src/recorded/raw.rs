@@ -6,6 +6,7 @@ use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{RequestId, for_each_message, is_error_of_ours};
 use tapewright_schemas::event::{Direction, Event, Payload};
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Part as _;
 
 use super::Recorded;
 use super::exchange::Sent;
@@ -36,7 +37,7 @@ pub fn answers_raw(raw: &[u8], id: &RequestId<'_>) -> bool {
 pub(super) fn last_line(raw: &[u8]) -> (&[u8], bool) {
     let raw = raw.trim_ascii_end();
     match raw.iter().rposition(|byte| *byte == b'\n') {
-        Some(at) => (raw.get(at + 1..).unwrap_or_default(), false),
+        Some(at) => (raw.part(at + 1..), false),
         None => (raw, true),
     }
 }

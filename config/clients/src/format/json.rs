@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tapewright_schemas::slices::Part as _;
+
 use super::{Tree, Unreadable};
 use crate::node::{Content, Layout, MAX_DEPTH, Map, Member, Node};
 
@@ -39,7 +41,7 @@ impl Reader<'_> {
     }
 
     fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.part(self.at..)
     }
 
     /// Passes white space and comments.
@@ -164,7 +166,7 @@ impl Reader<'_> {
             }
         }
         self.at += 1;
-        let raw = self.text.get(start..self.at).unwrap_or_default();
+        let raw = self.text.part(start..self.at);
         Ok(serde_json::from_str(raw).ok())
     }
 
@@ -172,7 +174,7 @@ impl Reader<'_> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
         let rest = self.rest().as_bytes();
         let length = rest.iter().take_while(|byte| is_part(**byte)).count();
-        let word = self.text.get(self.at..self.at + length).unwrap_or_default();
+        let word = self.text.part(self.at..self.at + length);
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
             return Err(self.wrong("this is no JSON"));
         }

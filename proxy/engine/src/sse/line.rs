@@ -2,6 +2,7 @@
 
 use bytes::{Buf as _, Bytes};
 use memchr::memchr2;
+use tapewright_schemas::slices::Front as _;
 
 /// One line, without its end.
 #[derive(Debug)]
@@ -90,8 +91,7 @@ impl Lines {
         } else {
             0
         };
-        self.held
-            .extend_from_slice(text.get(..room).unwrap_or(text));
+        self.held.extend_from_slice(text.front(room));
         self.len += text.len() as u64;
     }
 

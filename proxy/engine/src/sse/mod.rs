@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::Payload;
+use tapewright_schemas::slices::Front as _;
+use tapewright_schemas::slices::Part as _;
 
 use self::line::{Line, Lines};
 use crate::assembly::HEAD_SIZE;
@@ -137,7 +139,7 @@ impl SseFramer {
             self.items.push_back(SseItem::Comment(text.slice(1..)));
             return;
         }
-        let name = colon.and_then(|colon| text.get(..colon)).unwrap_or(text);
+        let name = text.part(..colon.unwrap_or(text.len()));
         let mut start = colon.map_or(text.len(), |colon| colon + 1);
         if text.get(start) == Some(&b' ') {
             start += 1;
@@ -194,9 +196,7 @@ impl Data {
     fn clip(&mut self) {
         if let Some(first) = self.first.take() {
             self.clipped = true;
-            self.first = Some(Bytes::copy_from_slice(
-                first.get(..HEAD_SIZE).unwrap_or(&first),
-            ));
+            self.first = Some(Bytes::copy_from_slice(first.front(HEAD_SIZE)));
             self.more.truncate(HEAD_SIZE);
             self.more = BytesMut::from(&*self.more);
         }
@@ -215,11 +215,9 @@ impl Data {
                 }
                 if self.clipped {
                     let room = HEAD_SIZE.saturating_sub(self.more.len());
-                    self.more
-                        .extend_from_slice(b"\n".get(..room.min(1)).unwrap_or_default());
+                    self.more.extend_from_slice(b"\n".front(room));
                     let room = room.saturating_sub(1);
-                    self.more
-                        .extend_from_slice(line.get(..room).unwrap_or(&line));
+                    self.more.extend_from_slice(line.front(room));
                 } else {
                     self.more.extend_from_slice(b"\n");
                     self.more.extend_from_slice(&line);

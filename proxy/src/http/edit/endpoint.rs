@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::{Edit, EditTarget};
+use tapewright_schemas::slices::Part as _;
 
 use super::Addresses;
 use crate::http::origin::Scheme;
@@ -69,7 +70,7 @@ impl EndpointEditor {
             if edit.is_none() {
                 out.extend_from_slice(&held);
             }
-            out.extend_from_slice(data.get(at + 1..).unwrap_or_default());
+            out.extend_from_slice(data.part(at + 1..));
             return (out.freeze(), edit);
         }
         (out.freeze(), None)
@@ -160,7 +161,7 @@ impl First {
             return Step::Over(self.data.take().filter(|_| whole));
         }
         let colon = line.iter().position(|byte| *byte == b':');
-        let name = line.get(..colon.unwrap_or(line.len())).unwrap_or_default();
+        let name = line.part(..colon.unwrap_or(line.len()));
         let mut value = colon.map_or(line.len(), |colon| colon + 1);
         value += usize::from(line.get(value) == Some(&b' '));
         match name {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use tapewright_schemas::slices::Front as _;
 use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, Chain, Join, ReadHalf, WriteHalf, join, split,
 };
@@ -76,7 +77,7 @@ async fn decide(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), seen: &mut B
 /// Whether this is the beginning of an HTTP/1 request that can be read for itself; `None`
 /// when more has to come first.
 fn is_http(seen: &[u8]) -> Option<bool> {
-    let start = seen.get(..LONGEST_METHOD).unwrap_or(seen);
+    let start = seen.front(LONGEST_METHOD);
     let method = start.split(|byte| *byte == b' ').next()?;
     if !method.iter().all(u8::is_ascii_uppercase) {
         return Some(false);

@@ -3,6 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::Payload;
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Front as _;
 
 use super::budget::Share;
 
@@ -72,7 +73,7 @@ impl Whole {
         let mut head = BytesMut::with_capacity(room);
         for frame in self.frames.iter().chain([last]) {
             let more = room - head.len();
-            head.extend_from_slice(frame.get(..more).unwrap_or(frame));
+            head.extend_from_slice(frame.front(more));
         }
         self.frames = vec![head.freeze()];
         self.share.resize(room);

@@ -5,6 +5,7 @@ mod open;
 use std::collections::HashMap;
 
 use tapewright_schemas::event::{ConduitId, Event, EventBody, Head, Offset};
+use tapewright_schemas::slices::Part as _;
 
 use self::open::Open;
 use crate::Wire;
@@ -124,7 +125,7 @@ pub(crate) fn path_of(target: &str) -> &str {
     let Some((_, rest)) = target.split_once("://") else {
         return target;
     };
-    rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+    rest.find('/').map_or("/", |at| rest.part(at..))
 }
 
 impl From<StreamEnd> for CallEnd {

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use tapewright_schemas::event::Replacement;
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Front as _;
+use tapewright_schemas::slices::Part as _;
 
 use super::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
 use crate::fault::act::{Act, Call};
@@ -99,7 +101,7 @@ pub(super) static TRUNCATE: Kind = Kind {
             0 => call.text.len() / 2,
             bytes => bytes,
         };
-        let text = call.text.get(..left).unwrap_or(call.text);
+        let text = call.text.front(left);
         Act::replace(Replacement::Truncated, call.line(text))
     },
 };
@@ -192,7 +194,7 @@ fn oversize(call: &Call<'_>) -> Act {
     let result = json::find(call.text, &["result"]).filter(|result| result.starts_with(b"{"));
     let altered = match result.and_then(|result| Some((result, place(call.text, result)?))) {
         Some((result, at)) => {
-            let is_empty = result.get(1..).unwrap_or_default().trim_ascii_start() == b"}";
+            let is_empty = result.part(1..).trim_ascii_start() == b"}";
             if !is_empty {
                 padding.push(b',');
             }
@@ -211,7 +213,7 @@ fn place(whole: &[u8], part: &[u8]) -> Option<usize> {
 }
 
 fn splice(text: &[u8], at: usize, gone: usize, new: &[u8]) -> Vec<u8> {
-    let before = text.get(..at).unwrap_or_default();
-    let behind = text.get(at + gone..).unwrap_or_default();
+    let before = text.part(..at);
+    let behind = text.part(at + gone..);
     [before, new, behind].concat()
 }
