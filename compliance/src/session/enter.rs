@@ -62,9 +62,9 @@ impl Session {
             latest.push(key);
         }
         // A request of the server that comes on a second stream is still one request.
-        let first = self.requests(message.dir).find(key);
         let repeated = message.dir == Direction::ToClient
-            && first.is_some_and(|first| first.conduit != message.conduit);
+            && (self.requests(message.dir).find(key))
+                .is_some_and(|first| first.conduit != message.conduit);
         if (key != Key::Null || self.beside.is_some()) && !repeated {
             self.requests_mut(message.dir).insert(key, asked);
         }
