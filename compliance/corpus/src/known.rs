@@ -1,6 +1,6 @@
 //! What a server says it has: its capabilities and its lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,8 @@ pub struct List {
     pub items: Vec<Value>,
     /// The last page was seen.
     pub complete: bool,
-    names: BTreeSet<String>,
+    // Where each thing stands among the items.
+    names: HashMap<String, usize>,
 }
 
 /// How many things of a list, and how many cursors, are known at most.
@@ -50,15 +51,22 @@ impl List {
     /// The thing of a name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.names.contains_key(name)
+    }
+
+    /// What was listed under a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.items.get(*self.names.get(name)?)
     }
 
     fn add(&mut self, item: &Value, key: &str) {
         let name = item.get(key).and_then(Value::as_str);
         if let Some(name) = name
             && self.items.len() < MOST
-            && self.names.insert(name.to_owned())
+            && !self.names.contains_key(name)
         {
+            self.names.insert(name.to_owned(), self.items.len());
             self.items.push(item.clone());
         }
     }

@@ -126,8 +126,8 @@ fn is_structured(tool: &Value) -> bool {
 /// Whether a text of a recording can stand where a text with a placeholder is written.
 #[must_use]
 pub fn stands(written: &str, found: &str, known: &Known) -> Stands {
-    let tool = |fits: fn(&Value) -> bool| is_one(&known.tools.items, "name", found, fits);
-    let prompt = |fits: fn(&Value) -> bool| is_one(&known.prompts.items, "name", found, fits);
+    let tool = |fits: fn(&Value) -> bool| known.tools.get(found).is_some_and(fits);
+    let prompt = |fits: fn(&Value) -> bool| known.prompts.get(found).is_some_and(fits);
     let any = |_: &Value| true;
     let is = match written {
         "${tool:first}" => tool(any),
@@ -156,11 +156,6 @@ pub fn stands(written: &str, found: &str, known: &Known) -> Stands {
         other => fill_text(other, known).is_ok_and(|filled| filled == found),
     };
     if is { Stands::Yes } else { Stands::No }
-}
-
-fn is_one(items: &[Value], key: &str, found: &str, fits: fn(&Value) -> bool) -> bool {
-    let same = |item: &&Value| item.get(key).and_then(Value::as_str) == Some(found);
-    items.iter().find(same).is_some_and(fits)
 }
 
 fn unknown(found: &str, complete: bool, listed: bool) -> Stands {

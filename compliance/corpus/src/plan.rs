@@ -1,6 +1,5 @@
 //! The rules of a version, ready to be tested, and what became of each.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::judge::Assertion;
@@ -43,7 +42,8 @@ pub struct At {
 /// What is known of each assertion of a plan so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    verdicts: HashMap<At, Counted>,
+    // By the numbers of a rule and of an assertion within it.
+    verdicts: Vec<Vec<Option<Counted>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -298,11 +298,10 @@ impl Facts {
 impl Tally {
     /// Takes a verdict on an assertion.
     pub fn add(&mut self, at: At, verdict: Verdict, took: Duration) {
-        match self.verdicts.get_mut(&at) {
-            None => {
-                self.verdicts.insert(at, Counted { verdict, took });
-            }
-            Some(known) => {
+        match self.slot(at) {
+            None => {}
+            Some(slot @ None) => *slot = Some(Counted { verdict, took }),
+            Some(Some(known)) => {
                 known.took = known.took.saturating_add(took);
                 // The first failure is told; after it there is nothing to learn.
                 if !known.verdict.is_fail() {
@@ -316,23 +315,37 @@ impl Tally {
     /// What is known of an assertion.
     #[must_use]
     pub fn get(&self, at: At) -> Verdict {
-        let known = self.verdicts.get(&at);
-        known.map_or(Verdict::Untested(Untested::NotAsked), |one| {
-            one.verdict.clone()
-        })
+        self.counted(at)
+            .map_or(Verdict::Untested(Untested::NotAsked), |one| {
+                one.verdict.clone()
+            })
     }
 
     /// Whether an assertion has failed already.
     #[must_use]
     pub fn has_failed(&self, at: At) -> bool {
-        self.verdicts
-            .get(&at)
-            .is_some_and(|one| one.verdict.is_fail())
+        self.counted(at).is_some_and(|one| one.verdict.is_fail())
+    }
+
+    fn counted(&self, at: At) -> Option<&Counted> {
+        self.verdicts.get(at.rule)?.get(at.assertion)?.as_ref()
+    }
+
+    /// The place of an assertion, which is made where there is none.
+    fn slot(&mut self, at: At) -> Option<&mut Option<Counted>> {
+        if self.verdicts.len() <= at.rule {
+            self.verdicts.resize(at.rule + 1, Vec::new());
+        }
+        let rule = self.verdicts.get_mut(at.rule)?;
+        if rule.len() <= at.assertion {
+            rule.resize(at.assertion + 1, None);
+        }
+        rule.get_mut(at.assertion)
     }
 
     fn took(&self, rule: usize) -> Duration {
-        let of_rule = self.verdicts.iter().filter(|(at, _)| at.rule == rule);
-        of_rule.map(|(_, one)| one.took).sum()
+        let of_rule = self.verdicts.get(rule).into_iter().flatten().flatten();
+        of_rule.map(|one| one.took).sum()
     }
 }
 

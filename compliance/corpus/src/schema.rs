@@ -11,6 +11,8 @@ use tapewright_schemas::schema_cost;
 pub(crate) struct Schema {
     written: Value,
     compiled: OnceLock<Option<Box<Validator>>>,
+    // How many values it may be held against without asking how long that takes.
+    room: usize,
 }
 
 /// Whether a value is of a schema.
@@ -31,6 +33,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 impl Schema {
     pub(crate) fn new(written: Value) -> Self {
         Self {
+            room: room(&written),
             written,
             compiled: OnceLock::new(),
         }
@@ -41,7 +44,8 @@ impl Schema {
         let Some(validator) = self.compiled.get_or_init(|| compile(&self.written)) else {
             return Validity::Unknown;
         };
-        if !schema_cost::is_bearable(&self.written, value) {
+        let is_small = count(value, self.room) < self.room;
+        if !is_small && !schema_cost::is_bearable(&self.written, value) {
             return Validity::Unknown;
         }
         match validator.validate(value) {
@@ -52,6 +56,45 @@ impl Schema {
             },
         }
     }
+}
+
+/// How many visits of a value by a part of a schema are few.
+const FEW: usize = 100_000;
+
+/// How many values a schema may be held against so that there are few visits at most: none where it refers to something,
+/// and may come back to a value again and again.
+fn room(schema: &Value) -> usize {
+    if refers(schema) {
+        0
+    } else {
+        FEW / count(schema, FEW).max(1)
+    }
+}
+
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(refers),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, inner)| name.starts_with('$') && name.ends_with("ef") || refers(inner)),
+        _ => false,
+    }
+}
+
+/// How many values there are within one, and it; counting ends at `most`.
+fn count(value: &Value, most: usize) -> usize {
+    let mut sum = 1_usize;
+    let mut inner: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(members) => Box::new(members.values()),
+        _ => return sum,
+    };
+    while sum < most
+        && let Some(one) = inner.next()
+    {
+        sum += count(one, most - sum);
+    }
+    sum
 }
 
 impl fmt::Debug for Schema {

@@ -21,25 +21,27 @@ impl Groups {
             self.waiting.clear();
         }
         let key = (at, key(&seen));
-        let group = self
-            .waiting
-            .entry(key.clone())
-            .or_insert_with(|| Observation {
-                answers: Vec::new(),
-                ..seen.clone()
-            });
-        group.answers.extend(seen.answers);
-        group.between.extend(seen.between);
-        group.gap |= seen.gap;
-        if group.answers.len() < wanted {
+        let whole = match self.waiting.remove(&key) {
+            None => seen,
+            Some(mut group) => {
+                group.answers.extend(seen.answers);
+                group.between.extend(seen.between);
+                group.gap |= seen.gap;
+                group
+            }
+        };
+        if whole.answers.len() < wanted {
+            self.waiting.insert(key, whole);
             return None;
         }
-        let whole = self.waiting.remove(&key)?;
         // The last answer is the first of the next comparison: a change is seen wherever it happens.
-        let mut rest = whole.clone();
-        rest.answers.drain(..rest.answers.len().saturating_sub(1));
-        rest.between.clear();
-        rest.gap = false;
+        let rest = Observation {
+            transport: whole.transport,
+            sent: whole.sent.clone(),
+            answers: whole.answers.last().cloned().into_iter().collect(),
+            chosen: whole.chosen,
+            ..Observation::default()
+        };
         self.waiting.insert(key, rest);
         Some(whole)
     }

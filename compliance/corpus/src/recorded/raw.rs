@@ -129,6 +129,11 @@ impl Recorded<'_> {
         let same: Vec<At> = raw
             .filter(|(_, raw)| !raw.is_empty())
             .filter(|(_, raw)| {
+                // What stands before a placeholder is the same, whatever takes its place.
+                let before = raw.split("${").next().unwrap_or_default();
+                text.starts_with(before.as_bytes())
+            })
+            .filter(|(_, raw)| {
                 raw.as_bytes() == text
                     || fill_text(raw, &self.facts.known)
                         .is_ok_and(|filled| filled.as_bytes().trim_ascii() == text)
