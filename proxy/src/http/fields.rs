@@ -74,8 +74,13 @@ pub(crate) fn strip_trailers(trailers: &mut HeaderMap) -> Vec<Edit> {
     heads::fields(&came, trailers)
 }
 
-/// Removes fields. The others keep their order, which removing one by one would change.
+/// Removes fields. The others keep their order.
 fn remove(fields: &mut HeaderMap, ends: impl Fn(&HeaderName) -> bool) {
+    // The last one takes the place of one that goes. Most heads end with what is of one hop, and
+    // none is moved then.
+    while let Some(last) = fields.keys().last().filter(|name| ends(name)).cloned() {
+        fields.remove(last);
+    }
     if !fields.keys().any(&ends) {
         return;
     }
@@ -137,7 +142,11 @@ pub(crate) fn to_vocabulary(fields: &HeaderMap) -> Fields {
     let bytes = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     let mut all = Fields::with_capacity(fields.len(), fields.iter().map(bytes).sum());
     for (name, value) in fields {
-        all.push(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
+        // Nearly all are text, which is seen in one look.
+        match std::str::from_utf8(value.as_bytes()) {
+            Ok(value) => all.push(name.as_str(), value),
+            Err(_) => all.push(name.as_str(), &String::from_utf8_lossy(value.as_bytes())),
+        }
     }
     all
 }
@@ -174,6 +183,23 @@ mod tests {
         ];
         let rest = [("a", "1"), ("c", "3"), ("c", "4"), ("d", "5")];
         assert_eq!(stripped(&fields), owned(&rest));
+    }
+
+    #[test]
+    fn what_ends_at_us_goes_from_wherever_it_stands() {
+        let rest = [("a", "1"), ("b", "2"), ("b", "3"), ("c", "4")];
+        let kept = owned(&rest);
+        for place in 0..=rest.len() {
+            for hops in [
+                &[("connection", "keep-alive")][..],
+                &[("connection", "x, close"), ("x", "y"), ("upgrade", "h2c")],
+                &[("te", "gzip"), ("te", "br")],
+            ] {
+                let mut fields = rest.to_vec();
+                fields.splice(place..place, hops.iter().copied());
+                assert_eq!(stripped(&fields), kept, "{fields:?}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Event;
 use tapewright_schemas::tape::{Ending, Footer, Header, Reader};
 
@@ -29,10 +30,11 @@ impl<'a> Chain<'a> {
         self.first.header()
     }
 
-    /// Hands out every event in order; how the whole ends.
+    /// Hands out every event in order, with its message taken apart where that is known to be
+    /// JSON; how the whole ends.
     pub(crate) fn feed(
         &mut self,
-        mut observe: impl FnMut(&Event) -> io::Result<()>,
+        mut observe: impl FnMut(&Event, Option<&Envelope<'_>>) -> io::Result<()>,
     ) -> io::Result<Ending> {
         let mut ending = read(&mut self.first, &mut observe)?;
         for path in self.rest {
@@ -49,10 +51,10 @@ fn reader(tape: &Path) -> io::Result<Reader<BufReader<File>>> {
 
 fn read(
     tape: &mut Reader<BufReader<File>>,
-    observe: &mut impl FnMut(&Event) -> io::Result<()>,
+    observe: &mut impl FnMut(&Event, Option<&Envelope<'_>>) -> io::Result<()>,
 ) -> io::Result<Ending> {
     while let Some(event) = tape.next_event().map_err(io::Error::other)? {
-        observe(&event)?;
+        observe(&event, tape.envelope(&event).as_ref())?;
     }
     Ok(tape.ending().cloned().unwrap_or(Ending::CutShort {
         last_seq: 0,

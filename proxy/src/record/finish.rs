@@ -295,7 +295,7 @@ pub(super) fn write_cassette(
     let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
     let mut projector = cassette::Projector::new(chain.header(), spools.0, spools.1);
-    let ending = chain.feed(|event| projector.observe(event))?;
+    let ending = chain.feed(|event, message| projector.observe_message(event, message))?;
     let summary = projector.finish(&ending, out)?;
     Ok(Content::of(summary))
 }
@@ -308,7 +308,7 @@ pub(super) fn write_capture(
     let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
     let mut projector = capture::Projector::new(chain.header(), spools.0, spools.1);
-    let ending = chain.feed(|event| projector.observe(event))?;
+    let ending = chain.feed(|event, message| projector.observe_message(event, message))?;
     let summary = projector.finish(&ending, out)?;
     Ok(Content::of(summary))
 }

@@ -86,9 +86,18 @@ impl<S: Read + Write + Seek> Projector<S> {
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
+        self.observe_message(event, None)
+    }
+
+    /// As [`observe`](Self::observe), with the event's message taken apart where it is already.
+    pub fn observe_message(
+        &mut self,
+        event: &Event,
+        message: Option<&Envelope<'_>>,
+    ) -> io::Result<()> {
         self.exchanges.observe(event);
         self.gaps |= matches!(event.body, EventBody::Gap(_));
-        self.event(event)?;
+        self.event(event, message)?;
         while let Some((_, exchange)) = self.exchanges.poll_over() {
             // In a session the answer may still come on another stream.
             if exchange.session.0 != 0 && exchange.status() < 400 {
@@ -103,7 +112,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event) -> io::Result<()> {
+    fn event(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> io::Result<()> {
         let EventBody::Message {
             payload: Payload::Whole(bytes),
             ..
@@ -111,9 +120,15 @@ impl<S: Read + Write + Seek> Projector<S> {
         else {
             return Ok(());
         };
-        let envelope = Envelope::parse(bytes);
+        let parsed;
+        let envelope = if let Some(envelope) = message {
+            envelope
+        } else {
+            parsed = Envelope::parse(bytes);
+            &parsed
+        };
         if !matches!(envelope.kind, Kind::Batch { .. }) {
-            return self.message(event, &envelope, bytes.trim_ascii());
+            return self.message(event, envelope, bytes.trim_ascii());
         }
         let mut outcome = Ok(());
         for_each_message(bytes, |one| {

@@ -17,8 +17,19 @@ use crate::json;
 use crate::json::push_number;
 
 impl<S: Read + Write + Seek> Projector<S> {
-    pub(super) fn payload(&mut self, event: &Event, bytes: &[u8]) -> io::Result<()> {
-        let envelope = Envelope::parse(bytes);
+    pub(super) fn payload(
+        &mut self,
+        event: &Event,
+        bytes: &[u8],
+        message: Option<&Envelope<'_>>,
+    ) -> io::Result<()> {
+        let parsed;
+        let envelope = if let Some(envelope) = message {
+            envelope
+        } else {
+            parsed = Envelope::parse(bytes);
+            &parsed
+        };
         match envelope.kind {
             Kind::Batch { members: 0 } => self.beside(
                 event,
@@ -34,7 +45,7 @@ impl<S: Read + Write + Seek> Projector<S> {
                 });
                 outcome
             }
-            _ => self.message(event, &envelope, bytes.trim_ascii(), false),
+            _ => self.message(event, envelope, bytes.trim_ascii(), false),
         }
     }
 

@@ -12,6 +12,7 @@ use super::open::Open;
 use super::sides::{Context, Side, Told};
 use super::text::{push_string, shell_line};
 use crate::conversation::{Handle, Pairing};
+use crate::envelope::Envelope;
 use crate::era::EraTracker;
 use crate::event::{ConduitId, Event, EventBody, Payload, ResponseHead, Scope, SessionKey};
 use crate::http_exchange::HttpExchanges;
@@ -123,21 +124,30 @@ impl<S: Read + Write + Seek> Projector<S> {
 
     /// Takes the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
+        self.observe_message(event, None)
+    }
+
+    /// As [`observe`](Self::observe), with the event's message taken apart where it is already.
+    pub fn observe_message(
+        &mut self,
+        event: &Event,
+        message: Option<&Envelope<'_>>,
+    ) -> io::Result<()> {
         self.close_fresh(event)?;
         // The event may be the last of its exchange.
         self.http = self.exchanges.get(event.conduit).is_some();
         self.exchanges.observe(event);
         self.context = Context::of(self.exchanges.about(event));
-        self.event(event)?;
+        self.event(event, message)?;
         self.settle_exchanges()
     }
 
-    fn event(&mut self, event: &Event) -> io::Result<()> {
+    fn event(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> io::Result<()> {
         match &event.body {
             EventBody::Message {
                 payload: Payload::Whole(bytes),
                 ..
-            } => self.payload(event, bytes),
+            } => self.payload(event, bytes, message),
             EventBody::Message { payload, .. } => {
                 let why = Remark {
                     why: Some("over the message limit"),

@@ -95,13 +95,13 @@ enum Draft {
 impl Fields {
     fn member(&mut self, name: &[u8], value: &[u8], line: &Bytes) -> Result<(), String> {
         match name {
-            b"seq" => self.seq = Some(of(name, value)?),
-            b"at_us" => self.at = Some(of(name, value)?),
-            b"session" => self.session = of(name, value)?,
-            b"conduit" => self.conduit = of(name, value)?,
+            b"seq" => self.seq = Some(number(name, value)?),
+            b"at_us" => self.at = Some(number(name, value)?),
+            b"session" => self.session = number(name, value)?,
+            b"conduit" => self.conduit = number(name, value)?,
             b"dir" => self.dir = Some(word(name, value, Direction::from_name)?),
             b"era" => self.era = Some(word(name, value, Era::from_name)?),
-            b"number" => self.origin.number = MessageNumber::new(of(name, value)?),
+            b"number" => self.origin.number = MessageNumber::new(number(name, value)?),
             b"via" => self.origin.carrier = word(name, value, Carrier::from_name)?,
             b"event" => self.origin.named = of::<String>(name, value)? == "message",
             b"by" => self.origin.maker = word(name, value, Maker::from_name)?,
@@ -283,7 +283,32 @@ fn of<T: serde::de::DeserializeOwned>(name: &[u8], value: &[u8]) -> Result<T, St
     serde_json::from_slice(value).map_err(|_| bad(name))
 }
 
+/// A number without a sign. There are several in each line, nearly all plain digits.
+fn number<T: TryFrom<u64> + serde::de::DeserializeOwned>(
+    name: &[u8],
+    value: &[u8],
+) -> Result<T, String> {
+    let mut plain = 0_u64;
+    // One more digit may not fit.
+    if value.is_empty() || value.len() > 19 || !value.iter().all(u8::is_ascii_digit) {
+        return of(name, value);
+    }
+    for digit in value {
+        plain = plain * 10 + u64::from(digit - b'0');
+    }
+    T::try_from(plain).map_err(|_| bad(name))
+}
+
+/// One of our words, which have nothing to escape.
 fn word<T>(name: &[u8], value: &[u8], read: fn(&str) -> Option<T>) -> Result<T, String> {
+    let plain = value
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_suffix(b"\""))
+        .filter(|word| !word.contains(&b'\\'))
+        .and_then(|word| std::str::from_utf8(word).ok());
+    if let Some(plain) = plain {
+        return read(plain).ok_or_else(|| bad(name));
+    }
     let word: String = of(name, value)?;
     read(&word).ok_or_else(|| bad(name))
 }
@@ -309,4 +334,55 @@ fn bad(name: &[u8]) -> String {
         "`{}` has a value that it cannot have",
         String::from_utf8_lossy(name)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_any_reader_of_json_reads_them() {
+        let texts = [
+            "0",
+            "7",
+            "4294967295",
+            "4294967296",
+            "9999999999999999999",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1.0",
+            "1e3",
+            "-1",
+            "-0",
+            "\"1\"",
+            "null",
+            "",
+        ];
+        for text in texts {
+            let (name, text) = (b"seq", text.as_bytes());
+            assert_eq!(number::<u64>(name, text), of(name, text), "{text:?}");
+            assert_eq!(number::<u32>(name, text), of(name, text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_read_with_and_without_escapes() {
+        for text in [r#""to_server""#, r#""to\u005fserver""#] {
+            let read = word(b"dir", text.as_bytes(), Direction::from_name);
+            assert_eq!(read, Ok(Direction::ToServer));
+        }
+        for text in [
+            r#""up""#,
+            r#"""#,
+            r#""""#,
+            "1",
+            r#""to_server\""#,
+            "\"\u{fc}\"",
+        ] {
+            assert!(
+                word(b"dir", text.as_bytes(), Direction::from_name).is_err(),
+                "{text}"
+            );
+        }
+    }
 }

@@ -140,7 +140,8 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
                     projector = projector.with_meta(name, value);
                 }
             }
-            let frame = recording.events(|event| Ok(projector.observe(event)?))?;
+            let frame = recording
+                .messages(|event, message| Ok(projector.observe_message(event, message)?))?;
             projector.finish(&frame.ending, out)?;
             frame
         }
@@ -152,7 +153,8 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
                     projector = projector.with_session(key, &session.label, capabilities);
                 }
             }
-            let frame = recording.events(|event| Ok(projector.observe(event)?))?;
+            let frame = recording
+                .messages(|event, message| Ok(projector.observe_message(event, message)?))?;
             projector.finish(&frame.ending, out)?;
             frame
         }

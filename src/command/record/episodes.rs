@@ -151,7 +151,8 @@ fn left_behind(path: &Path) -> Vec<PathBuf> {
 fn add(path: &Path, tape: &Path) -> anyhow::Result<u64> {
     let recording = Recording::open(tape)?;
     let mut projector = Projector::new(&recording.header(), spool()?, spool()?);
-    let frame = recording.events(|event| Ok(projector.observe(event)?))?;
+    let frame =
+        recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
     let mut new = Vec::new();
     projector.finish(&frame.ending, &mut new)?;
     // Whether what was under way would have been answered, nobody knows.

@@ -1,10 +1,8 @@
 //! One exchange: a request goes to its server once, and the response comes back.
 
 use std::error::Error;
-use std::fmt::Write as _;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header
 use hyper::body::{Body as _, Incoming};
 use tapewright_models::recognise;
 use tapewright_schemas::event::{
-    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, Peer,
-    SessionMark, SessionStart,
+    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, SessionMark,
+    SessionStart,
 };
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -21,6 +19,7 @@ use super::goal::Goal;
 use super::leg::{Leg, edited};
 use super::observe::{GatewayExchange, RequestWatch};
 use super::ours::Ours;
+use super::peer::peer;
 use super::request::{head_of, target_of, to_server};
 use super::waiting::Waiting;
 use super::{Gateway, Route, answer, interim};
@@ -425,22 +424,4 @@ pub(crate) fn note_ours(log: &Log, ours: &Ours) {
             EventBody::Closed(CloseReason::Failed),
         ],
     );
-}
-
-pub(crate) fn peer(client: Client) -> Peer {
-    Peer::Client {
-        address: text_of(client.address),
-        connection: client.connection,
-    }
-}
-
-/// As `to_string`, which asks for memory thrice, and is asked with every exchange.
-fn text_of(address: Option<SocketAddr>) -> String {
-    let Some(address) = address else {
-        return "unix".to_owned();
-    };
-    let mut text = String::with_capacity("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".len());
-    // Writing to a string does not fail.
-    write!(text, "{address}").ok();
-    text
 }

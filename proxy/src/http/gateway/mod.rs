@@ -8,6 +8,7 @@ mod interim;
 mod leg;
 mod observe;
 mod ours;
+mod peer;
 mod request;
 mod run;
 mod waiting;
@@ -37,11 +38,12 @@ use super::tap::{Budget, Log};
 use crate::clock::Clock;
 use crate::record::Recorder;
 
-pub(crate) use self::exchange::{note_ours, peer};
+pub(crate) use self::exchange::note_ours;
 pub(crate) use self::front::{health, is_health};
 pub(crate) use self::goal::Goal;
 pub(crate) use self::observe::GatewayExchange;
 pub(crate) use self::ours::{Ours, head_of};
+pub(crate) use self::peer::peer;
 pub use self::run::{Outcome, ServeError, run, run_beside};
 pub(crate) use self::run::{bind, ending_signals, raise_file_limit, tick};
 

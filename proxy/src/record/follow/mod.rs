@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
-use tapewright_schemas::event::Event;
 use tapewright_schemas::tape::{Ending, Reader};
 use tapewright_schemas::{capture, cassette};
 
@@ -215,23 +214,19 @@ impl Following {
         let Some(event) = self.reader.next_event().map_err(io::Error::other)? else {
             return Ok(false);
         };
-        self.observe(&event)?;
+        let message = self.reader.envelope(&event);
+        if let Some((cassette, _)) = &mut self.cassette {
+            cassette.observe_message(&event, message.as_ref())?;
+        }
+        if let Some((capture, _)) = &mut self.capture {
+            capture.observe_message(&event, message.as_ref())?;
+        }
         self.since += 1;
         if self.since >= LOOK {
             self.since = 0;
             self.look()?;
         }
         Ok(true)
-    }
-
-    fn observe(&mut self, event: &Event) -> io::Result<()> {
-        if let Some((cassette, _)) = &mut self.cassette {
-            cassette.observe(event)?;
-        }
-        if let Some((capture, _)) = &mut self.capture {
-            capture.observe(event)?;
-        }
-        Ok(())
     }
 
     /// Fails when the disks run out of room: what is left belongs to the tape.

@@ -5,7 +5,7 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    ConduitId, Direction, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
+    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Header, VERSION};
