@@ -33,6 +33,7 @@ use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::redaction::{self, Redaction};
+use crate::command::replay;
 use crate::command::replay::mapping::Mapping;
 use crate::command::wrap::{self, ClientId};
 use crate::exit::Exit;
@@ -46,6 +47,8 @@ use self::judging::JudgingArguments;
 use self::mode::{Mode, Plan, Served};
 use self::models::ModelsArguments;
 use self::part::Part;
+
+pub(crate) use self::models::{shares_terminal, unproxied};
 use self::scoring::{Scoring, ScoringArguments, Server};
 use self::way::{End, Way};
 
@@ -163,9 +166,8 @@ const WAITS: &str = "waiting for a client's messages on standard input, a line o
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let way = Way::of(&arguments.http, &arguments.models, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
-    if arguments.print_config {
-        report::out(&config::entry(arguments, &way, &label)?)?;
-        return Ok(Exit::Pass);
+    if let Some(exit) = ahead(arguments, &way, &label)? {
+        return Ok(exit);
     }
     let clock = Clock::start();
     let book = arguments.faults.book(&label, way.reach(), clock)?;
@@ -213,6 +215,26 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         faults::end(&book);
     }
     conclude(arguments, scoring, &finished, end)
+}
+
+/// What is done in place of a recording: an entry is printed, or the server is played, where
+/// the recording that it is part of is.
+fn ahead(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow::Result<Option<Exit>> {
+    if arguments.print_config {
+        report::out(&config::entry(arguments, way, label)?)?;
+        return Ok(Some(Exit::Pass));
+    }
+    if arguments.models.models || way.listen().is_some() {
+        return Ok(None);
+    }
+    let played = Part::inherited().and_then(|part| part.played_tape(label));
+    played.map(|tape| replay::of_server(&tape?)).transpose()
+}
+
+/// What tells a recorder that it plays a server of the recording in this folder.
+pub(crate) fn played(folder: &Path) -> Option<(OsString, OsString)> {
+    let part = Part::played(folder)?;
+    Some((part::VARIABLE.into(), part.value()))
 }
 
 /// What a recording that is finished ends with.

@@ -46,9 +46,9 @@ impl AgentTapes {
             let hint = "name a recording, or a folder that `record --models` has written";
             return Err(Mistake::new(what, hint).into());
         }
-        let is_of_server = |path: &&PathBuf| path.file_name().is_some_and(|name| name != MODELS);
+        let servers = tapes.iter().filter(|path| !is_of_models(path));
         Ok(Self {
-            servers: tapes.iter().filter(is_of_server).cloned().collect(),
+            servers: servers.cloned().collect(),
             models: tapes,
         })
     }
@@ -58,8 +58,14 @@ impl AgentTapes {
     pub(crate) fn server(&self) -> Option<&PathBuf> {
         match self.servers.as_slice() {
             [only] => Some(only),
-            _ => self.models.first(),
+            _ => self.of_models(),
         }
+    }
+
+    /// The tape with the calls of models, as far as names tell.
+    pub(crate) fn of_models(&self) -> Option<&PathBuf> {
+        let named = self.models.iter().find(|path| is_of_models(path));
+        named.or(self.models.first())
     }
 
     /// All exchanges with providers.
@@ -90,6 +96,10 @@ impl AgentTapes {
 
 /// The tape with the calls of models in the folder of a recording.
 const MODELS: &str = "models.tape.jsonl";
+
+fn is_of_models(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == MODELS)
+}
 
 /// A cassette has no calls of models; its tape stands beside it.
 fn beside_cassette(named: &Path) -> PathBuf {

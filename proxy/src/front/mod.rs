@@ -41,6 +41,6 @@ mod token;
 
 pub(crate) use self::token::mint as token;
 
-pub use self::serve::{run, serve};
+pub use self::serve::{run, run_beside, serve};
 pub use self::settings::FrontSettings;
 pub use self::shared::{Behind, Front};

@@ -2,16 +2,19 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
 use tapewright_engine::policy::Policy;
-use tokio::sync::watch;
+use tapewright_schemas::event::Exit;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::settings::FrontSettings;
 use super::shared::{Behind, Front};
+use crate::agent::{Agent, Signals};
 use crate::http::body::Outbound;
 use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, raise_file_limit, tick};
 use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, Reached};
@@ -27,31 +30,80 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
     behind: Behind<P>,
     listening: impl FnOnce(&Reached),
 ) -> Result<Outcome, ServeError> {
-    let mut signals = ending_signals()?;
+    let ends = ending_signals()?;
+    let at = At { place, tls };
+    serve_until(settings, at, behind, ends, |reached| {
+        listening(reached);
+        Ok(())
+    })
+}
+
+/// Serves for as long as an agent runs, which `agent` makes once it is known how we are
+/// reached; how it ended, where that is known. Signals are the agent's.
+///
+/// The recorder is left running: the caller finishes it.
+pub fn run_beside<P: Policy + Clone + Sync + 'static>(
+    settings: FrontSettings,
+    place: ListenAddress,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    behind: Behind<P>,
+    agent: impl FnOnce(&Reached) -> Agent,
+) -> Result<Option<Exit>, ServeError> {
+    let signals = Signals::catch()?;
+    let (ended, ends) = mpsc::channel(1);
+    let (tell, told) = sync_channel(1);
+    let at = At { place, tls };
+    serve_until(settings, at, behind, ends, |reached| {
+        let agent = agent(reached);
+        let program = agent.program.to_string_lossy().into_owned();
+        let is_over = move |exit| {
+            // Both have room for the one end that there is.
+            tell.try_send(exit).ok();
+            ended.try_send(0).ok();
+        };
+        let started = agent.start(signals, is_over);
+        started.map_err(|source| ServeError::Agent { program, source })
+    })?;
+    Ok(told.try_recv().ok().flatten())
+}
+
+/// Where clients are served, and with which certificate.
+struct At {
+    place: ListenAddress,
+    tls: Option<Arc<rustls::ServerConfig>>,
+}
+
+/// Serves until something comes through `ends`.
+fn serve_until<P: Policy + Clone + Sync + 'static>(
+    settings: FrontSettings,
+    at: At,
+    behind: Behind<P>,
+    mut ends: mpsc::Receiver<i32>,
+    listening: impl FnOnce(&Reached) -> Result<(), ServeError>,
+) -> Result<Outcome, ServeError> {
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("http")
         .build()?;
     let outcome = runtime.block_on(async {
-        let limits = Limits::default();
-        let listener = bind(place, tls, limits).await?;
+        let listener = bind(at.place, at.tls, Limits::default()).await?;
         let (phase, phases) = watch::channel(Phase::Serving);
         let drain = settings.drain;
         let address = listener.address()?;
         let (recorder, clock) = (Arc::clone(&behind.recorder), behind.clock);
         let front = Front::new(settings, address, behind, phases.clone());
-        listening(&listener.reached()?);
+        listening(&listener.reached()?)?;
         let ended_by = OnceCell::new();
         let shutdown = async {
-            if let Some(signal) = signals.recv().await {
+            if let Some(signal) = ends.recv().await {
                 ended_by.set(signal).ok();
             }
             phase.send_replace(Phase::Draining);
             tokio::select! {
                 () = tokio::time::sleep(drain) => {}
                 // A second signal means: now.
-                _ = signals.recv() => {}
+                _ = ends.recv() => {}
             }
             phase.send_replace(Phase::Stopping);
         };

@@ -173,7 +173,7 @@ const PROXIES: [&str; 6] = [
 const NO_PROXIES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
 /// Where a proxy stands before the agent, we are not behind it.
-fn unproxied() -> Vec<(OsString, OsString)> {
+pub(crate) fn unproxied() -> Vec<(OsString, OsString)> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if !PROXIES.into_iter().any(is_set) {
         return Vec::new();
@@ -295,7 +295,7 @@ pub(super) fn label(command: &[OsString]) -> String {
 }
 
 /// Whether what is typed at a terminal reaches the agent without us.
-fn shares_terminal() -> bool {
+pub(crate) fn shares_terminal() -> bool {
     std::io::stdin().is_terminal()
         || std::io::stdout().is_terminal()
         || std::io::stderr().is_terminal()

@@ -17,6 +17,9 @@ use crate::report::{Mistake, safe};
 /// The variable that tells a recorder which recording it is part of, as `ID:FOLDER`.
 pub(super) const VARIABLE: &str = "TAPEWRIGHT_RECORDING";
 
+/// What stands in place of an id where the recording is played.
+const PLAYED: &str = "replay";
+
 /// A recording that has several tapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
@@ -76,6 +79,47 @@ impl Part {
             id: id.to_owned(),
             folder,
         })
+    }
+
+    /// A recording in a folder that is played: whoever records a server plays it instead.
+    pub(super) fn played(folder: &Path) -> Option<Self> {
+        let folder = fs::canonicalize(folder).ok()?;
+        let id = PLAYED.to_owned();
+        folder.is_dir().then_some(Self { id, folder })
+    }
+
+    /// The tape of a server, where the recording is played. Of several starts of it that
+    /// which tells the most.
+    pub(super) fn played_tape(&self, label: &str) -> Option<anyhow::Result<PathBuf>> {
+        if self.id != PLAYED {
+            return None;
+        }
+        let label = target::plain(label);
+        let is_of_label = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let stem = name
+                .strip_suffix(".tape.jsonl")
+                .and_then(|stem| stem.strip_prefix(&*label));
+            let number = |rest: &str| {
+                rest.strip_prefix('.')
+                    .is_some_and(|one| one.parse::<u32>().is_ok())
+            };
+            stem.is_some_and(|rest| rest.is_empty() || number(rest))
+        };
+        let tapes = match folder::recordings(&self.folder) {
+            Ok(tapes) => tapes.into_iter().filter(is_of_label),
+            Err(error) => return Some(Err(error)),
+        };
+        let length = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
+        Some(tapes.max_by_key(length).ok_or_else(|| {
+            let folder = safe(&self.folder.display().to_string());
+            let what = format!(
+                "the recording in `{folder}` has no server `{}`",
+                safe(&label)
+            );
+            let hint = "record the agent with this server, or name another recording";
+            Mistake::new(what, hint).into()
+        }))
     }
 
     /// What stands in the variable.

@@ -4,14 +4,16 @@ pub(crate) mod mapping;
 mod models;
 pub(crate) mod playing;
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, Parser};
 use tapewright_engine::fault::{Book, FaultPolicy, Reach};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
+use tapewright_proxy::http::listen::Reached;
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio;
 use tapewright_replay::models::Provider;
@@ -70,6 +72,10 @@ pub(crate) struct Arguments {
     verbose: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
+    /// An agent, which is started with the addresses of its providers and without a key; the
+    /// MCP servers that it starts through `record` are played from the recording. It ends us
+    #[arg(last = true, value_name = "AGENT", requires = "models")]
+    command: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
@@ -77,6 +83,7 @@ Examples:
   tapewright replay fs.json
   tapewright replay fs.json --listen 4000
   tapewright replay runs/one/ --models --listen 4000
+  tapewright replay runs/one/ --models -- claude -p 'What is in this folder?' --mcp-config mcp.json
   tapewright replay fs.tape.jsonl --pace recorded --strict --report replay.report.json
   tapewright replay fs.json --ignore /params/arguments/now --exhausted last";
 
@@ -88,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let rules = arguments.playing.rules()?;
     let tapes = AgentTapes::of(&arguments.tape)?;
-    let served = tapes.server().unwrap_or(&arguments.tape);
+    let served = arguments.served(&tapes);
     let script = Arc::new(load(served)?);
     if arguments.verbose {
         announce(&script, served);
@@ -137,6 +144,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
+/// A replay that nobody typed.
+#[derive(Debug, Parser)]
+struct Untyped {
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+/// Serves the tape of a server to the client that would have started the server.
+pub(crate) fn of_server(tape: &Path) -> anyhow::Result<Exit> {
+    let words = [OsStr::new("replay"), tape.as_os_str()];
+    let untyped = Untyped::try_parse_from(words)?;
+    run(&untyped.arguments)
+}
+
 fn serve_stdio(
     upstream: &CassetteUpstream,
     book: &Arc<Book>,
@@ -146,20 +167,35 @@ fn serve_stdio(
     let outcome = stdio::run(upstream, &faults::policy(book), recorder, clock)
         .inspect_err(|_| recorder.abandon())
         .context("nothing was served")?;
-    Ok(match outcome.exit {
-        // As a server ends that a signal ends.
+    // A recording ends with 0; a fault may say otherwise.
+    Ok(ended(outcome.exit))
+}
+
+/// Our exit, which is that of a server or of an agent.
+fn ended(exit: Option<event::Exit>) -> Exit {
+    match exit {
+        // As one ends that a signal ends.
         Some(event::Exit::Signal(signal)) => {
             Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
         }
-        // A recording ends with 0; a fault may say otherwise.
         Some(event::Exit::Code(status)) if status != 0 => {
             Exit::External(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
         }
         Some(event::Exit::Code(_)) | None => Exit::Pass,
-    })
+    }
 }
 
 impl Arguments {
+    /// The tape that is served as an MCP server. An agent starts its servers itself.
+    fn served<'a>(&'a self, tapes: &'a AgentTapes) -> &'a Path {
+        let tape = if self.command.is_empty() {
+            tapes.server()
+        } else {
+            tapes.of_models()
+        };
+        tape.map_or(&self.tape, PathBuf::as_path)
+    }
+
     /// Where clients on HTTP are served, if they are.
     fn listen(&self) -> Option<&str> {
         let listen = self.listening.listen.as_deref();
@@ -178,6 +214,17 @@ fn serve_http(
     let (place, tls) = arguments.listening.place(listen)?;
     let path = settings.path.clone();
     let recorder = Arc::clone(&behind.recorder);
+    if !arguments.command.is_empty() {
+        let agent = |reached: &Reached| models::agent(arguments, reached);
+        let served = front::run_beside(settings, place, tls, behind, agent);
+        let exit = served
+            .inspect_err(|_| recorder.abandon())
+            .map_err(|error| {
+                let hint = "check the command after `--`; it is started without a shell";
+                anyhow::Error::new(error).context(Mistake::new("no agent was served", hint))
+            })?;
+        return Ok(ended(exit));
+    }
     let served = front::run(settings, place, tls, behind, |reached| {
         let bases = provider.map(|_| models::variables(reached));
         gateway::announce_with(reached, &path, None, bases.into_iter().flatten());

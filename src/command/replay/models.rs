@@ -1,13 +1,16 @@
 //! The model side of a recording: where it is, and who serves it.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
+use tapewright_proxy::agent::Agent;
 use tapewright_proxy::front::beside::Beside;
 use tapewright_proxy::http::listen::Reached;
 use tapewright_replay::Options;
 use tapewright_replay::models::{ModelReport, Provider};
 
 use super::Arguments;
+use crate::command::record;
 use crate::files::agent::AgentTapes;
 use crate::log;
 use crate::report::{self, Mistake, safe};
@@ -76,4 +79,34 @@ const BASES: [(&str, &str); 3] = [
     ("ANTHROPIC_BASE_URL", "/anthropic"),
     ("OPENAI_BASE_URL", "/openai/v1"),
     ("GOOGLE_GEMINI_BASE_URL", "/gemini"),
+];
+
+/// The agent, told where its models are and that its servers are played.
+pub(super) fn agent(arguments: &Arguments, reached: &Reached) -> Agent {
+    let (program, rest) = match arguments.command.split_first() {
+        Some((program, rest)) => (program.clone(), rest.to_vec()),
+        None => (OsString::new(), Vec::new()),
+    };
+    let told = variables(reached).into_iter();
+    let mut told: Vec<(OsString, OsString)> = told
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    // Agents want a key, and a real one has no business here.
+    told.extend(KEYS.map(|name| (name.into(), "replayed".into())));
+    told.extend(record::played(&arguments.tape));
+    told.extend(record::unproxied());
+    Agent {
+        program,
+        arguments: rest,
+        variables: told,
+        shares_terminal: record::shares_terminal(),
+    }
+}
+
+/// The variables in which agents look for keys.
+const KEYS: [&str; 4] = [
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "MISTRAL_API_KEY",
 ];

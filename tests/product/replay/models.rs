@@ -412,3 +412,71 @@ fn the_run_of_an_agent_becomes_a_suite_that_holds() {
     assert_eq!(output.status.code(), Some(0), "{output:?}\n{suite}");
     assert!(text.contains("[replay]"), "{text}");
 }
+
+/// An agent in the words of a shell: it asks a model, and a server that it starts. `$RECORDER`
+/// and `$PEER` are in its environment.
+const AGENT: &str = r#"
+url=${ANTHROPIC_BASE_URL#http://}
+place=${url%%/*}
+exec 3<>"/dev/tcp/${place%:*}/${place#*:}"
+body='BODY'
+printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "${#body}" "$body" >&3
+cat <&3 | tail -n 1
+echo
+echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | "$RECORDER" record --label fs -- "$PEER" answer log
+"#;
+
+fn agent(folder: &Path, server: &Path, arguments: &[&str]) -> std::process::Command {
+    let mut command = tapewright();
+    command
+        .args(arguments)
+        .args(["--", "bash", "-c", &AGENT.replace("BODY", MESSAGES)])
+        .env("RECORDER", env!("CARGO_BIN_EXE_tapewright"))
+        .env("PEER", server)
+        .env("TAPEWRIGHT_HOME", folder.join("home"))
+        .env_remove("ANTHROPIC_BASE_URL")
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn an_agent_runs_again_without_its_provider_its_server_and_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start();
+    let provider = format!("anthropic=http://{}", upstream.address());
+    let record = ["record", "--models", "-o", "run/", "--provider", &provider];
+    let mut command = agent(folder.path(), &crate::support::peer(), &record);
+    let child = command.spawn().unwrap();
+    let answer = &calls()[0].body;
+    let mut server = upstream.accept();
+    let head = server.head();
+    server.body(&head);
+    server.send(crate::support::http::json(
+        "200 OK",
+        "Connection: close\r\n",
+        answer,
+    ));
+    let live = child.wait_with_output().unwrap();
+    assert_eq!(live.status.code(), Some(0), "{live:?}");
+    drop(upstream);
+    let replay = [
+        "replay",
+        "run/",
+        "--models",
+        "--strict",
+        "--report",
+        "report.json",
+    ];
+    let gone = folder.path().join("no-such-server");
+    let again = agent(folder.path(), &gone, &replay).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{again:?}");
+    let said = String::from_utf8(again.stdout).unwrap();
+    assert!(
+        said.contains(answer.as_str()) && said.contains(r#""id":1"#),
+        "{said}"
+    );
+    assert_eq!(said, String::from_utf8(live.stdout).unwrap());
+}

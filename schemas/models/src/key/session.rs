@@ -12,7 +12,7 @@ pub(super) fn mask(text: &str) -> String {
     let mut rest = &*first;
     let mut is_edge = true;
     while let Some(letter) = rest.chars().next() {
-        let found = if is_edge { at_start(rest) } else { None };
+        let found = project(rest).or_else(|| at_start(rest).filter(|_| is_edge));
         let length = if let Some((length, mark)) = found {
             out.push_str(mark);
             length
@@ -38,7 +38,8 @@ fn at_start(text: &str) -> Option<(usize, &'static str)> {
             let date = iso(text).or_else(|| slashed(text)).or_else(|| worded(text));
             let date = date.map(|length| (length, "<DATE>"));
             let time = || clock(text).map(|length| (length, "<TIME>"));
-            date.or_else(time).or_else(|| hash(text))
+            let took = || took(text).map(|length| (length, "<DURATION>"));
+            date.or_else(time).or_else(took).or_else(|| hash(text))
         }
         b'A'..=b'Z' => worded(text).map(|length| (length, "<DATE>")),
         b'a'..=b'f' => hash(text),
@@ -46,34 +47,44 @@ fn at_start(text: &str) -> Option<(usize, &'static str)> {
     }
 }
 
-/// Folders below which everybody makes new ones, and how many names of them are new.
-const TEMPORARY: [(&str, usize); 7] = [
-    ("/private/var/folders/", 4),
-    ("/var/folders/", 4),
-    ("/private/tmp/", 1),
-    ("/private/var/tmp/", 1),
-    ("/var/tmp/", 1),
-    ("/dev/shm/", 1),
-    ("/tmp/", 1),
+/// Folders below which everybody makes new ones.
+const TEMPORARY: [&str; 7] = [
+    "/private/var/folders/",
+    "/var/folders/",
+    "/private/tmp/",
+    "/private/var/tmp/",
+    "/var/tmp/",
+    "/dev/shm/",
+    "/tmp/",
 ];
 
+/// Where one agent keeps what it knows of a project: in a folder that is called by the path of
+/// the project.
+const PROJECTS: &str = "/.claude/projects/";
+
+fn project(text: &str) -> Option<(usize, &'static str)> {
+    let rest = text.strip_prefix(PROJECTS)?;
+    let length = name_length(rest);
+    (length > 0).then_some((PROJECTS.len() + length, "/.claude/projects/<PROJECT>"))
+}
+
+/// A path below one of them, but for its last name where it has several.
 fn temporary(text: &str) -> Option<usize> {
-    let (prefix, names) = TEMPORARY
-        .iter()
-        .find(|(prefix, _)| text.starts_with(prefix))?;
-    let mut length = prefix.len();
-    for number in 0..*names {
-        let rest = text.get(length..)?;
-        let name = name_length(rest);
-        if name == 0 {
-            return (number > 0).then_some(length);
-        }
-        length += name;
-        if number + 1 < *names && text.get(length..)?.starts_with('/') {
-            length += 1;
-        }
+    let prefix = TEMPORARY.iter().find(|prefix| text.starts_with(**prefix))?;
+    let mut length = prefix.len() + name_length(text.get(prefix.len()..)?);
+    if length == prefix.len() {
+        return None;
     }
-    Some(length)
+    let mut before = length;
+    while let Some(name) = text.get(length..).and_then(|rest| rest.strip_prefix('/')) {
+        let more = name_length(name);
+        if more == 0 {
+            break;
+        }
+        before = length;
+        length += 1 + more;
+    }
+    Some(before)
 }
 
 fn name_length(text: &str) -> usize {
@@ -180,6 +191,25 @@ fn clock(text: &str) -> Option<usize> {
     up_to(text, after.unwrap_or(rest))
 }
 
+/// How long something took, to a fraction: `0.0152 seconds`, `1.2s`, `35.1 ms`.
+fn took(text: &str) -> Option<usize> {
+    let rest = digits(text, 1, 9)?.1.strip_prefix('.')?;
+    let rest = digits(rest, 1, 9)?.1;
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    let units = [
+        "seconds",
+        "secs",
+        "sec",
+        "s",
+        "ms",
+        "milliseconds",
+        "µs",
+        "us",
+    ];
+    let end = |unit: &str| up_to(text, rest.strip_prefix(unit)?);
+    units.iter().find_map(|unit| end(unit))
+}
+
 /// A hash, short or long: seven digits of base sixteen or more, of both kinds.
 fn hash(text: &str) -> Option<(usize, &'static str)> {
     let is_digit = |letter: char| matches!(letter, '0'..='9' | 'a'..='f');
@@ -206,9 +236,17 @@ mod tests {
             ),
             ("on 25 Nov 2026, 3/4/2026", "on <DATE>, <DATE>"),
             ("at 14:05:09 or 2:05 PM", "at <TIME> or <TIME>"),
-            ("cwd: /tmp/agent-x1Y/src/a.rs.", "cwd: <TEMP>/src/a.rs."),
+            (
+                "Wall time: 0.0152 seconds, 1.2s.",
+                "Wall time: <DURATION>, <DURATION>.",
+            ),
+            ("cwd: /tmp/agent-x1Y/src/a.rs.", "cwd: <TEMP>/a.rs."),
             ("/private/var/folders/ab/cd_e/T/x.1/y", "<TEMP>/y"),
             ("see /tmp/run.", "see <TEMP>."),
+            (
+                "in ~/.claude/projects/-tmp-x-1/memory/",
+                "in ~/.claude/projects/<PROJECT>/memory/",
+            ),
             ("commits:\\na1b2c3d fix", "commits:\\n<HASH> fix"),
             ("id 3f2504e0-4f89-11d3-9a0c-0305e82c3301", "id <UUID>"),
             ("2026-11-25T02:46:25Z", "<TIMESTAMP>"),
@@ -226,6 +264,7 @@ mod tests {
             "/home/tmp/x /tmp",
             "March on, 12 Monkeys",
             "12:30 lines, ratio 4:3",
+            "wait 5 seconds, 0.5 steps, version 1.2",
             "May I ask 5 things",
             "ü€",
             "",
