@@ -71,9 +71,10 @@ fn whole_corpus() -> Value {
                 "headers": {"A": "b", ":method": "GET"}, "repeat": 2, "timeout_ms": 5},
              "expect": {"result": {}, "match_mode": "exact", "schema": {}, "headers": {":status": "200"},
                 "headers_absent": ["B"], "transport_observation": "cancellable", "max_duration_ms": 5,
-                "stable_keys": ["/a"], "server_request": {"method": "m", "content_matches_requested_schema": true},
+                "stable_keys": ["/a"], "server_request": {"method": "m", "content_matches_requested_schema": true, "schema": {}},
                 "notification_stream": {"method": "m", "correlate_token": true, "progress_non_decreasing": true, "absent": false}}},
-            {"call": {"raw": "x"}, "expect": {"error": {"code": -1, "message_contains": "m"}}},
+            {"call": {"raw": "x"}, "expect": {"error": {"code": -1, "message": "m",
+                "message_contains": "m", "data": {"a": 1}, "schema": {}}}},
         ],
     }]}})
 }

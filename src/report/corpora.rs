@@ -130,9 +130,10 @@ pub(crate) fn rule(rule: &RegisteredRule) -> String {
     }
     for version in &rule.spec_versions {
         let corpus = VersionCorpus::embedded(version);
-        if let Some(tested) = corpus.as_ref().and_then(|corpus| corpus.rule(&rule.id)) {
-            lines.extend([String::new(), format!("In {version}:")]);
-            lines.extend(tests(tested));
+        lines.extend([String::new(), format!("In {version}:")]);
+        match corpus.as_ref().and_then(|corpus| corpus.rule(&rule.id)) {
+            Some(tested) => lines.extend(tests(tested)),
+            None => lines.push("  the corpus of this version leaves it out".to_owned()),
         }
     }
     let mut out = String::new();
@@ -144,6 +145,16 @@ pub(crate) fn rule(rule: &RegisteredRule) -> String {
 }
 
 /// How a version puts a rule to the test.
+/// How a rule is kept in view that no call puts to the test.
+fn untested(rule: &Rule) -> &'static str {
+    let names_an_invariant = |notes: &String| notes.contains("INV-");
+    if rule.notes.as_ref().is_some_and(names_an_invariant) {
+        "  is judged passively: no call puts it to the test, an invariant judges what passes"
+    } else {
+        "  is not put to the test"
+    }
+}
+
 fn tests(rule: &Rule) -> Vec<String> {
     let mut lines = Vec::new();
     for assertion in &rule.assertions {
@@ -160,7 +171,7 @@ fn tests(rule: &Rule) -> Vec<String> {
         );
     }
     if rule.assertions.is_empty() {
-        lines.push("  is not put to the test".to_owned());
+        lines.push(untested(rule).to_owned());
     }
     let notes = rule.notes.iter().flat_map(|notes| wrapped(notes));
     lines.extend(notes.map(|line| format!("  {line}")));

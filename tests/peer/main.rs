@@ -28,6 +28,7 @@ fn main() {
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
         ["corpus", broken @ ..] => corpus_server::serve(broken),
         ["provider", script, log @ ..] => provider::serve(script, log.first()),
+        ["corpus-http", broken @ ..] => corpus_server::serve_http(broken),
         ["rmcp"] => rmcp_server::serve(),
         ["rmcp-http"] => rmcp_server::serve_http(),
         ["suite"] => suite_server::serve(),

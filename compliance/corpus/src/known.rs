@@ -19,6 +19,21 @@ pub struct Known {
     pub prompts: List,
     /// Cursors that it gave.
     pub cursors: BTreeSet<String>,
+    /// What nobody declares, and HTTP shows.
+    pub shown: Shown,
+}
+
+/// What a server on HTTP shows.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// It refuses whoever proves nothing, with status 401.
+    pub authorization: bool,
+    /// It issues session ids.
+    pub sessions: bool,
+    /// The path of the metadata of the protected resource (RFC 9728 §3.1).
+    pub resource: Option<String>,
+    /// The path of the metadata of its authorization server (RFC 8414 §3), where it is of the same origin.
+    pub server: Option<String>,
 }
 
 /// A list of a server.

@@ -110,6 +110,8 @@ fn value(written: &str, known: &Known) -> Option<String> {
             of(arguments(prompt).next(), "name")
         }
         "${cursor:bad}" => Some(UNKNOWN_CURSOR.to_owned()),
+        "${auth:resource}" => known.shown.resource.clone(),
+        "${auth:server}" => known.shown.server.clone(),
         _ => None,
     }
 }

@@ -281,13 +281,17 @@ impl Plan {
 
 impl Facts {
     /// Whether the server does not have a capability, as far as anybody has said what it has. What clients have is
-    /// never lacking: whether a server uses it is seen.
+    /// never lacking: whether a server uses it is seen. That it demands authorization or issues session ids, it shows.
     #[must_use]
     pub fn lacks(&self, capability: &str) -> bool {
-        let root = capability.split('.').next().unwrap_or_default();
-        if root.is_empty() || root == "always" || root.starts_with(OF_CLIENTS) {
-            return false;
+        match capability {
+            "" | "always" => return false,
+            "authorization" => return !self.known.shown.authorization,
+            "http:session" => return !self.known.shown.sessions,
+            _ if capability.starts_with(OF_CLIENTS) => return false,
+            _ => {}
         }
+        let root = capability.split('.').next().unwrap_or_default();
         match &self.named {
             Some(named) => !named.iter().any(|one| one == root || one == capability),
             None => self.known.declares(capability) == Some(false),

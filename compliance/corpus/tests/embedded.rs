@@ -255,3 +255,34 @@ fn moving_from_the_first_revision_to_the_draft_is_clean() {
         ["PROTO-008"]
     );
 }
+
+#[test]
+fn a_rule_that_no_call_puts_to_the_test_says_why() {
+    let registry = the_registry();
+    let mut wrong = Vec::new();
+    for version in embedded_versions() {
+        let corpus = corpus(version);
+        for rule in registry.of_version(version) {
+            let Some(tested) = corpus.rule(&rule.id) else {
+                if !SMALL.contains(&version) {
+                    wrong.push(format!("{version} has no {}", rule.id));
+                }
+                continue;
+            };
+            let notes = tested.notes.as_deref().unwrap_or_default();
+            if tested.assertions.is_empty() && notes.is_empty() {
+                wrong.push(format!("{version} {}: no reason", rule.id));
+            }
+            // An invariant that judges in place of a call is one that the registry knows to judge the same.
+            for word in notes.split(|one: char| !one.is_ascii_alphanumeric() && one != '-') {
+                if word.starts_with("INV-") && !rule.references.iter().any(|one| one == word) {
+                    wrong.push(format!(
+                        "{version} {}: {word} is not in the registry",
+                        rule.id
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

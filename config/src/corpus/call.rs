@@ -96,10 +96,11 @@ pub(super) fn headers(at: &Cursor<'_>) -> Vec<(String, String)> {
 fn name_of_header(name: &str, at: &Cursor<'_>) {
     if !is_header_name(name) && !PSEUDO.contains(&name) {
         let message = format!("`{}` is not the name of a header", name.escape_debug());
-        let help = "a name of HTTP, or `:method` in a call and `:status` in what is expected";
+        let help =
+            "a name of HTTP, or `:method` and `:path` in a call and `:status` in what is expected";
         at.error_at_key(Code::Value, message, help.to_owned());
     }
 }
 
-/// Of HTTP/2: the method of a request, the status of a response.
-const PSEUDO: &[&str] = &[":method", ":status"];
+/// Of HTTP/2: the method and the path of a request, the status of a response.
+const PSEUDO: &[&str] = &[":method", ":path", ":status"];

@@ -69,9 +69,12 @@ fn error_of(at: &Cursor<'_>) -> ErrorExpect {
     let mut fields = at.fields();
     let error = ErrorExpect {
         code: fields.optional("code").map(|at| at.signed()),
+        message: fields.optional_name("message"),
         message_contains: fields.optional_name("message_contains"),
+        data: fields.optional("data").map(|at| at.node().to_value()),
+        schema: fields.optional("schema").map(|at| at.object().into()),
     };
-    fields.finish_with(|key| (key == "message").then_some("`message_contains` has a part of it"));
+    fields.finish();
     error
 }
 
@@ -101,6 +104,7 @@ fn request(at: &Cursor<'_>) -> ServerRequest {
     let request = ServerRequest {
         method: fields.name("method"),
         content_matches_requested_schema: fields.flag("content_matches_requested_schema"),
+        schema: fields.optional("schema").map(|at| at.object().into()),
     };
     fields.finish();
     request

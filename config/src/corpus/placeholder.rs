@@ -70,6 +70,16 @@ pub const PLACEHOLDERS: &[Placeholder] = &[
         text: "${cursor:bad}",
         meaning: "a cursor that the server has not given",
     },
+    Placeholder {
+        text: "${auth:resource}",
+        meaning: "the path of the metadata of the protected resource (RFC 9728): what a refusal names, where that is of \
+                  the same origin, else the well-known path",
+    },
+    Placeholder {
+        text: "${auth:server}",
+        meaning: "the path of the metadata of its authorization server (RFC 8414), where that is there and of the same \
+                  origin",
+    },
 ];
 
 /// Checks that every placeholder within is one of [`PLACEHOLDERS`].

@@ -112,8 +112,14 @@ pub enum MatchMode {
 pub struct ErrorExpect {
     /// Its code.
     pub code: Option<i64>,
+    /// Its message, all of it.
+    pub message: Option<String>,
     /// A part of its message.
     pub message_contains: Option<String>,
+    /// A part of its `data`.
+    pub data: Option<Value>,
+    /// A JSON Schema of the whole error: an object with `code`, `message` and, where there is any, `data`.
+    pub schema: Option<Value>,
 }
 
 /// What is seen of a transport.
@@ -147,6 +153,8 @@ pub struct ServerRequest {
     pub method: String,
     /// What the client answers is of the schema that the request asks for.
     pub content_matches_requested_schema: bool,
+    /// A JSON Schema of its parameters.
+    pub schema: Option<Value>,
 }
 
 /// A transport that a rule is about.

@@ -32,6 +32,8 @@ pub struct Direct {
 pub struct Question {
     /// `POST`, …
     pub method: Method,
+    /// Another path of the same server; else that of its URL.
+    pub path: Option<String>,
     /// What the head has beside `Host` and what the user sets; a field with an empty value is not sent.
     pub head: HeaderMap,
     /// The body; empty for none.
@@ -122,10 +124,9 @@ impl Direct {
             Outbound::empty()
         });
         *request.method_mut() = question.method;
-        *request.uri_mut() = self
-            .origin
-            .url()
-            .path
+        let path = question.path.as_deref();
+        *request.uri_mut() = path
+            .unwrap_or(&self.origin.url().path)
             .parse()
             .unwrap_or(Uri::from_static("/"));
         let head = request.headers_mut();

@@ -29,6 +29,22 @@ pub(super) struct OwnSession {
 
 const SESSION: &str = "mcp-session-id";
 const METHOD: &str = ":method";
+const PATH: &str = ":path";
+
+/// What stands above the head of a request.
+pub(super) struct RequestLine {
+    pub(super) method: Method,
+    pub(super) path: Option<String>,
+}
+
+impl Default for RequestLine {
+    fn default() -> Self {
+        Self {
+            method: Method::POST,
+            path: None,
+        }
+    }
+}
 
 impl Asker {
     /// Asks what an assertion asks, by an HTTP request of its own.
@@ -59,10 +75,11 @@ impl Asker {
         let body = envelope(&id, &filled.method, params.clone(), &meta);
         let text = convert::text(params.as_ref());
         let mut head = self.head(Some(&filled.method), text.as_deref(), opens);
-        let method = self.fields(&call.headers, &mut head)?;
+        let line = self.fields(&call.headers, &mut head)?;
         let key = IdKey::exact_of(id.to_string().as_bytes());
         let question = Question {
-            method,
+            method: line.method,
+            path: line.path,
             head,
             body: body.into(),
             timeout: filled.timeout,
@@ -95,10 +112,14 @@ impl Asker {
         let params = params.and_then(|params| std::str::from_utf8(params).ok());
         let opens = parsed.method() == Some("initialize");
         let mut head = self.head(parsed.method(), params, opens);
-        let method = self.fields(headers, &mut head)?;
+        let line = self.fields(headers, &mut head)?;
+        if line.path.is_some() {
+            return self.document(line, head, self.patience(assertion));
+        }
         let question = Question {
-            only_head: method != Method::POST,
-            method,
+            only_head: line.method != Method::POST,
+            method: line.method,
+            path: None,
             head,
             body: bytes.clone(),
             timeout: self.patience(assertion),
@@ -110,17 +131,11 @@ impl Asker {
     }
 
     /// Opens a session of our own, once.
-    fn enter(&mut self) -> Result<(), Untested> {
+    pub(super) fn enter(&mut self) -> Result<(), Untested> {
         if self.session.is_some() {
             return Ok(());
         }
-        let Some((origin, fields)) = &self.target.origin else {
-            return Err(Untested::Transport(Applies::Http));
-        };
-        if self.direct.is_none() {
-            let direct = Direct::new(std::sync::Arc::clone(origin), fields.clone());
-            self.direct = Some(direct.map_err(|error| ended(&error))?);
-        }
+        self.reach()?;
         let handshake = self.era() == Era::Handshake;
         let params = handshake.then(|| opening::initialize(&self.revision));
         let method = if handshake {
@@ -139,6 +154,7 @@ impl Asker {
             .first()
             .and_then(|answer| answer.head.as_ref());
         let id = answered.and_then(|head| HeaderValue::from_str(head.all(SESSION).next()?).ok());
+        self.facts.known.shown.sessions = id.is_some();
         self.session = Some(OwnSession { id, opening });
         if handshake {
             let body = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -149,9 +165,22 @@ impl Asker {
         Ok(())
     }
 
+    /// Makes a way to the server, once.
+    pub(super) fn reach(&mut self) -> Result<(), Untested> {
+        let Some((origin, fields)) = &self.target.origin else {
+            return Err(Untested::Transport(Applies::Http));
+        };
+        if self.direct.is_none() {
+            let direct = Direct::new(std::sync::Arc::clone(origin), fields.clone());
+            self.direct = Some(direct.map_err(|error| ended(&error))?);
+        }
+        Ok(())
+    }
+
     fn post(&self, head: HeaderMap, body: String) -> Question {
         Question {
             method: Method::POST,
+            path: None,
             head,
             body: body.into(),
             timeout: self.target.timeout,
@@ -160,7 +189,12 @@ impl Asker {
     }
 
     /// The head that a client sends.
-    fn head(&self, method: Option<&str>, params: Option<&str>, opens: bool) -> HeaderMap {
+    pub(super) fn head(
+        &self,
+        method: Option<&str>,
+        params: Option<&str>,
+        opens: bool,
+    ) -> HeaderMap {
         let id = self
             .session
             .as_ref()
@@ -174,26 +208,34 @@ impl Asker {
         )
     }
 
-    /// Puts the fields of an assertion into a head; gives the method. An empty value means that a field is not sent.
+    /// Puts the fields of an assertion into a head; gives the line above it. An empty value means that a field is not
+    /// sent.
     fn fields(
         &self,
         headers: &[(String, String)],
         head: &mut HeaderMap,
-    ) -> Result<Method, Untested> {
-        let mut method = Method::POST;
+    ) -> Result<RequestLine, Untested> {
+        let mut line = RequestLine::default();
         for (name, value) in headers {
             let value = fill_text(value, &self.facts.known)
                 .map_err(|Unresolved(name)| Untested::Placeholder(name))?;
-            if name == METHOD {
-                method = value.parse().unwrap_or(Method::POST);
-                continue;
+            match name.as_str() {
+                METHOD => {
+                    line.method = value.parse().unwrap_or(Method::POST);
+                    continue;
+                }
+                PATH => {
+                    line.path = Some(value);
+                    continue;
+                }
+                _ => {}
             }
             let pair = (HeaderName::try_from(name), HeaderValue::from_str(&value));
             if let (Ok(name), Ok(value)) = pair {
                 head.insert(name, value);
             }
         }
-        Ok(method)
+        Ok(line)
     }
 
     fn exchange(
@@ -207,10 +249,9 @@ impl Asker {
         let response = direct
             .ask(question, &is_it)
             .map_err(|error| ended(&error))?;
-        let head = head(&response);
         let mut seen = Observation {
             transport: Some(Applies::Http),
-            in_place: head.is_in_place(),
+            in_place: head(&response).is_in_place(),
             ..Observation::default()
         };
         let mut reply = Reply::None;
@@ -224,13 +265,18 @@ impl Asker {
                 }
             });
         }
-        seen.answers.push(Answer {
-            reply,
-            took: Some(response.took).filter(|took| *took > Duration::ZERO),
-            head: Some(head),
-            seq: None,
-        });
+        seen.answers.push(answered(&response, reply));
         Ok(seen)
+    }
+}
+
+/// The answer that a response is.
+pub(super) fn answered(response: &Response, reply: Reply) -> Answer {
+    Answer {
+        reply,
+        took: Some(response.took).filter(|took| *took > Duration::ZERO),
+        head: Some(head(response)),
+        seq: None,
     }
 }
 
@@ -238,11 +284,11 @@ fn is_response(message: &[u8]) -> bool {
     matches!(Envelope::parse(message).kind, Kind::Response { .. })
 }
 
-fn ended(error: &dyn std::error::Error) -> Untested {
+pub(super) fn ended(error: &dyn std::error::Error) -> Untested {
     Untested::Ended(report::causes(error))
 }
 
-fn head(response: &Response) -> HttpHead {
+pub(super) fn head(response: &Response) -> HttpHead {
     let owned = |(name, value): (&HeaderName, &HeaderValue)| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         (name.as_str().to_owned(), value)

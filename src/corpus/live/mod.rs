@@ -4,6 +4,7 @@
 //! of which the head or the status is judged, go over conversations of their own. Each question is asked once, whatever
 //! how many rules it is for. Every wait has an end.
 
+mod access;
 mod answers;
 mod asking;
 mod convert;

@@ -7,6 +7,7 @@ use tapewright_corpus::judge::Assertion;
 use tapewright_corpus::known::LISTS;
 use tapewright_corpus::observation::{Answer, Framing, Observation};
 use tapewright_corpus::plan::{Facts, Tally};
+use tapewright_corpus::rule::Applies;
 use tapewright_corpus::verdict::Untested;
 use tapewright_proxy::client::{Client, ClientError, Opening, Revision};
 use tapewright_proxy::clock::Clock;
@@ -51,6 +52,9 @@ impl Asker {
         };
         asker.learn_opening();
         asker.learn_lists();
+        if asker.target.transport() == Applies::Http {
+            asker.learn_access();
+        }
         Ok(asker)
     }
 

@@ -154,20 +154,7 @@ pub(crate) fn sarif(examined: &Examined) -> anyhow::Result<String> {
         .flat_map(|finding| results(examined, finding))
         .collect();
     let rules: Vec<Value> = CASES.iter().map(|case| rule(case)).collect();
-    formats::json::text(&json!({
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "tapewright",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "invocations": [{"executionSuccessful": true}],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    }))
+    formats::sarif::log(&rules, &results)
 }
 
 fn rule(case: &Case) -> Value {
@@ -184,10 +171,8 @@ fn rule(case: &Case) -> Value {
 
 fn results(examined: &Examined, finding: &Finding) -> Vec<Value> {
     let one = |evidence: &Evidence| {
-        let mut physical = json!({"artifactLocation": {"uri": uri(&examined.path)}});
-        if let (Some(line), Some(members)) = (line(examined, evidence), physical.as_object_mut()) {
-            members.insert("region".to_owned(), json!({"startLine": line}));
-        }
+        let line = line(examined, evidence);
+        let physical = formats::sarif::place(&uri(&examined.path), line);
         let name = format!("event {} {}", evidence.event, evidence.pointer);
         json!({
             "ruleId": finding.case.id,

@@ -10,7 +10,7 @@ use tapewright_compliance::{Invariant, page, table};
 
 use super::sentence;
 use crate::command::compliance::{Server, Verdicts};
-use crate::report::formats;
+use crate::report::formats::sarif;
 use crate::report::safe;
 
 /// One log of one run.
@@ -33,26 +33,12 @@ pub(crate) fn sarif(verdicts: &Verdicts) -> anyhow::Result<String> {
             "kind": "fail",
             "level": "error",
             "message": {"text": safe(&hazard.detail)},
-            "suppressions": suppressions(expected),
+            "suppressions": sarif::suppressions(expected),
         })
     });
     results.extend(hazards);
     let rules: Vec<Value> = rules.into_iter().map(rule).collect();
-    let log = json!({
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "tapewright",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "invocations": [{"executionSuccessful": true}],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    });
-    formats::json::text(&log)
+    sarif::log(&rules, &results)
 }
 
 /// The invariants that were judged, in the order of the table.
@@ -102,7 +88,7 @@ fn result(server: &Server, finding: &Finding, index: Option<&usize>, expected: b
         "locations": [location(server, first)],
         "relatedLocations": related,
         "partialFingerprints": {"finding/v1": safe(&fingerprint)},
-        "suppressions": suppressions(expected),
+        "suppressions": sarif::suppressions(expected),
     });
     if let (Some(index), Some(members)) = (index, value.as_object_mut()) {
         members.insert("ruleIndex".to_owned(), json!(index));
@@ -112,14 +98,11 @@ fn result(server: &Server, finding: &Finding, index: Option<&usize>, expected: b
 
 /// Where an event stands: on a line of a tape, at a pointer of a capture.
 fn location(server: &Server, place: Option<&Place>) -> Value {
-    let mut physical = json!({"artifactLocation": {"uri": uri(&server.path)}});
+    let line = place.and_then(|place| server.line(place.seq));
+    let physical = sarif::place(&uri(&server.path), line);
     let Some(place) = place else {
         return json!({"physicalLocation": physical});
     };
-    let line = server.line(place.seq);
-    if let (Some(line), Some(members)) = (line, physical.as_object_mut()) {
-        members.insert("region".to_owned(), json!({"startLine": line}));
-    }
     let name = match server.origin(place.seq) {
         Some(origin) => format!("{}{}", origin.pointer(), place.pointer),
         None => format!("event {}{}", place.seq, place.pointer),
@@ -128,15 +111,6 @@ fn location(server: &Server, place: Option<&Place>) -> Value {
         "physicalLocation": physical,
         "logicalLocations": [{"fullyQualifiedName": safe(&name)}],
     })
-}
-
-/// What a baseline expects is told, and does not count.
-fn suppressions(expected: bool) -> Value {
-    if expected {
-        json!([{"kind": "external", "justification": "expected by the baseline"}])
-    } else {
-        json!([])
-    }
 }
 
 fn level(severity: Severity) -> &'static str {

@@ -6,7 +6,7 @@ use tapewright_corpus::rule::{RegisteredRule, Severity};
 
 use super::words;
 use crate::command::compliance::run::{Judged, Scored};
-use crate::report::formats;
+use crate::report::formats::sarif;
 use crate::report::safe;
 
 /// One log of one run.
@@ -22,21 +22,7 @@ pub(crate) fn sarif(scored: &Scored) -> anyhow::Result<String> {
         }
     }
     let rules: Vec<Value> = judged.iter().map(|one| rule(&one.rule)).collect();
-    let log = json!({
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "tapewright",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "invocations": [{"executionSuccessful": true}],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    });
-    formats::json::text(&log)
+    sarif::log(&rules, &results)
 }
 
 fn rule(rule: &RegisteredRule) -> Value {
@@ -52,24 +38,11 @@ fn rule(rule: &RegisteredRule) -> Value {
 }
 
 fn result(scored: &Scored, index: usize, rule: &RegisteredRule, finding: &Broken) -> Value {
-    let expected = scored.is_expected(&rule.id);
-    let suppressions = if expected {
-        json!([{"kind": "external", "justification": "expected by the baseline"}])
-    } else {
-        json!([])
-    };
     // Of a server that was asked there is no file.
     let uri = scored.recordings.get(finding.recording);
     let uri = uri.map_or("server", String::as_str);
-    let mut physical = json!({"artifactLocation": {"uri": uri}});
-    if let (Some(seq), Some(members)) = (finding.seq, physical.as_object_mut())
-        && super::is_tape(uri)
-    {
-        members.insert(
-            "region".to_owned(),
-            json!({"startLine": seq.saturating_add(1)}),
-        );
-    }
+    let line = finding.seq.filter(|_| super::is_tape(uri));
+    let physical = sarif::place(uri, line.map(|seq| seq.saturating_add(1)));
     json!({
         "ruleId": rule.id,
         "ruleIndex": index,
@@ -81,7 +54,7 @@ fn result(scored: &Scored, index: usize, rule: &RegisteredRule, finding: &Broken
             "logicalLocations": [{"fullyQualifiedName": safe(&scored.server)}],
         }],
         "partialFingerprints": {"rule/v1": safe(&format!("{}/{}", scored.server, rule.id))},
-        "suppressions": suppressions,
+        "suppressions": sarif::suppressions(scored.is_expected(&rule.id)),
     })
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod markdown;
 pub(crate) mod pretty;
+pub(crate) mod sarif;
 pub(crate) mod tap;
 
 use super::model::Report;

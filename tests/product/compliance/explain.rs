@@ -39,3 +39,29 @@ fn an_unknown_code_has_near_misses() {
         &["explain", "INV-485"],
     );
 }
+
+#[test]
+fn every_rule_of_a_corpus_is_explained_with_level_revisions_source_and_tests() {
+    let folder = folder(&[]);
+    let registry = std::fs::read_to_string("compliance/registry.yml").expect("the registry");
+    let ids: Vec<&str> = registry
+        .lines()
+        .filter_map(|line| line.strip_prefix("  - id: "))
+        .collect();
+    assert!(ids.len() > 100, "{}", ids.len());
+    for id in ids {
+        let (status, page, errors) = run(folder.path(), &["explain", id]);
+        assert_eq!((status, errors.as_str()), (0, ""), "{id}");
+        assert!(page.starts_with(id), "{page}");
+        let has = |start: &str| page.lines().any(|line| line.starts_with(start));
+        for fact in ["  level      ", "  versions   ", "  source     ", "In v20"] {
+            assert!(has(fact), "{id} has no `{fact}`: {page}");
+        }
+        let versions = page.lines().filter(|line| line.starts_with("In "));
+        for version in versions {
+            let after = page.split(version).nth(1).unwrap_or_default();
+            let how = after.lines().nth(1).unwrap_or_default();
+            assert!(how.starts_with("  "), "{id} {version}: {page}");
+        }
+    }
+}

@@ -4,9 +4,9 @@ use serde_json::Value;
 use tapewright_schemas::event::Direction;
 
 use super::compare::same;
-use super::reply::of_schema;
+use super::reply::{all, of_schema};
 use crate::observation::Observation;
-use crate::rule::{NotificationStream, RuleExpect};
+use crate::rule::{NotificationStream, RuleExpect, ServerRequest};
 use crate::schema::Schema;
 use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
 
@@ -96,23 +96,45 @@ fn rises(wanted: &NotificationStream, all: &[&Value]) -> Verdict {
     Verdict::Pass
 }
 
+/// Why a rule about what the server asks is not tested: it asked nothing, and what else became of the call is for other
+/// rules to judge.
+pub(super) fn nothing_asked(expect: &RuleExpect, seen: &Observation) -> Option<Untested> {
+    let wanted = expect.server_request.as_ref()?;
+    let asked = requests(wanted, seen).next().is_some();
+    (!asked).then(|| Untested::NoneCame(wanted.method.clone()))
+}
+
+fn requests<'o>(
+    wanted: &'o ServerRequest,
+    seen: &'o Observation,
+) -> impl Iterator<Item = &'o Value> {
+    from_server(seen, &wanted.method)
+        .filter(|message| message.get("id").is_some_and(|id| !id.is_null()))
+}
+
 /// A request that the server sends while the call is under way.
 pub(super) fn server_request(expect: &RuleExpect, seen: &Observation) -> Verdict {
     let Some(wanted) = &expect.server_request else {
         return Verdict::Pass;
     };
-    let asked: Vec<&Value> = from_server(seen, &wanted.method)
-        .filter(|message| message.get("id").is_some_and(|id| !id.is_null()))
-        .collect();
-    if asked.is_empty() {
-        return Verdict::Untested(Untested::NoneCame(wanted.method.clone()));
-    }
-    if !wanted.content_matches_requested_schema {
-        return Verdict::Pass;
+    let asked: Vec<&Value> = requests(wanted, seen).collect();
+    let params = parameters(wanted, &asked);
+    if !wanted.content_matches_requested_schema || params.is_fail() {
+        return params;
     }
     let each = asked.into_iter().map(|request| answered(request, seen));
-    each.reduce(|all, one| all.and(|| one))
-        .unwrap_or(Verdict::Pass)
+    each.fold(params, |all, one| all.and(|| one))
+}
+
+/// The parameters of each request are of the schema.
+fn parameters(wanted: &ServerRequest, asked: &[&Value]) -> Verdict {
+    let Some(schema) = wanted.schema.clone().map(Schema::new) else {
+        return Verdict::Pass;
+    };
+    all(asked.iter().map(|request| {
+        let params = request.get("params").unwrap_or(&Value::Null);
+        of_schema(&schema, params, Expectation::ServerRequest)
+    }))
 }
 
 /// What the client answered is of the schema that the request asks for.

@@ -1,12 +1,11 @@
 //! What a server answers to `resources/read` of a resource that is not there: judged by its revision, and not by the code
 //! alone.
 
-use super::reply;
+use super::{Assertion, reply};
 use crate::missing_resource::{
     Answer as Read, CODE, LEGACY_CODE, Verdict as Judged, judge_missing_resource,
 };
 use crate::observation::{Observation, Reply};
-use crate::rule::RuleAssertion;
 use crate::verdict::{Untested, Verdict};
 
 /// What stands for a URI that no server has.
@@ -15,7 +14,9 @@ const UNKNOWN: &str = "${resource:unknown}";
 /// The verdict on an assertion that expects the code of a missing resource; nothing for any other.
 ///
 /// An answer that does not tell, such as an internal error, is neither a failure nor a pass.
-pub(super) fn error(written: &RuleAssertion, seen: &Observation) -> Option<Verdict> {
+pub(super) fn error(assertion: &Assertion, seen: &Observation) -> Option<Verdict> {
+    let written = &assertion.written;
+    let as_any = || reply::error(&written.expect, assertion.error_schema.as_ref(), seen);
     let call = written.call.as_ref()?;
     let uri = call.params.as_ref().and_then(|params| params.get("uri"));
     let unknown = uri.and_then(|uri| uri.as_str()) == Some(UNKNOWN);
@@ -36,12 +37,12 @@ pub(super) fn error(written: &RuleAssertion, seen: &Observation) -> Option<Verdi
                 Some(contents) => Read::Contents(contents.len()),
                 None => Read::Shapeless,
             },
-            Reply::Unreadable | Reply::None => return reply::error(&written.expect, seen),
+            Reply::Unreadable | Reply::None => return as_any(),
         };
         let judgement = judge_missing_resource(revision, read);
         match judgement.verdict {
             Judged::Pass => Verdict::Pass,
-            Judged::Fail => reply::error(&written.expect, seen),
+            Judged::Fail => as_any(),
             Judged::Note | Judged::Inconclusive => {
                 Verdict::Untested(Untested::Inconclusive(judgement.detail))
             }

@@ -25,14 +25,20 @@ pub struct Assertion {
     /// As the corpus has it.
     pub written: RuleAssertion,
     schema: Option<Schema>,
+    // Of an error.
+    error_schema: Option<Schema>,
 }
 
 impl Assertion {
     /// Makes an assertion ready.
     #[must_use]
     pub fn new(written: RuleAssertion) -> Self {
+        let error = written.expect.error.as_ref();
         Self {
             schema: written.expect.schema.clone().map(Schema::new),
+            error_schema: error
+                .and_then(|error| error.schema.clone())
+                .map(Schema::new),
             written,
         }
     }
@@ -117,11 +123,15 @@ pub fn judge(assertion: &Assertion, seen: &Observation) -> Verdict {
         return Verdict::Untested(Untested::Gap);
     }
     let expect = &assertion.written.expect;
+    if let Some(why) = beside::nothing_asked(expect, seen) {
+        return Verdict::Untested(why);
+    }
     let mut verdict = wire::observation(expect, seen)
         .and(|| head::headers(expect, seen))
         .and(|| head::absent(expect, seen))
         .and(|| {
-            missing::error(&assertion.written, seen).unwrap_or_else(|| reply::error(expect, seen))
+            missing::error(assertion, seen)
+                .unwrap_or_else(|| reply::error(expect, assertion.error_schema.as_ref(), seen))
         });
     if assertion.wants_silence() {
         verdict = verdict.and(|| reply::silence(seen));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::compare::differs;
 use super::results as results_of;
 use crate::observation::{Answer, Observation, Reply};
-use crate::rule::{ErrorExpect, RuleExpect};
+use crate::rule::{ErrorExpect, MatchMode, RuleExpect};
 use crate::schema::{Schema, Validity};
 use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
 
@@ -49,7 +49,7 @@ pub(super) fn silence(seen: &Observation) -> Verdict {
 }
 
 /// Every answer is an error as it is expected.
-pub(super) fn error(expect: &RuleExpect, seen: &Observation) -> Verdict {
+pub(super) fn error(expect: &RuleExpect, schema: Option<&Schema>, seen: &Observation) -> Verdict {
     let Some(wanted) = &expect.error else {
         return Verdict::Pass;
     };
@@ -57,14 +57,23 @@ pub(super) fn error(expect: &RuleExpect, seen: &Observation) -> Verdict {
         return Verdict::fail(Expectation::Answer, Why::NoAnswer);
     }
     let each = seen.answers.iter().map(|answer| match &answer.reply {
-        Reply::Error(error) => is_error(wanted, error),
+        Reply::Error(error) => is_error(wanted, error).and(|| match schema {
+            Some(schema) => of_schema(schema, error, Expectation::Error),
+            None => Verdict::Pass,
+        }),
         Reply::Result(result) => {
             Verdict::fail(Expectation::Error, Why::ResultCame(Short::of(result)))
         }
         Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
         Reply::None => match &answer.head {
             // An error without a body: HTTP has one of its own (2025-06-18, basic/transports).
-            Some(head) if head.status >= 400 && is_any(wanted) => Verdict::Pass,
+            Some(head) if head.status >= 400 && is_any(wanted) => match schema {
+                None => Verdict::Pass,
+                Some(_) => Verdict::Untested(Untested::Inconclusive(format!(
+                    "the HTTP response with status {} has no error to look into",
+                    head.status
+                ))),
+            },
             _ => no_answer(answer),
         },
     });
@@ -113,8 +122,12 @@ fn no_answer(answer: &Answer) -> Verdict {
     Verdict::fail(Expectation::Answer, why)
 }
 
+/// Whether nothing is asked of the error but that it comes, and what shape it has.
 fn is_any(wanted: &ErrorExpect) -> bool {
-    wanted.code.is_none() && wanted.message_contains.is_none()
+    wanted.code.is_none()
+        && wanted.message.is_none()
+        && wanted.message_contains.is_none()
+        && wanted.data.is_none()
 }
 
 fn is_error(wanted: &ErrorExpect, error: &Value) -> Verdict {
@@ -126,19 +139,45 @@ fn is_error(wanted: &ErrorExpect, error: &Value) -> Verdict {
         let why = Why::Code { expected, found };
         return Verdict::fail_at(Expectation::Error, "/code".to_owned(), why);
     }
-    let message = error
-        .get("message")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    message(wanted, error).and(|| data(wanted, error))
+}
+
+/// The message of an error: all of it, or a part.
+fn message(wanted: &ErrorExpect, error: &Value) -> Verdict {
+    let fail = |why| Verdict::fail_at(Expectation::Error, "/message".to_owned(), why);
+    let found = error.get("message").unwrap_or(&Value::Null);
+    let text = found.as_str().unwrap_or_default();
+    if let Some(expected) = &wanted.message
+        && found.as_str() != Some(expected.as_str())
+    {
+        return fail(Why::Differs {
+            expected: Short::text(expected),
+            found: Short::of(found),
+        });
+    }
     match &wanted.message_contains {
-        Some(part) if !message.contains(part.as_str()) => {
-            let why = Why::Message {
-                expected: Short::text(part),
-                found: Short::text(message),
-            };
-            Verdict::fail_at(Expectation::Error, "/message".to_owned(), why)
-        }
+        Some(part) if !text.contains(part.as_str()) => fail(Why::Message {
+            expected: Short::text(part),
+            found: Short::text(text),
+        }),
         _ => Verdict::Pass,
+    }
+}
+
+/// What is expected is a part of the `data` of an error.
+fn data(wanted: &ErrorExpect, error: &Value) -> Verdict {
+    let Some(expected) = &wanted.data else {
+        return Verdict::Pass;
+    };
+    let differs = match error.get("data") {
+        Some(found) => differs(expected, found, MatchMode::Subset),
+        None => Some((String::new(), Why::Missing)),
+    };
+    match differs {
+        None => Verdict::Pass,
+        Some((pointer, why)) => {
+            Verdict::fail_at(Expectation::Error, format!("/data{pointer}"), why)
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Every expectation: it holds, it breaks, and nobody can tell.
 
+mod asked;
+mod errors;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};

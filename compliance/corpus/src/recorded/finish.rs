@@ -57,7 +57,7 @@ impl Recorded<'_> {
             let sent = if headers.is_empty() || transport == Some(Applies::Stdio) {
                 right
             } else {
-                request.is_some() && head::has(request, headers)
+                request.is_some() && head::has(request, headers, &self.issued)
             };
             let here = assertion
                 .transport()

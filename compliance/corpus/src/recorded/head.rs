@@ -1,5 +1,7 @@
 //! Whether the head of a recorded request is as its revision wants it: a server may refuse any other.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::event::RequestHead;
@@ -57,21 +59,32 @@ impl Asked<'_> {
     }
 }
 
-/// Fields whose values are secrets.
-const SECRET: [&str; 2] = ["authorization", "mcp-session-id"];
+/// A field whose value a recording hides, so that nobody can tell a good one from a bad one.
+const SECRET: &str = "authorization";
+/// A field whose value is a secret, which a recording hides by one name everywhere.
+const SESSION: &str = "mcp-session-id";
 
-/// Whether the fields that an assertion sends were sent: an empty value means that there is no such field.
-pub(super) fn has(head: Option<&RequestHead>, wanted: &[(String, String)]) -> bool {
+/// Whether the fields that an assertion sends were sent: an empty value means that there is no such field. `issued` has the
+/// session ids that the server gave.
+pub(super) fn has(
+    head: Option<&RequestHead>,
+    wanted: &[(String, String)],
+    issued: &BTreeSet<String>,
+) -> bool {
     let Some(head) = head else {
         return wanted.is_empty();
     };
     wanted.iter().all(|(name, value)| match name.as_str() {
         ":method" => head.method.eq_ignore_ascii_case(value),
+        // A document beside MCP is not followed.
+        ":path" => false,
         _ if value.is_empty() => head.fields.get(name).is_none(),
-        // A recording hides its value.
-        _ if SECRET.iter().any(|one| one.eq_ignore_ascii_case(name)) => {
-            head.fields.get(name).is_some()
-        }
+        _ if SECRET.eq_ignore_ascii_case(name) => false,
+        // No id of ours is on a recording as it was sent; what was asked with it is what no server gave.
+        _ if SESSION.eq_ignore_ascii_case(name) => head
+            .fields
+            .get(name)
+            .is_some_and(|found| !issued.contains(found)),
         _ => head.fields.all(name).any(|found| found == value),
     })
 }

@@ -30,7 +30,9 @@ use serde_json::{Map, Value};
 use tapewright_schemas::conversation::{Answer, Pairing, is_about_noise};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
 use tapewright_schemas::era::Era;
-use tapewright_schemas::event::{Direction, Event, EventBody, Payload, SessionKey, Sink};
+use tapewright_schemas::event::{
+    Direction, Event, EventBody, Head, Payload, ResponseHead, SessionKey, Sink,
+};
 use tapewright_schemas::json;
 
 pub use self::finish::PATIENCE_MS;
@@ -67,6 +69,8 @@ pub struct Recorded<'p> {
     recording: usize,
     framing: Framing,
     tokens: BTreeSet<String>,
+    // Session ids, as the recording has them.
+    issued: BTreeSet<String>,
     // How many of the open requests listen to what comes beside their answers.
     listening: usize,
     gaps: u64,
@@ -122,6 +126,7 @@ impl<'p> Recorded<'p> {
             recording: 0,
             framing: Framing::default(),
             tokens: BTreeSet::new(),
+            issued: BTreeSet::new(),
             listening: 0,
             gaps: 0,
             exchanges: 0,
@@ -145,9 +150,24 @@ impl<'p> Recorded<'p> {
             }
             EventBody::Body { payload } => self.body(event, payload),
             EventBody::Gap(_) => self.gaps += 1,
-            EventBody::Head(_) => self.bodiless(event),
+            EventBody::Head(head) => {
+                if let Head::Response(head) = head.as_ref() {
+                    self.issued(head);
+                }
+                self.bodiless(event);
+            }
             EventBody::Closed(_) => self.closed(event),
             _ => {}
+        }
+    }
+
+    /// A server that gives a session id has sessions.
+    fn issued(&mut self, head: &ResponseHead) {
+        if let Some(id) = head.fields.get("mcp-session-id")
+            && self.issued.len() < MOST
+        {
+            self.facts.known.shown.sessions = true;
+            self.issued.insert(id.to_owned());
         }
     }
 

@@ -147,6 +147,7 @@ impl Recorded<'_> {
 
     /// Whether the request that carries an event has the fields of an assertion.
     fn sends(&mut self, event: &Event, at: At) -> bool {
+        let issued = &self.issued;
         let conduit = self.conduits.enter(event);
         let call = self
             .plan
@@ -158,7 +159,7 @@ impl Recorded<'_> {
                 .is_none_or(|one| conduit.transport == Some(one));
             here && {
                 let stdio = conduit.transport == Some(Applies::Stdio);
-                stdio || head::has(conduit.request.as_ref(), &call.headers)
+                stdio || head::has(conduit.request.as_ref(), &call.headers, issued)
             }
         })
     }

@@ -7,6 +7,7 @@ mod formats;
 mod live;
 mod official;
 mod results;
+mod scripted;
 mod suites;
 
 use std::collections::BTreeMap;
