@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tapewright_agents::{Caps, Finished};
+use tapewright_agents::{Caps, Finished, Stub};
 use tapewright_config::Suite;
 use tapewright_models::prices::Prices;
 use tapewright_proxy::clock::Clock;
@@ -155,7 +155,12 @@ impl<'a> Agents<'a> {
         let has_key = matches!(choice, Ok(Choice::Provider(_)));
         let known = cassette::read(&self.how.folder, agent);
         // The stub never takes the place of what a model said.
-        let anew = has_key && self.how.update || has_key && self.how.record && known.is_err();
+        let is_empty = match &known {
+            Ok(Some(known)) => Stub::made(&known.cassette.trace),
+            Ok(None) => false,
+            Err(_) => true,
+        };
+        let anew = has_key && (self.how.update || self.how.record && is_empty);
         match known {
             Ok(Some(known)) if !anew => match cassette::check(&known, agent, &self.options.rules) {
                 Ok(()) => return (self.replay(number, case, agent, known, clock), Vec::new()),
@@ -189,7 +194,12 @@ impl<'a> Agents<'a> {
             hung: drive::faults(agent).met(&trace),
             trace,
             trip: None,
-            warnings: Vec::new(),
+            warnings: self
+                .how
+                .update
+                .then(|| KEPT.to_owned())
+                .into_iter()
+                .collect(),
         };
         let mut evidence = Evidence {
             finished: &finished,
@@ -291,6 +301,9 @@ impl<'a> Agents<'a> {
         Ok(())
     }
 }
+
+/// Why a cassette that was to be recorded anew was not.
+const KEPT: &str = "the key of its model is not set, and its cassette is kept";
 
 /// A row for a test that cannot be judged.
 fn unusable(number: usize, case: &Case, why: String) -> Vec<Row> {

@@ -93,7 +93,7 @@ fn stub(number: usize, case: &Case, evidence: &Evidence<'_>) -> Option<Row> {
     let why = match evidence.stub {
         Some(why) => format!("[STUB] {why}: no model was asked, and nothing is judged"),
         None if Stub::made(&evidence.finished.trace) => {
-            "[STUB] the cassette was made without a model, and nothing is judged".to_owned()
+            "[STUB] the cassette was made without a model, and nothing is judged; record it with a key".to_owned()
         }
         None => return None,
     };

@@ -162,6 +162,14 @@ fn the_stub_never_takes_the_place_of_a_recording() {
         );
         assert!(new.path(FILE).exists());
     }
+    // With a key it is recorded at last.
+    let (status, told) = report(&new, Some(&adder()), &["suite.yaml", "--record"]);
+    assert_eq!(
+        (status, &tests(&told)[0]["status"]),
+        (0, &json!("pass")),
+        "{told:#}"
+    );
+    assert!(new.read(FILE).contains("It is 5."));
 }
 
 #[test]
