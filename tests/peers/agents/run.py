@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Real agents, with their model and their MCP server in one recording: the model asks for tools, the calls reach the server,
-the answers the model, and inspect tells what the model was asked for.
+the answers the model. Then the same agents from the recording alone: the same calls, the same text, no server, provider or key.
 
     run.py [--learn] [NAME...]     NAME picks the cells whose name contains it; --learn writes faults.json anew
 
@@ -8,6 +8,7 @@ The model is the scripted provider, which refuses a request without its key, and
 """
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -67,7 +68,7 @@ def recorded(kind, folder):
 
 
 def unanswered(told):
-    """Answers of the server that the model was not told; those of two calls at once come in any order."""
+    """Answers of the server that the model was not told."""
     return [answer for answer in task.ANSWERS if not any(answer in one for one in told)]
 
 
@@ -85,13 +86,62 @@ def inspected(kind, run, turns):
     return (
         task.same("wires", {call["wire"] for call in calls}, {kind.wire})
         or task.same("calls of the model", len(calls), len(turns))
-        or task.same("tokens", [call["input_tokens"] for call in calls], [100, 100, 1000])
-        or task.same("tools that the model asked for", asked, [["get-sum"], ["echo", "get-sum"], []])
+        or task.same("tokens", [call["input_tokens"] for call in calls], [100, 100, 100, 1000])
+        or task.same("tools that the model asked for", asked, [["get-sum"], ["echo"], ["get-sum"], []])
     )
 
 
 def with_key(folder):
     return [str(path) for path in folder.rglob("*") if path.is_file() and provider.KEY.encode() in path.read_bytes()]
+
+
+class Replayed:
+    """The model side of a recording, served in the agent's own place, for a `with` block."""
+
+    def __init__(self, run, agent):
+        self._report = agent.folder / "replay.json"
+        command = [str(common.TAPEWRIGHT), "replay", str(run), "--models", "--listen", "127.0.0.1:0"]
+        self._command = [*command, "--report", str(self._report)]
+        self._agent = agent
+
+    def __enter__(self):
+        self._process = subprocess.Popen(
+            self._command,
+            cwd=self._agent.work,
+            env={"PATH": os.environ["PATH"], "HOME": str(self._agent.home)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        line = self._process.stdout.readline()
+        self.addresses = json.loads(line) if line else {}
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        _, self.stderr = self._process.communicate(timeout=30)
+
+    def models(self):
+        return json.loads(self._report.read_text("utf-8"))["models"]
+
+
+def offline(kind, folder):
+    """The same agent from the recording alone, without server, provider or key; what is wrong."""
+    run = folder / "run"
+    server = [str(common.TAPEWRIGHT), "replay", str(run / f"{agents.SERVER}.tape.jsonl")]
+    # In the same place, with nothing of the first run in it.
+    (folder / "live").rename(folder / "recorded")
+    agent = kind(folder / "live", server)
+    with Replayed(run, agent) as replay:
+        address = replay.addresses.get(kind.variable)
+        ran = agent.run(task.PROMPT, "none", more={kind.variable: address}) if address else None
+    if not ran:
+        return f"no address for {kind.name}: {replay.addresses} {replay.stderr[-600:]}"
+    if ran.status != 0:
+        return f"{ran.why()} {replay.stderr[-600:]}"
+    models = replay.models()
+    return behaved(ran) or task.same("missed calls of the model", models["missed"], 0)
 
 
 def main():
@@ -101,9 +151,12 @@ def main():
     report = common.Report()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapewright-agents-"))
     for kind in agents.ALL:
-        name = f"{kind.name}/recorded"
+        name = f"{kind.name}/recorded and offline"
         if not words or any(word in name for word in words):
-            report.check(name, recorded(kind, folder / kind.name))
+            why = recorded(kind, folder / kind.name)
+            report.check(f"{kind.name}/recorded", why)
+            if not why:
+                report.check(f"{kind.name}/offline", offline(kind, folder / kind.name))
     faults.cells(report, folder, words, "--learn" in sys.argv)
     status = report.close()
     if status == 0:

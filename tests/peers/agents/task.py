@@ -10,7 +10,8 @@ def asks(*calls):
     return {"tools": [{"name": name, "arguments": arguments} for name, arguments in calls]}
 
 
-TURNS = [asks(CALLS[0]), asks(*CALLS[1:]), {"text": TEXT, "usage": {"input": 1000, "output": 30}}]
+# One call at a time: of two at once agents tell the results as they come, and another order is another conversation.
+TURNS = [*(asks(call) for call in CALLS), {"text": TEXT, "usage": {"input": 1000, "output": 30}}]
 
 
 def same(title, found, wanted):
