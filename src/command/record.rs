@@ -206,8 +206,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;
-    let by = (clock, &book);
-    let (end, recorder) = way.run(&arguments.http, limit_bytes, by, part.as_ref(), start)?;
+    let part = part.as_ref();
+    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, &book, part, start)?;
     let finished = recorder.finish();
     log::recorded(ear, &finished);
     if arguments.verbose {

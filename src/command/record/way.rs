@@ -176,7 +176,8 @@ impl<'a> Way<'a> {
         self,
         http: &HttpArguments,
         limit_bytes: usize,
-        (clock, book): (Clock, &Arc<Book>),
+        clock: Clock,
+        book: &Arc<Book>,
         part: Option<&Part>,
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
@@ -223,7 +224,7 @@ impl<'a> Way<'a> {
                 serve(settings, "", clock, book, start)
             }
             Self::Front { listen, command } => {
-                front_of(listen, command, http, limit_bytes, (clock, faults), start)
+                front_of(listen, command, http, limit_bytes, clock, faults, start)
             }
         }
     }
@@ -254,7 +255,8 @@ fn front_of(
     command: &[OsString],
     http: &HttpArguments,
     limit_bytes: usize,
-    (clock, policy): (Clock, FaultPolicy),
+    clock: Clock,
+    policy: FaultPolicy,
     start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
 ) -> anyhow::Result<(End, Arc<Recorder>)> {
     let upstream = Arc::new(child(command)?);
