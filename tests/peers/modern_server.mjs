@@ -45,6 +45,25 @@ function newServer() {
       });
     },
   );
+  server.registerTool(
+    'ask',
+    {
+      description: 'Elicits, samples and asks for the roots',
+      inputSchema: z.object({}),
+      annotations: { readOnlyHint: true },
+    },
+    async (_, context) => {
+      if (context.mcpReq.inputResponses) return text('everything was answered');
+      const messages = [{ role: 'user', content: { type: 'text', text: 'ja oder nein?' } }];
+      return inputRequired({
+        inputRequests: {
+          sure: inputRequired.elicit({ message: 'sure?', requestedSchema: sure }),
+          word: inputRequired.createMessage({ messages, maxTokens: 9 }),
+          roots: inputRequired.listRoots(),
+        },
+      });
+    },
+  );
   server.registerResource('fixed', 'modern://fixed', { mimeType: 'text/plain' }, async (uri) => ({
     contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'fest — 漢字' }],
   }));

@@ -218,7 +218,7 @@ impl Recorded<'_> {
             || (assertion.looks_between() && !assertion.wants_result())
     }
 
-    fn chooses(&self, at: At) -> bool {
+    pub(super) fn chooses(&self, at: At) -> bool {
         let assertion = self.plan.assertion(at);
         let call = assertion.and_then(|one| one.written.call.as_ref());
         let params = call.and_then(|call| call.params.as_ref());

@@ -344,7 +344,7 @@ impl<'p> Recorded<'p> {
         let mut exchange = exchange;
         if !ours {
             self.learn(&exchange, &reply);
-            match self.asks_for_input(event.conduit, exchange, &reply) {
+            match self.asks_for_input(event, exchange, &reply) {
                 Some(over) => exchange = over,
                 None => return,
             }

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use tapewright_schemas::event::{ConduitId, SessionKey};
+use tapewright_schemas::event::{Event, SessionKey};
 
 use super::Recorded;
 use super::exchange::ObservedExchange;
-use crate::observation::Reply;
+use crate::observation::{Answer, Observation, Reply, Sent};
+use crate::placeholder::Stands;
+use crate::plan::At;
 use crate::rounds;
 
 /// How many are waited for at once.
@@ -38,7 +40,7 @@ impl Recorded<'_> {
     /// Whether an answer asks for input; then its request waits for the one that gives it.
     pub(super) fn asks_for_input(
         &mut self,
-        conduit: ConduitId,
+        event: &Event,
         exchange: ObservedExchange,
         reply: &Reply,
     ) -> Option<ObservedExchange> {
@@ -46,11 +48,12 @@ impl Recorded<'_> {
             return Some(exchange);
         };
         let mut exchange = exchange;
+        self.is_enough(event, &mut exchange, reply);
         exchange.take(rounds::asked(result, exchange.rounds));
         exchange.rounds += 1;
         let params = exchange.params.as_ref();
         let key = rounds::key(&exchange.method, params, rounds::state(result));
-        self.conduits.remember(conduit, key.clone());
+        self.conduits.remember(event.conduit, key.clone());
         let key = (exchange.session, key);
         let over = if self.rounds.waiting.len() < MOST {
             self.rounds.waiting.insert(key, exchange)
@@ -58,9 +61,36 @@ impl Recorded<'_> {
             Some(exchange)
         };
         if let Some(over) = over {
-            self.finish_exchange(over, None, true);
+            self.over(over, None, false, false);
         }
         None
+    }
+
+    /// To assertions that compare answers, or count them, one that asks for input is an answer as any other: whoever
+    /// asks the same several times at once gives nothing in return.
+    fn is_enough(&mut self, event: &Event, exchange: &mut ObservedExchange, reply: &Reply) {
+        let about = std::mem::take(&mut exchange.about);
+        let compares = |at: At| self.plan.assertion(at).is_some_and(|one| one.wants() > 1);
+        let (now, later) = about.into_iter().partition(|(at, _)| compares(*at));
+        exchange.about = later;
+        let now: Vec<(At, Stands)> = now;
+        for (at, _) in now {
+            let seen = Observation {
+                transport: exchange.transport,
+                sent: Sent {
+                    method: Some(exchange.method.clone()),
+                    params: exchange.params.clone(),
+                },
+                answers: vec![Answer {
+                    reply: reply.clone(),
+                    seq: Some(event.seq),
+                    ..Answer::default()
+                }],
+                chosen: self.chooses(at),
+                ..Observation::default()
+            };
+            self.decide(at, &seen);
+        }
     }
 
     /// A request that gives what was asked for is the one before it, gone on.

@@ -135,6 +135,23 @@ fn what_a_result_asks_for_and_nobody_gives_is_no_fault_of_the_server() {
 }
 
 #[test]
+fn the_same_question_several_times_at_once_is_answered_by_asking_for_input_too() {
+    let mut tape = asking(&json!({ "type": "object" }));
+    let call = json!({ "name": "ask", "arguments": {} });
+    for id in 10..13 {
+        tape.asks(json!({ "id": id, "method": "tools/call", "params": call }));
+    }
+    for id in 10..13 {
+        tape.says(
+            json!({ "id": id, "result": { "resultType": "input_required", "requestState": "s" } }),
+        );
+    }
+    let three = json!({ "call": { "method": "tools/call", "repeat": 3,
+        "params": { "name": "${tool:first}", "arguments": {} } }, "expect": { "result": {} } });
+    assert_eq!(one(&tape, &three), Verdict::Pass);
+}
+
+#[test]
 fn behind_bytes_that_no_client_sends_nothing_else_is_judged() {
     let mut tape = Tape::opened();
     tape.asks(json!({ "method": "notifications/tapewright/unknown" }));
