@@ -2,6 +2,7 @@
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
+use super::near::Near;
 use super::record::{
     Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
 };
@@ -80,7 +81,7 @@ impl<S: Read + Seek> Assembly<S> {
             bare: self.head.len() as u64,
             first: true,
         };
-        let side = &mut self.beside.side;
+        let side = &mut Near::new(&mut self.beside.side);
         for run in runs.iter().filter(|run| of_session(run.session)) {
             let mut at = run.start;
             while let Some(next) = late.next_if(|late| late.place < run.end) {
@@ -135,10 +136,11 @@ impl<S: Read + Seek> Beside<S> {
 
     /// Writes the elements of `unanswered`.
     pub(crate) fn write_orphans(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let side = &mut Near::new(&mut self.side);
         let mut first = true;
         for (before, orphan) in (0..).zip(&self.orphans) {
             let after = orphan.ordinal.saturating_sub(before);
-            write_chain(&mut self.side, orphan.chain, Some(after), &mut first, out)?;
+            write_chain(side, orphan.chain, Some(after), &mut first, out)?;
         }
         Ok(())
     }
@@ -146,6 +148,7 @@ impl<S: Read + Seek> Beside<S> {
     /// Writes the elements of `http`.
     pub(crate) fn write_asides(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let mut orphans = self.orphans.iter().map(|orphan| orphan.ordinal).peekable();
+        let side = &mut Near::new(&mut self.side);
         let (mut before, mut first) = (0, true);
         for aside in &self.asides {
             while orphans.next_if(|ordinal| *ordinal < aside.after).is_some() {
@@ -156,7 +159,7 @@ impl<S: Read + Seek> Beside<S> {
             let mut text = b"\"after\": ".to_vec();
             push_number(aside.after - before, &mut text);
             out.write_all(&text)?;
-            write_records(&mut self.side, aside.chain, None, out)?;
+            write_records(side, aside.chain, None, out)?;
         }
         Ok(())
     }
@@ -237,7 +240,8 @@ fn copy<S: Read + Seek>(
     let skip = u64::from(std::mem::replace(first, false));
     spool.seek(SeekFrom::Start(range.start + skip))?;
     let mut rest = range.end - range.start - skip;
-    let mut buffer = vec![0; COPY_BYTES];
+    // Most are short, and there may be a million of them.
+    let mut buffer = vec![0; usize::try_from(rest).unwrap_or(COPY_BYTES).min(COPY_BYTES)];
     while rest > 0 {
         let want = usize::try_from(rest).unwrap_or(COPY_BYTES).min(COPY_BYTES);
         buffer.truncate(want);

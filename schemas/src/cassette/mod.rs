@@ -80,6 +80,7 @@ mod http;
 mod ledger;
 mod merge;
 mod messages;
+mod near;
 mod note;
 mod open;
 mod project;
