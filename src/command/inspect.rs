@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use tapewright_models::calls::Calls;
+use tapewright_models::links::Linker;
+use tapewright_models::prices::Prices;
 use tapewright_proxy::record::is_written;
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::summary::{Fold, Report};
@@ -14,15 +16,17 @@ use tapewright_schemas::tape::Ending;
 use crate::command::replay::playing::duration;
 use crate::exit::Exit;
 use crate::files::{Recording, folder};
-use crate::report;
 use crate::report::inspect_models::ModelCalls;
+use crate::report::inspect_tools::Tools;
+use crate::report::{self, Mistake};
 
 /// Show what is on a tape, a cassette or a capture
 ///
 /// Who spoke, in which sessions, which requests were made and how they were answered, which
 /// hung and because of what; over HTTP how exchanges ended, which failed and what latency we
 /// added; which models were called and what they answered; what was no message at all, and how
-/// the recording ends. Of a folder every recording is told.
+/// the recording ends. Of a folder every recording is told. Where models asked for tools, it tells which
+/// `tools/call` carried that out, what was never done, and what no model asked for.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,37 +36,43 @@ pub(crate) struct Arguments {
     /// Call a request a hang that waited for this long, also when it was answered
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     hang_after: Duration,
-    /// Print one JSON object, of a folder an array of them
+    /// Count what models cost by the prices in this file, beside those that are built in: JSON
+    /// with `date`, `source` and `models`, in US dollars for a million tokens
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// Print one JSON object; of a folder an array of them, or one with the parts of an
+    /// agent's recording
     #[arg(long)]
     json: bool,
 }
 
 /// Prints the report.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let all = if arguments.file.is_dir() {
+    let prices = prices(arguments.prices.as_deref())?;
+    let is_folder = arguments.file.is_dir();
+    let all = if is_folder {
         folder::recordings(&arguments.file)?
     } else {
         vec![arguments.file.clone()]
     };
+    let mut whole = Whole::default();
     let mut told = Vec::new();
     for (place, path) in all.iter().enumerate() {
-        let (path, said) = inspect(path, arguments.hang_after)?;
-        let file = path.display().to_string();
+        let recording = Recording::open(path)?;
+        let one = match whole.takes(&recording.header().part_of, is_folder) {
+            Some(whole) => inspect(recording, arguments.hang_after, &prices, whole)?,
+            None => alone(recording, arguments.hang_after, &prices)?,
+        };
         if arguments.json {
-            told.push(Told { file, said });
+            told.push(one);
             continue;
         }
         let gap = if place > 0 { "\n" } else { "" };
-        let text = report::inspect::text(&file, &said.report, &said.models);
+        let said = &one.said;
+        let text = report::inspect::text(&one.file, &said.report, &said.models, &said.tools);
         report::out(&format!("{gap}{text}"))?;
     }
-    if arguments.json {
-        let text = match told.as_slice() {
-            [one] if !arguments.file.is_dir() => report::formats::json::text(&one.said)?,
-            all => report::formats::json::text(&all)?,
-        };
-        report::out(&text)?;
-    }
+    whole.tell(told, arguments.json, is_folder)?;
     let nothing = all.is_empty();
     Ok(if nothing {
         Exit::Inconclusive
@@ -71,24 +81,127 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     })
 }
 
+/// The prices that are built in, and those of a file.
+fn prices(file: Option<&Path>) -> anyhow::Result<Prices> {
+    let mut prices = Prices::built_in();
+    let Some(file) = file else {
+        return Ok(prices);
+    };
+    let mistake = |why: String| {
+        let what = format!("`{}` holds no prices: {why}", file.display());
+        let hint = r#"write it like {"date": "2026-11-25", "source": "…", "models": {"NAME": {"input": 3.0, "output": 15.0}}}"#;
+        Mistake::new(report::safe(&what), hint)
+    };
+    let text = std::fs::read(file).map_err(|error| mistake(error.to_string()))?;
+    let value = serde_json::from_slice(&text).map_err(|error| mistake(error.to_string()))?;
+    prices
+        .add_file(value)
+        .map_err(|error| mistake(error.to_string()))?;
+    Ok(prices)
+}
+
+/// The recording that several tapes of a folder are parts of.
+#[derive(Default)]
+struct Whole {
+    id: String,
+    linking: Linking,
+}
+
+/// Who is linked with whom, and on which tapes they are.
+#[derive(Default)]
+struct Linking {
+    linker: Linker,
+    files: Vec<String>,
+    has_models: bool,
+}
+
+impl Linking {
+    fn finish(self) -> Tools {
+        Tools::new(self.linker.finish(), &self.files, self.has_models)
+    }
+}
+
+impl Whole {
+    /// Where what is on a tape is linked, if that is part of it.
+    fn takes(&mut self, part_of: &str, is_folder: bool) -> Option<&mut Linking> {
+        if !is_folder || part_of.is_empty() {
+            return None;
+        }
+        if self.id.is_empty() {
+            part_of.clone_into(&mut self.id);
+        }
+        (self.id == part_of).then_some(&mut self.linking)
+    }
+
+    /// Tells what is known of all parts together, and in JSON everything.
+    fn tell(self, told: Vec<Told>, json: bool, is_folder: bool) -> anyhow::Result<()> {
+        let parts = self.linking.files.len();
+        if self.id.is_empty() {
+            return match told.as_slice() {
+                _ if !json => Ok(()),
+                [one] if !is_folder => report::out(&report::formats::json::text(&one.said)?),
+                all => report::out(&report::formats::json::text(&all)?),
+            };
+        }
+        let tools = self.linking.finish();
+        let text = if json {
+            let all = Everything {
+                recording: self.id,
+                parts: told,
+                tools,
+            };
+            report::formats::json::text(&all)?
+        } else {
+            format!("\n{}", report::inspect_tools::text(&self.id, parts, &tools))
+        };
+        report::out(&text)
+    }
+}
+
+/// An agent's recording.
+#[derive(Serialize)]
+struct Everything {
+    recording: String,
+    parts: Vec<Told>,
+    #[serde(flatten)]
+    tools: Tools,
+}
+
 /// One recording of a folder.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Told {
     file: String,
     #[serde(flatten)]
     said: Said,
 }
 
-fn inspect(path: &Path, hang_after: Duration) -> anyhow::Result<(PathBuf, Said)> {
-    let recording = Recording::open(path)?;
+/// A recording that is no part of another one.
+fn alone(recording: Recording, hang_after: Duration, prices: &Prices) -> anyhow::Result<Told> {
+    let mut linking = Linking::default();
+    let mut told = inspect(recording, hang_after, prices, &mut linking)?;
+    told.said.tools = linking.finish();
+    Ok(told)
+}
+
+fn inspect(
+    recording: Recording,
+    hang_after: Duration,
+    prices: &Prices,
+    linking: &mut Linking,
+) -> anyhow::Result<Told> {
     let kind = recording.kind();
     let path = recording.path.clone();
     let micros = u64::try_from(hang_after.as_micros()).unwrap_or(u64::MAX);
     let mut fold = Fold::new(recording.timed()).with_hangs_after(Offset(micros));
     let mut calls = Calls::default();
+    let header = recording.header();
+    linking.linker.begin(&header.label, began(&header.created));
+    let name = path.file_name().unwrap_or_default();
+    linking.files.push(name.to_string_lossy().into_owned());
     let frame = recording.messages(|event, envelope| {
         fold.observe_message(event, envelope);
         calls.observe(event);
+        linking.linker.observe(event);
         Ok(())
     })?;
     let mut report = fold.finish(kind, &frame.header, &frame.ending);
@@ -96,21 +209,41 @@ fn inspect(path: &Path, hang_after: Duration) -> anyhow::Result<(PathBuf, Said)>
         report.ended.written_by = Some(frame.header.pid);
     }
     let (rows, more) = calls.finish();
-    let models = ModelCalls::new(rows, more);
-    Ok((path, Said { report, models }))
+    linking.linker.models(&rows);
+    let models = ModelCalls::new(rows, more, prices);
+    linking.has_models |= !models.is_empty();
+    Ok(Told {
+        file: path.display().to_string(),
+        said: Said {
+            report,
+            models,
+            tools: Tools::default(),
+        },
+    })
+}
+
+/// Wall time of the beginning of a tape in microseconds; 0 where it is not told.
+fn began(created: &str) -> u64 {
+    let time = created.parse::<jiff::Timestamp>();
+    time.map_or(0, |time| {
+        u64::try_from(time.as_microsecond()).unwrap_or_default()
+    })
 }
 
 /// What MCP and what models said, as one object.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Said {
     #[serde(flatten)]
     report: Report,
     #[serde(flatten)]
     models: ModelCalls,
+    #[serde(flatten)]
+    tools: Tools,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tapewright inspect fs.json
   tapewright inspect cassettes
+  tapewright inspect --prices prices.json fs.tape.jsonl
   tapewright inspect --json fs.tape.jsonl | jq '.unanswered'";

@@ -6,10 +6,11 @@ use tapewright_schemas::summary::{Hang, Method, Peer, Report, Tool, Totals};
 
 use super::figures::{duration, plural, size};
 use super::inspect_models::{self, ModelCalls};
+use super::inspect_tools::{self, Tools};
 use super::{effect, inspect_http, safe};
 
 /// The report as text, aligned and without colour.
-pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls) -> String {
+pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls, links: &Tools) -> String {
     let mut out = Page::default();
     let state = if report.ended.complete {
         "complete"
@@ -31,6 +32,7 @@ pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls) -> String {
     inspect_http::sessions(report, &mut out);
     inspect_http::exchanges(report, &mut out);
     inspect_models::calls(models, &mut out);
+    inspect_tools::tools(links, &mut out);
     methods(report, &mut out);
     tools(report, &mut out);
     notifications(report, &mut out);
@@ -45,7 +47,7 @@ pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls) -> String {
 /// Lines of a report.
 #[derive(Default)]
 pub(super) struct Page {
-    text: String,
+    pub(super) text: String,
 }
 
 impl Page {

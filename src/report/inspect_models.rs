@@ -48,10 +48,14 @@ struct Row {
 
 impl ModelCalls {
     /// The calls, and how many more there were than are kept.
-    pub(crate) fn new(calls: Vec<ModelCall>, more: u64) -> Self {
-        let prices = Prices::built_in();
-        let rows = calls.into_iter().map(|call| row(call, &prices)).collect();
+    pub(crate) fn new(calls: Vec<ModelCall>, more: u64, prices: &Prices) -> Self {
+        let rows = calls.into_iter().map(|call| row(call, prices)).collect();
         Self { rows, more }
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 }
 
@@ -99,13 +103,36 @@ pub(super) fn calls(calls: &ModelCalls, out: &mut Page) {
         out.line(&format!("    {}", line(row)));
     }
     out.rest(all);
+    if calls.rows.len() > 1 {
+        out.line(&format!("    in all: {}", sum(&calls.rows)));
+    }
+}
+
+/// What all calls cost; what is not known is no part of it, and is said.
+fn sum(rows: &[Row]) -> String {
+    let known: Vec<u64> = rows
+        .iter()
+        .filter_map(|row| row.cost_usd_microcents)
+        .collect();
+    let unknown = (rows.len() - known.len()) as u64;
+    let calls = plural(unknown, "call");
+    let costs = cost(known.iter().fold(0, |sum, one| sum.saturating_add(*one)));
+    match (known.is_empty(), unknown) {
+        (true, _) => "cost unknown".to_owned(),
+        (false, 0) => costs,
+        _ => format!("{costs}, without {unknown} {calls} whose cost is unknown"),
+    }
 }
 
 fn line(row: &Row) -> String {
     let model = row.model.as_deref().unwrap_or("(model not named)");
     let mut said = vec![safe(model)];
     said.extend(tokens(row));
-    said.extend(row.cost_usd_microcents.map(cost));
+    match row.cost_usd_microcents {
+        Some(microcents) => said.push(cost(microcents)),
+        None if row.end == "answered" => said.push("cost unknown".to_owned()),
+        None => {}
+    }
     if !row.tool_uses.is_empty() {
         said.push(format!("asks for {}", safe(&row.tool_uses.join(", "))));
     } else if let Some(finish) = row.finish.filter(|finish| *finish != "stop") {

@@ -20,6 +20,7 @@ pub(crate) mod formats;
 pub(crate) mod inspect;
 mod inspect_http;
 pub(crate) mod inspect_models;
+pub(crate) mod inspect_tools;
 pub(crate) mod issues;
 pub(crate) mod live;
 pub(crate) mod migrate;

@@ -3,8 +3,9 @@
 //! Everything here is pure: bytes in, values out. [`recognise`] tells which wire a request
 //! travels on, [`Wire`] reads and writes the bodies, [`StreamReader`] adds up streams, and
 //! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
-//! which recorded request another one is, [`recorded`] what came back for it, [`agent_cassette`] is the file of a recorded agent
-//! run, [`prices`] says what tokens cost, [`Family`] which provider a model belongs to.
+//! which recorded request another one is, [`recorded`] what came back for it, [`agent_cassette`]
+//! is the file of a recorded agent run, [`links`] tells which `tools/call` carried out what a
+//! model asked for, [`prices`] what tokens cost, [`Family`] which provider a model belongs to.
 //!
 //! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
 //! a [`ReadError`] with a JSON pointer.
@@ -19,6 +20,7 @@ mod family;
 mod gemini;
 pub mod key;
 mod keys;
+pub mod links;
 mod mcp;
 mod openai_chat;
 mod openai_responses;

@@ -88,6 +88,8 @@ fn furnish(folder: &Path) {
         fs::write(folder.join(name), SUITE).expect("a file");
     }
     fs::write(folder.join("agents.yaml"), AGENTS).expect("a file");
+    let prices = r#"{"date": "2026-11-25", "source": "a list", "models": {}}"#;
+    fs::write(folder.join("prices.json"), prices).expect("a file");
     // What the suite asks is on the recording.
     let done = shell(
         folder,

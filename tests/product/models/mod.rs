@@ -2,6 +2,7 @@
 
 mod agent;
 mod law;
+mod links;
 mod secrets;
 
 use std::path::{Path, PathBuf};

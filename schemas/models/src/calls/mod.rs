@@ -17,6 +17,8 @@ use crate::recognise::{Operation, recognise};
 pub struct ModelCall {
     /// The number of the event that has the head of its request.
     pub seq: u64,
+    /// When it was asked.
+    pub at: Offset,
     /// The wire that it travelled on.
     pub wire: Wire,
     /// The model: as it answered, or where it did not, as it was asked for.
@@ -31,12 +33,28 @@ pub struct ModelCall {
     pub finish: Option<Finish>,
     /// The tools that the model asked for, in order.
     pub tool_uses: Vec<String>,
+    /// The same with what tells one from another.
+    pub uses: Vec<UseSeen>,
+    /// The results of tools that it told the model since the model spoke last: the id of the
+    /// use, and the name of the tool, as far as the wire says them.
+    pub results: Vec<(Option<String>, Option<String>)>,
     /// From the request until the model said something.
     pub first_token: Option<Offset>,
     /// From the request until the end of the response.
     pub took: Option<Offset>,
     /// What became of it.
     pub end: CallEnd,
+}
+
+/// A tool use, and what tells it from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UseSeen {
+    /// Its id, where the wire has one.
+    pub id: Option<String>,
+    /// The name that the model used.
+    pub name: String,
+    /// What is the same for the same arguments; `None` where they are no JSON.
+    pub arguments: Option<u64>,
 }
 
 /// What became of a call.

@@ -4,8 +4,9 @@ use tapewright_schemas::event::{
     Direction, Event, EventBody, Fields, Head, Offset, Payload, ResponseHead,
 };
 
-use super::{CallEnd, ModelCall};
-use crate::conversation::{Response, StreamEvent};
+use super::{CallEnd, ModelCall, UseSeen};
+use crate::conversation::{Content, Request, Response, Role, StreamEvent, ToolUse};
+use crate::links::digest;
 use crate::read::ReadError;
 use crate::read_error;
 use crate::recognise::{Call, Framing};
@@ -37,6 +38,7 @@ impl Open {
     pub(super) fn new(call: Call, event: &Event) -> Self {
         let told = ModelCall {
             seq: event.seq,
+            at: event.at,
             wire: call.wire,
             model: call.model.clone(),
             status: None,
@@ -44,6 +46,8 @@ impl Open {
             usage: None,
             finish: None,
             tool_uses: Vec::new(),
+            uses: Vec::new(),
+            results: Vec::new(),
             first_token: None,
             took: None,
             end: CallEnd::CutShort,
@@ -95,6 +99,7 @@ impl Open {
         };
         if let Ok(request) = self.call.wire.read_request(&self.call, body) {
             self.is_mcp = false;
+            self.told.results = results(&request);
             self.told.model = Some(request.model);
         }
     }
@@ -177,6 +182,7 @@ impl Open {
     fn take(&mut self, response: Response) {
         let uses = response.tool_uses();
         self.told.tool_uses = uses.map(|tool| tool.name.clone()).collect();
+        self.told.uses = response.tool_uses().map(seen).collect();
         self.told.finish = response.finish().cloned();
         self.told.usage = response.usage;
         if response.model.is_some() {
@@ -220,4 +226,27 @@ impl Open {
         self.close();
         Some(self.told)
     }
+}
+
+fn seen(one: &ToolUse) -> UseSeen {
+    UseSeen {
+        id: one.id.clone(),
+        name: one.name.clone(),
+        arguments: one.arguments().as_ref().map(digest),
+    }
+}
+
+/// The results that stand behind what the model said last.
+fn results(request: &Request) -> Vec<(Option<String>, Option<String>)> {
+    let messages = request.messages.iter().rev();
+    let fresh = messages.take_while(|message| message.role != Role::Assistant);
+    let mut found: Vec<_> = fresh
+        .flat_map(|message| message.blocks.iter().rev())
+        .filter_map(|block| match &block.content {
+            Content::ToolResult(result) => Some((result.id.clone(), result.name.clone())),
+            _ => None,
+        })
+        .collect();
+    found.reverse();
+    found
 }

@@ -1,0 +1,151 @@
+//! What `inspect` says of the tools that models asked for, and of who carried it out.
+
+use serde::Serialize;
+use tapewright_models::links::{Fate, Links, ToolAsked, ToolCall};
+
+use super::figures::plural;
+use super::inspect::{Page, SHOWN};
+use super::safe;
+
+/// What models asked for, and what was done.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Tools {
+    #[serde(skip_serializing_if = "Vec::is_empty", rename = "tools_asked")]
+    asked: Vec<Asked>,
+    #[serde(skip_serializing_if = "Vec::is_empty", rename = "tools_unasked")]
+    unasked: Vec<Done>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "tools_more")]
+    more: Option<u64>,
+}
+
+/// One tool use of a model.
+#[derive(Debug, Serialize)]
+struct Asked {
+    file: String,
+    model_call: u64,
+    id: Option<String>,
+    name: String,
+    fate: &'static str,
+    how: Option<&'static str>,
+    guess: bool,
+    by: Option<Done>,
+}
+
+/// One `tools/call`.
+#[derive(Debug, Serialize)]
+struct Done {
+    file: String,
+    seq: u64,
+    server: String,
+    tool: String,
+}
+
+impl Tools {
+    /// What is linked; `files` has the names of the tapes in the order in which they were
+    /// taken. Where no model was called, nobody asks who asked.
+    pub(crate) fn new(links: Links, files: &[String], has_models: bool) -> Self {
+        if !has_models {
+            return Self::default();
+        }
+        let asked = links.asked.into_iter();
+        let unasked = links.unasked.into_iter();
+        Self {
+            asked: asked.map(|one| Asked::new(one, files)).collect(),
+            unasked: unasked.map(|call| Done::new(call, files)).collect(),
+            more: Some(links.passed_over).filter(|more| *more > 0),
+        }
+    }
+}
+
+impl Asked {
+    fn new(one: ToolAsked, files: &[String]) -> Self {
+        let (fate, how, by) = match one.fate {
+            Fate::Called { by, how } => ("called", Some(how), Some(Done::new(by, files))),
+            Fate::Elsewhere => ("elsewhere", None, None),
+            Fate::Never => ("never", None, None),
+        };
+        Self {
+            file: name_of(files, one.part),
+            model_call: one.call_seq,
+            id: one.id,
+            name: one.name,
+            fate,
+            how: how.map(tapewright_models::links::How::name),
+            guess: how.is_some_and(tapewright_models::links::How::is_guess),
+            by,
+        }
+    }
+
+    fn line(&self) -> String {
+        let what = match (&self.by, self.fate) {
+            (Some(by), _) => by.place(),
+            (None, "elsewhere") => "done by the agent, or by a server that is not recorded".into(),
+            _ => "never done".to_owned(),
+        };
+        let doubt = match self.how {
+            Some("order") => ", a guess: several fit and are taken in order",
+            Some("name") => ", a guess: its arguments are others",
+            _ => "",
+        };
+        format!("{}: {what}{doubt}", safe(&self.name))
+    }
+}
+
+impl Done {
+    fn new(call: ToolCall, files: &[String]) -> Self {
+        Self {
+            file: name_of(files, call.part),
+            seq: call.seq,
+            server: call.server,
+            tool: call.tool,
+        }
+    }
+
+    fn place(&self) -> String {
+        let (tool, file) = (safe(&self.tool), safe(&self.file));
+        format!(
+            "{tool} of {}, event {} of {file}",
+            safe(&self.server),
+            self.seq
+        )
+    }
+}
+
+fn name_of(files: &[String], part: usize) -> String {
+    files.get(part).cloned().unwrap_or_default()
+}
+
+/// What models asked for, when they did, and what nobody asked for.
+pub(super) fn tools(tools: &Tools, out: &mut Page) {
+    let asked = tools.asked.len() as u64;
+    if asked > 0 {
+        out.line("");
+        let times = plural(asked, "time");
+        out.line(&format!("  tools that models asked for: {asked} {times}"));
+        for one in tools.asked.iter().take(SHOWN) {
+            out.line(&format!("    {}", one.line()));
+        }
+        out.rest(asked);
+    }
+    let unasked = tools.unasked.len() as u64;
+    if unasked > 0 {
+        out.line("");
+        let calls = plural(unasked, "call");
+        out.line(&format!(
+            "  tools that no model asked for: {unasked} {calls}"
+        ));
+        for one in tools.unasked.iter().take(SHOWN) {
+            out.line(&format!("    {}", one.place()));
+        }
+        out.rest(unasked);
+    }
+}
+
+/// The same as a text of its own, for a recording on several tapes.
+pub(crate) fn text(id: &str, parts: usize, told: &Tools) -> String {
+    let mut out = Page::default();
+    let tapes = plural(parts as u64, "tape");
+    out.line(&format!("recording {} on {parts} {tapes}", safe(id)));
+    tools(told, &mut out);
+    out.text
+}
