@@ -21,7 +21,12 @@ pub(super) const CHANGED: &[Control] =
 /// What breaks rules of 2025-11-25.
 pub(super) const LATEST: &[Control] = &[
     (&["mute-on-noise"], &["EDGE-008"]),
-    (&["answers-notifications"], &["EDGE-009", "ROOTS-002"]),
+    (&["answers-notifications"], &["EDGE-009"]),
+    // A rule about roots counts where the server asks for them.
+    (
+        &["answers-notifications", "asks", "roots/list", "{}"],
+        &["EDGE-009", "ROOTS-002"],
+    ),
     (&["any-level"], &["PROTO-023"]),
     (&["echo-any-version"], &["PROTO-003"]),
     (

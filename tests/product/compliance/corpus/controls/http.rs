@@ -7,10 +7,7 @@ pub(super) const HANDSHAKE: &[Control] = &[
     (&["no-stream"], &["PROTO-006"]),
     (&["any-origin"], &["EDGE-007"]),
     (&["strict-fields"], &["HEADER-004"]),
-    (
-        &["status", "202", "200"],
-        &["EDGE-009", "HEADER-001", "ROOTS-002"],
-    ),
+    (&["status", "202", "200"], &["EDGE-009", "HEADER-001"]),
     (&["no-session-needed"], &["HEADER-002"]),
     (&["any-session"], &["HEADER-011"]),
     (&["version-needed"], &["HEADER-003"]),
