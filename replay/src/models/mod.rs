@@ -20,6 +20,7 @@ mod index;
 mod miss;
 mod report;
 mod respond;
+mod signature;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -12,6 +12,7 @@ use tapewright_schemas::event::Offset;
 
 use super::fields::again;
 use super::report::Form;
+use super::signature;
 use crate::options::Options;
 use crate::paths::Goal;
 
@@ -46,8 +47,13 @@ fn given(
     answer: &Answer,
     options: &Options,
     kind: Option<&str>,
-    parts: VecDeque<(Duration, Bytes)>,
+    mut parts: VecDeque<(Duration, Bytes)>,
 ) -> Given {
+    for (_, bytes) in &mut parts {
+        if let Some(served) = signature::in_base64(bytes) {
+            *bytes = served;
+        }
+    }
     Given {
         wait: options.pace.wait(answer.waited.0, false),
         status: answer.status,

@@ -74,20 +74,25 @@ def unanswered(told):
 
 def behaved(ran):
     """Whether an agent called and said what the model told it to."""
-    return task.same("final text", ran.text, task.TEXT) or task.same("calls that it tells", ran.calls, task.CALLS)
+    return task.same("final text", ran.text, task.TEXT) or task.same(
+        "calls that it tells", sorted(ran.calls, key=str), sorted(task.CALLS, key=str)
+    )
 
 
 def inspected(kind, run, turns):
     """Whether inspect tells the model's calls as the provider knows them."""
     done = subprocess.run([str(common.TAPEWRIGHT), "inspect", "--json", str(run)], capture_output=True, check=False)
-    parts = {part["label"]: part for part in json.loads(done.stdout)}
-    calls = [call for part in parts.values() for call in part.get("model_calls", [])]
+    told = json.loads(done.stdout)
+    calls = [call for part in told["parts"] for call in part.get("model_calls", [])]
+    done = [(one["by"]["tool"], one["guess"]) for one in told["tools_asked"] if one["fate"] == "called"]
     asked = [[agents.bare(name).replace("_", "-") for name in call["tool_uses"]] for call in calls]
     return (
         task.same("wires", {call["wire"] for call in calls}, {kind.wire})
         or task.same("calls of the model", len(calls), len(turns))
-        or task.same("tokens", [call["input_tokens"] for call in calls], [100, 100, 100, 1000])
-        or task.same("tools that the model asked for", asked, [["get-sum"], ["echo"], ["get-sum"], []])
+        or task.same("tokens", [call["input_tokens"] for call in calls], [100, 100, 1000])
+        or task.same("tools that the model asked for", asked, [["get-sum", "echo"], ["get-sum"], []])
+        or task.same("calls of tools, and whether they are guessed", done, [(name, False) for name, _ in task.CALLS])
+        or task.same("calls that no model asked for", told.get("tools_unasked", []), [])
     )
 
 

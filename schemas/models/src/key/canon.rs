@@ -54,9 +54,7 @@ pub(super) fn of(request: &Request) -> Value {
     let tools: Vec<Value> = request.tools.iter().map(tool).collect();
     map.insert("tools".into(), Value::Array(tools));
     map.insert("system".into(), ids.system(&request.system));
-    let messages = request.messages.iter();
-    let messages: Vec<Value> = messages.map(|message| ids.message(message)).collect();
-    map.insert("messages".into(), Value::Array(messages));
+    map.insert("messages".into(), ids.messages(&request.messages));
     Value::Object(map)
 }
 
@@ -107,6 +105,36 @@ impl Ids {
         format!("#{number}")
     }
 
+    /// Messages in their order. What several tools answered at once, where each answer is a
+    /// message, comes in the order of the questions.
+    fn messages(&mut self, messages: &[Message]) -> Value {
+        let mut out = Vec::with_capacity(messages.len());
+        let mut rest = messages;
+        while let Some(first) = rest.first() {
+            let results = rest.iter().take_while(|one| is_answer(one)).count();
+            let (run, others) = rest.split_at(results.max(1));
+            let mut run: Vec<&Message> = run.iter().collect();
+            if is_answer(first) {
+                run.sort_by_key(|one| one.blocks.first().and_then(|block| self.turn(block)));
+            }
+            out.extend(run.iter().map(|one| self.message(one)));
+            rest = others;
+        }
+        Value::Array(out)
+    }
+
+    /// When the question was asked that a block answers: parallel calls end as they like, and
+    /// some agents tell the results in that order. By the name of the tool where no id is told.
+    fn turn<'b>(&self, block: &'b Block) -> Option<(usize, &'b str)> {
+        let Content::ToolResult(result) = &block.content else {
+            return None;
+        };
+        match &result.id {
+            Some(id) => self.known.get(id).map(|number| (*number, "")),
+            None => result.name.as_deref().map(|name| (0, name)),
+        }
+    }
+
     fn message(&mut self, message: &Message) -> Value {
         json!({"role": message.role.name(), "content": self.blocks(&message.blocks)})
     }
@@ -126,7 +154,12 @@ impl Ids {
     fn blocks(&mut self, blocks: &[Block]) -> Value {
         // An empty text says nothing; some clients send them back and others do not.
         let said = blocks.iter().filter(|block| block.as_text() != Some(""));
-        said.map(|block| self.block(block)).collect()
+        let mut said: Vec<&Block> = said.collect();
+        let is_known = |block: &Block| self.turn(block).is_some();
+        for run in said.chunk_by_mut(|one, next| is_known(one) && is_known(next)) {
+            run.sort_by_key(|block| self.turn(block));
+        }
+        said.into_iter().map(|block| self.block(block)).collect()
     }
 
     fn block(&mut self, block: &Block) -> Value {
@@ -174,6 +207,11 @@ impl Ids {
         }
         value
     }
+}
+
+/// Whether a message is the result of one tool and nothing else.
+fn is_answer(message: &Message) -> bool {
+    matches!(message.blocks.as_slice(), [Block { content: Content::ToolResult(result), .. }] if result.id.is_some())
 }
 
 fn media(media: &Media) -> Value {

@@ -41,20 +41,74 @@ fn generated_ids_caches_accounts_and_streams_do_not_count() {
     assert_eq!(one.difference(&other), None);
 }
 
+/// Two tools are called at once; who answers what, in which order.
+fn answered(first: (&str, &str), second: (&str, &str)) -> Key {
+    let message =
+        |(id, text): (&str, &str)| json!({"role": "tool", "tool_call_id": id, "content": text});
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    key(
+        Wire::OpenAiChat,
+        &json!({"model": "m", "messages": [
+            {"role": "assistant", "tool_calls": [call("a"), call("b")]},
+            message(first), message(second),
+        ]}),
+    )
+}
+
 #[test]
 fn ids_that_are_mixed_up_count() {
-    let of = |first: &str, second: &str| {
-        let message = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": id});
-        let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    assert_ne!(
+        answered(("a", "1"), ("b", "2")),
+        answered(("b", "1"), ("a", "2"))
+    );
+}
+
+#[test]
+fn results_of_parallel_calls_may_come_in_any_order() {
+    assert_eq!(
+        answered(("a", "1"), ("b", "2")),
+        answered(("b", "2"), ("a", "1"))
+    );
+    let blocks = |results: [&str; 3]| {
+        let used = ["x", "y", "z"]
+            .map(|id| json!({"type": "tool_use", "id": id, "name": "f", "input": {}}));
+        let results =
+            results.map(|id| json!({"type": "tool_result", "tool_use_id": id, "content": id}));
+        let mut said = json!(results);
+        said.as_array_mut()
+            .unwrap()
+            .push(json!({"type": "text", "text": "go on"}));
         key(
-            Wire::OpenAiChat,
-            &json!({"model": "m", "messages": [
-                {"role": "assistant", "tool_calls": [call("a"), call("b")]},
-                message(first), message(second),
+            Wire::Anthropic,
+            &json!({"model": "m", "max_tokens": 5, "messages": [
+                {"role": "assistant", "content": used}, {"role": "user", "content": said},
             ]}),
         )
     };
-    assert_ne!(of("a", "b"), of("b", "a"));
+    assert_eq!(blocks(["x", "y", "z"]), blocks(["z", "x", "y"]));
+    let named = |names: [&str; 2]| {
+        let results =
+            names.map(|name| json!({"functionResponse": {"name": name, "response": {"of": name}}}));
+        key(
+            Wire::Gemini,
+            &json!({"contents": [{"role": "user", "parts": results}]}),
+        )
+    };
+    assert_eq!(named(["add", "echo"]), named(["echo", "add"]));
+}
+
+#[test]
+fn results_that_answer_nothing_known_stay_where_they_are() {
+    let unknown = |first: &str, second: &str| {
+        let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": id});
+        key(
+            Wire::Anthropic,
+            &json!({"model": "m", "max_tokens": 5, "messages": [
+                {"role": "user", "content": [result(first), result(second)]},
+            ]}),
+        )
+    };
+    assert_ne!(unknown("a", "b"), unknown("b", "a"));
 }
 
 #[test]
