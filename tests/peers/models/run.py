@@ -153,8 +153,9 @@ def sdk(name, folder):
 
 
 def hidden(lines):
-    """The lines with what a recording hides: the signature of a thought."""
-    return [SIGNATURE.sub("SIGNATURE", json.dumps(line)) for line in lines]
+    """The lines without what a recording hides: the signature of a thought, and with it the length of its body."""
+    said = [SIGNATURE.sub("SIGNATURE", json.dumps(line)) for line in lines]
+    return [re.sub(r'"content-length": "\d+"', '"content-length": "…"', line) for line in said]
 
 
 def offline(name, tape, folder, through):
