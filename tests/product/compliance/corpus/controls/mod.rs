@@ -7,6 +7,8 @@ mod stateless;
 mod without;
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
@@ -40,19 +42,33 @@ fn judged_over_http(version: &str, broken: &[&str], fields: &[&str]) -> Value {
     report
 }
 
+/// How many controls run at a time: most of a run is waiting for answers that do not come.
+const AT_A_TIME: usize = 8;
+
 fn all_are_found(
     version: &str,
     controls: &[Control],
-    judge: impl Fn(&'static [&'static str]) -> Value,
+    judge: impl Fn(&'static [&'static str]) -> Value + Sync,
 ) {
-    let mut wrong = Vec::new();
-    for (broken, found_by) in controls {
-        let found = failed(&judge(broken));
-        let ids: BTreeSet<&str> = found.keys().map(String::as_str).collect();
-        if ids != found_by.iter().copied().collect() {
-            wrong.push(format!("{version} {broken:?}: {found:#?}"));
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some((broken, found_by)) =
+                    controls.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let found = failed(&judge(broken));
+                    let ids: BTreeSet<&str> = found.keys().map(String::as_str).collect();
+                    if ids != found_by.iter().copied().collect() {
+                        let line = format!("{version} {broken:?}: {found:#?}");
+                        wrong.lock().expect("no panic").push(line);
+                    }
+                }
+            });
         }
-    }
+    });
+    let wrong = wrong.into_inner().expect("no panic");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
