@@ -43,7 +43,7 @@ impl Recorded<'_> {
                 method,
                 params,
             };
-            asked.is_right(&self.revision)
+            asked.is_right(&self.revision, &self.issued)
         });
         let empty = Map::new();
         let params = params.unwrap_or(&empty);

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::event::RequestHead;
 
+use super::MOST;
+
 /// The first revision in which every request names its revision in the head.
 const FIRST_NAMED: &str = "2025-06-18";
 
@@ -17,8 +19,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether a server of the revision has nothing to complain of in it.
-    pub(super) fn is_right(&self, revision: &str) -> bool {
+    /// Whether a server of the revision has nothing to complain of in it. `issued` has the session ids that the server gave.
+    pub(super) fn is_right(&self, revision: &str, issued: &BTreeSet<String>) -> bool {
         let fields = &self.head.fields;
         let accept: Vec<&str> = fields.all("accept").collect();
         let accept = accept.join(",");
@@ -39,7 +41,16 @@ impl Asked<'_> {
         if revision >= FIRST_NAMED && version != Some(revision) {
             return false;
         }
-        Era::of_revision(Some(revision)) == Era::Handshake || self.mirrors()
+        match Era::of_revision(Some(revision)) {
+            Era::Handshake => self.is_in_a_session(issued),
+            Era::Stateless => self.mirrors(),
+        }
+    }
+
+    /// Whether it names a session that the server gave, where it gives any (2025-03-26, basic/transports §Session Management).
+    fn is_in_a_session(&self, issued: &BTreeSet<String>) -> bool {
+        let id = self.head.fields.get(SESSION);
+        issued.is_empty() || id.is_some_and(|id| issued.len() >= MOST || issued.contains(id))
     }
 
     /// Whether the head repeats what the body says (2026-07-28, basic/transports/streamable-http).
@@ -84,7 +95,7 @@ pub(super) fn has(
         _ if SESSION.eq_ignore_ascii_case(name) => head
             .fields
             .get(name)
-            .is_some_and(|found| !issued.contains(found)),
+            .is_some_and(|found| issued.len() < MOST && !issued.contains(found)),
         _ => head.fields.all(name).any(|found| found == value),
     })
 }
