@@ -9,6 +9,7 @@ use tapewright_schemas::event::{Direction, Event};
 use super::exchange::{Finished, ObservedExchange};
 use super::head::{self, Asked};
 use super::index::OPENINGS;
+use super::question::Named;
 use super::{Recorded, question};
 use crate::judge::judge;
 use crate::observation::{Answer, HttpHead, Observation, Reply, Sent};
@@ -48,8 +49,8 @@ impl Recorded<'_> {
         let empty = Map::new();
         let params = params.unwrap_or(&empty);
         let mut about = Vec::new();
-        for at in self.index.of(method) {
-            let Some(assertion) = self.plan.assertion(*at) else {
+        for at in self.index.of(method, Named::of(params)) {
+            let Some(assertion) = self.plan.assertion(at) else {
                 continue;
             };
             let call = assertion.written.call.as_ref();
@@ -73,7 +74,7 @@ impl Recorded<'_> {
             }
             match question::asks(assertion, params, &self.facts.known) {
                 Stands::No => {}
-                stands => about.push((*at, stands)),
+                stands => about.push((at, stands)),
             }
         }
         about

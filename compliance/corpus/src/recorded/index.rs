@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::question::Named;
 use crate::judge::Assertion;
 use crate::known::LISTS;
 use crate::plan::{At, Plan};
@@ -10,7 +11,7 @@ use crate::rule::TransportObservation;
 /// The assertions of a plan, by what puts them to the test.
 #[derive(Debug)]
 pub(super) struct Index<'p> {
-    by_method: HashMap<&'p str, Vec<At>>,
+    by_method: HashMap<&'p str, Vec<(At, Named)>>,
     /// What is sent as it stands, trimmed; empty for a request without a body.
     pub(super) raw: Vec<(At, &'p str)>,
     /// Whether some of it is several lines.
@@ -53,7 +54,10 @@ impl<'p> Index<'p> {
         }
         let Some(call) = &assertion.written.call else {
             for opening in OPENINGS {
-                self.by_method.entry(opening).or_default().push(at);
+                self.by_method
+                    .entry(opening)
+                    .or_default()
+                    .push((at, Named::default()));
             }
             return;
         };
@@ -61,12 +65,17 @@ impl<'p> Index<'p> {
             self.has_lines |= raw.trim().contains('\n');
             self.raw.push((at, raw.trim()));
         } else if let Some(method) = &call.method {
-            self.by_method.entry(method).or_default().push(at);
+            let named = Named::by(assertion);
+            self.by_method.entry(method).or_default().push((at, named));
         }
     }
 
-    pub(super) fn of(&self, method: &str) -> &[At] {
-        self.by_method.get(method).map_or(&[], Vec::as_slice)
+    /// What a request may put to the test that names these members.
+    pub(super) fn of(&self, method: &str, named: Named) -> impl Iterator<Item = At> {
+        let all = self.by_method.get(method).map_or(&[][..], Vec::as_slice);
+        all.iter()
+            .filter(move |(_, one)| *one == named)
+            .map(|(at, _)| *at)
     }
 
     pub(super) fn knows(&self, method: &str) -> bool {

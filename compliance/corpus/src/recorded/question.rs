@@ -9,34 +9,38 @@ use crate::placeholder::{Stands, is_in, stands};
 /// The members of parameters that say what a request is about.
 const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
 
-/// Whether parameters ask what an assertion asks.
+/// Which members of parameters are there that say what a request is about. Whoever leaves out what is asked for, or names
+/// something beside it, asks something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Named([bool; NAMING.len()]);
+
+impl Named {
+    pub(super) fn of(params: &Map<String, Value>) -> Self {
+        Self(NAMING.map(|name| params.contains_key(name)))
+    }
+
+    /// Those that an assertion writes.
+    pub(super) fn by(assertion: &Assertion) -> Self {
+        written(assertion).map_or_else(Self::default, Self::of)
+    }
+}
+
+fn written(assertion: &Assertion) -> Option<&Map<String, Value>> {
+    assertion.written.call.as_ref()?.params.as_ref()
+}
+
+/// Whether parameters ask what an assertion asks; they name what it names (`Named`).
 ///
 /// What the assertion does not name may be there, since clients add to what they send: but a cursor that the server has
 /// not given, and arguments other than those that are written, make another question.
 pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &Known) -> Stands {
-    let written = assertion
-        .written
-        .call
-        .as_ref()
-        .and_then(|call| call.params.as_ref());
     let empty = Map::new();
-    let written = written.unwrap_or(&empty);
+    let written = written(assertion).unwrap_or(&empty);
     if !written.contains_key("cursor")
         && let Some(cursor) = params.get("cursor")
         && !cursor
             .as_str()
             .is_some_and(|one| known.cursors.contains(one))
-    {
-        return Stands::No;
-    }
-    let any = asks_back(assertion, written);
-    if !(any || arguments(written, params, known)) || !token(assertion, params) {
-        return Stands::No;
-    }
-    // Whoever leaves out what is asked for asks something else.
-    if NAMING
-        .iter()
-        .any(|name| params.contains_key(*name) && !written.contains_key(*name))
     {
         return Stands::No;
     }
@@ -50,6 +54,10 @@ pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &K
             Stands::IfRefused => all = Stands::IfRefused,
             Stands::No => return Stands::No,
         }
+    }
+    let any = asks_back(assertion, written);
+    if !(any || arguments(written, params, known)) || !token(assertion, params) {
+        return Stands::No;
     }
     all
 }
@@ -86,13 +94,7 @@ pub(super) fn same_meta(assertion: &Assertion, params: &Map<String, Value>) -> b
 }
 
 fn meta_of(assertion: &Assertion) -> Option<&Value> {
-    assertion
-        .written
-        .call
-        .as_ref()?
-        .params
-        .as_ref()?
-        .get("_meta")
+    written(assertion)?.get("_meta")
 }
 
 /// Whether the arguments are those that are written; where none are, whether there may be some.

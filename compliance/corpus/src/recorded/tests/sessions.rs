@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tapewright_schemas::event::{
-    CloseReason, Direction, EventBody, Fields, Head, Peer, RequestHead, ResponseHead,
+    CloseReason, Direction, EventBody, Head, Peer, RequestHead, ResponseHead,
 };
 
 use super::Tape;
@@ -30,7 +30,7 @@ fn exchange(
     ];
     let request = RequestHead {
         method: "POST".into(),
-        fields: Fields::from_iter(every.iter().chain(fields).copied()),
+        fields: every.iter().chain(fields).copied().collect(),
         ..RequestHead::default()
     };
     let head = EventBody::Head(Box::new(Head::Request(request)));
@@ -38,7 +38,7 @@ fn exchange(
     tape.asks(asked);
     let response = ResponseHead {
         status,
-        fields: Fields::from_iter(told.0.iter().copied()),
+        fields: told.0.iter().copied().collect(),
         ..ResponseHead::default()
     };
     let head = EventBody::Head(Box::new(Head::Response(response)));
