@@ -200,8 +200,8 @@ impl Logging {
     }
 }
 
-/// The names of the levels, the mildest first.
-pub(crate) const LEVELS: [&str; 8] = [
+/// The names of the levels of a log, the mildest first (2024-11-05, server/utilities/logging).
+pub const LEVELS: [&str; 8] = [
     "debug",
     "info",
     "notice",

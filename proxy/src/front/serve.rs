@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -14,9 +13,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::settings::FrontSettings;
 use super::shared::{Behind, Front};
-use crate::agent::{Agent, Signals};
+use crate::agent::Agent;
 use crate::http::body::Outbound;
-use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, raise_file_limit, tick};
+use crate::http::gateway::{
+    Outcome, ServeError, beside, bind, ending_signals, raise_file_limit, tick,
+};
 use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, Reached};
 
 /// Serves what is `behind` at `place` until a signal ends it. `listening` is told how
@@ -49,22 +50,8 @@ pub fn run_beside<P: Policy + Clone + Sync + 'static>(
     behind: Behind<P>,
     agent: impl FnOnce(&Reached) -> Agent,
 ) -> Result<Option<Exit>, ServeError> {
-    let signals = Signals::catch()?;
-    let (ended, ends) = mpsc::channel(1);
-    let (tell, told) = sync_channel(1);
     let at = At { place, tls };
-    serve_until(settings, at, behind, ends, |reached| {
-        let agent = agent(reached);
-        let program = agent.program.to_string_lossy().into_owned();
-        let is_over = move |exit| {
-            // Both have room for the one end that there is.
-            tell.try_send(exit).ok();
-            ended.try_send(0).ok();
-        };
-        let started = agent.start(signals, is_over);
-        started.map_err(|source| ServeError::Agent { program, source })
-    })?;
-    Ok(told.try_recv().ok().flatten())
+    beside(agent)?.until_over(|ends, start| serve_until(settings, at, behind, ends, start))
 }
 
 /// Where clients are served, and with which certificate.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+use tapewright_compliance::LOG_LEVELS;
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::event::RequestHead;
 
@@ -100,18 +101,6 @@ pub(super) fn has(
     })
 }
 
-/// The levels of a log (2024-11-05, server/utilities/logging).
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
-
 /// Whether a stateless request describes itself (2026-07-28, basic/index §_meta).
 pub(super) fn describes_itself(params: Option<&Map<String, Value>>, revision: &str) -> bool {
     let meta = params.and_then(|params| params.get("_meta"));
@@ -120,7 +109,7 @@ pub(super) fn describes_itself(params: Option<&Map<String, Value>>, revision: &s
     };
     let version = meta.get(PROTOCOL_VERSION_KEY).and_then(Value::as_str);
     let level = meta.get("io.modelcontextprotocol/logLevel");
-    let is_level = |level: &Value| level.as_str().is_some_and(|one| LEVELS.contains(&one));
+    let is_level = |level: &Value| level.as_str().is_some_and(|one| LOG_LEVELS.contains(&one));
     version == Some(revision)
         && level.is_none_or(is_level)
         && meta

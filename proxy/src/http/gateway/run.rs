@@ -16,10 +16,11 @@ use tapewright_schemas::event::Exit;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
+use super::beside::beside;
 use super::front::{Front, health};
 use super::ours::Ours;
 use super::{Gateway, Settings};
-use crate::agent::{Agent, Signals};
+use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::http::body::Outbound;
 use crate::http::listen::{
@@ -90,21 +91,9 @@ pub fn run_beside(
     clock: Clock,
     agent: impl FnOnce(&Reached) -> Agent,
 ) -> Result<Option<Exit>, ServeError> {
-    let signals = Signals::catch()?;
-    let (ended, ends) = mpsc::channel(1);
-    let (tell, told) = sync_channel(1);
-    serve_until(settings, recorder, clock, ends, |reached, _| {
-        let agent = agent(reached);
-        let program = agent.program.to_string_lossy().into_owned();
-        let is_over = move |exit| {
-            // Both have room for the one end that there is.
-            tell.try_send(exit).ok();
-            ended.try_send(0).ok();
-        };
-        let started = agent.start(signals, is_over);
-        started.map_err(|source| ServeError::Agent { program, source })
-    })?;
-    Ok(told.try_recv().ok().flatten())
+    beside(agent)?.until_over(|ends, start| {
+        serve_until(settings, recorder, clock, ends, |reached, _| start(reached))
+    })
 }
 
 /// Serves until something comes through `ends`.
