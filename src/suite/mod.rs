@@ -7,6 +7,7 @@ pub(crate) mod captured;
 mod judged;
 pub(crate) mod live;
 pub(crate) mod plan;
+mod program;
 pub(crate) mod result;
 pub(crate) mod select;
 mod transform;

@@ -132,7 +132,7 @@ impl World for TestWorld {
         variables.push(("MCPTEST_TRANSFORM_PHASE".to_owned(), name.to_owned()));
         let bounds = transform::Bounds {
             folder: self.snapshots.folder.parent().unwrap_or(Path::new("")),
-            time: self.time.unwrap_or(transform::TIME),
+            time: self.time,
         };
         transform::run(command, &variables, value, &bounds).map_err(|why| {
             let command = command.join(" ");

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tapewright_models::conversation::{FinishReason, Response, StreamEnd};
+use tapewright_models::embeddings::{EmbedRequest, EmbedWire, Embedding};
 use tapewright_models::{StreamReader, Wire, recognise};
 
 use crate::support::provider::{Provider, ask};
@@ -148,4 +149,59 @@ fn a_turn_may_fail_first_and_answer_then() {
             assert_eq!(status, 200, "{wire:?}");
         }
     }
+}
+
+/// What the product reads of the vector of a text, or the status that stands in its place.
+fn embedded(provider: &Provider, wire: EmbedWire, key: &str, text: &str) -> Result<Embedding, u16> {
+    let (base, model) = match wire {
+        EmbedWire::OpenAi => ("/v1", "text-embedding-3-small"),
+        EmbedWire::Gemini => ("", "gemini-embedding-001"),
+    };
+    let request = EmbedRequest {
+        model: model.to_owned(),
+        text: text.to_owned(),
+    };
+    let path = format!("{base}{}", wire.path(&request));
+    let head = wire.wire().headers(key);
+    let field = |(name, value): &(&str, String)| format!("{name}: {value}\r\n");
+    let head: String = head.iter().skip(1).map(field).collect();
+    let body = wire.write_request(&request);
+    let (status, _, bytes) = ask(provider.url(), &path, &head, &body);
+    if status != 200 {
+        return Err(status);
+    }
+    Ok(wire.read_response(&bytes).expect("a vector"))
+}
+
+#[test]
+fn texts_are_embedded_alike_on_both_wires() {
+    let provider = Provider::start(&json!({"key": "sk-told", "turns": [], "embeddings": [
+        {"when": "shipped", "vector": [0.6, 0.8]},
+        [{"when": "busy", "status": 429, "retry_after": 1}, {"vector": [1, 0]}],
+    ]}));
+    for (at, wire) in [EmbedWire::OpenAi, EmbedWire::Gemini]
+        .into_iter()
+        .enumerate()
+    {
+        let said = |key, text| embedded(&provider, wire, key, text);
+        let vector = |text| said("sk-told", text).map(|read| read.vector);
+        assert_eq!(vector("it shipped"), Ok(vec![0.6, 0.8]), "{wire:?}");
+        assert_eq!(vector("abc"), Ok(vec![3.0, 97.0]), "{wire:?}");
+        assert_eq!(said("sk-wrong", "abc").map(|_| ()), Err(401), "{wire:?}");
+        assert_eq!(EmbedWire::of(wire.wire()), Some(wire));
+        // The times are counted for both wires together.
+        if at == 0 {
+            assert_eq!(vector("busy"), Err(429));
+        }
+        assert_eq!(vector("busy"), Ok(vec![1.0, 0.0]));
+    }
+    let wires: std::collections::BTreeSet<String> = provider
+        .requests()
+        .iter()
+        .map(|one| one["wire"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(
+        wires.into_iter().collect::<Vec<_>>(),
+        ["gemini-embeddings", "openai-embeddings"]
+    );
 }

@@ -46,6 +46,9 @@ pub enum Cause {
     /// Somebody wants us to end.
     #[error("interrupted")]
     Interrupted,
+    /// It has no embeddings: nothing was sent.
+    #[error("it has no embeddings")]
+    NoEmbeddings,
     /// Its address cannot be used.
     #[error("its address cannot be used")]
     Url(#[source] BadUrl),

@@ -1,4 +1,4 @@
-//! A client of model providers: one request, one answer, over HTTP.
+//! A client of model providers: one request, one answer or one vector, over HTTP.
 //!
 //! Answers are bounded in length and time. Requests that a provider could not serve just now
 //! (429, 529, 5xx) are sent again when it says so, as long as that is within the time that
@@ -14,7 +14,8 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request as HttpRequest, Uri, header};
 use http_body_util::{BodyExt as _, Limited};
 use tapewright_models::conversation::{ApiError, Request, Response};
-use tapewright_models::{Wire, read_error};
+use tapewright_models::embeddings::{EmbedRequest, EmbedWire, Embedding};
+use tapewright_models::{ReadError, Wire, read_error};
 use tokio::runtime::Runtime;
 
 pub use self::error::{Cause, ProviderError};
@@ -78,6 +79,14 @@ pub struct Answered {
     pub attempts: u32,
 }
 
+/// What is sent: one request, in the words of its wire.
+struct Question<'a> {
+    wire: Wire,
+    model: &'a str,
+    path: String,
+    body: String,
+}
+
 impl Provider {
     /// Nothing is connected yet. `stop` ends whatever is waited for.
     pub fn new(
@@ -105,13 +114,51 @@ impl Provider {
         request: &Request,
         limit: Option<Duration>,
     ) -> Result<Answered, ProviderError> {
+        let wire = self.endpoint.wire;
+        let question = Question {
+            wire,
+            model: &request.model,
+            path: wire.path(request),
+            body: wire.write_request(request).to_string(),
+        };
+        let read = |body: &[u8]| wire.read_response(body);
+        let (response, attempts) = self.answered(&question, read, limit)?;
+        Ok(Answered { response, attempts })
+    }
+
+    /// Asks for the vector of a text, within this time if any.
+    pub fn embed(
+        &self,
+        request: &EmbedRequest,
+        limit: Option<Duration>,
+    ) -> Result<Embedding, ProviderError> {
+        let Some(wire) = EmbedWire::of(self.endpoint.wire) else {
+            return Err(self.failed(&request.model, Cause::NoEmbeddings, 0));
+        };
+        let question = Question {
+            wire: wire.wire(),
+            model: &request.model,
+            path: wire.path(request),
+            body: wire.write_request(request).to_string(),
+        };
+        let read = |body: &[u8]| wire.read_response(body);
+        self.answered(&question, read, limit).map(|(one, _)| one)
+    }
+
+    /// Sends a request until it is answered or that does not help; with how often it was sent.
+    fn answered<T>(
+        &self,
+        question: &Question<'_>,
+        read: impl Fn(&[u8]) -> Result<T, ReadError>,
+        limit: Option<Duration>,
+    ) -> Result<(T, u32), ProviderError> {
         let clock = Clock::start();
         let mut attempts = 0;
         loop {
             let left = limit.map(|limit| limit.saturating_sub(clock.elapsed()));
             attempts += 1;
-            let cause = match self.once(request, left) {
-                Ok(response) => return Ok(Answered { response, attempts }),
+            let cause = match self.once(question, &read, left) {
+                Ok(answer) => return Ok((answer, attempts)),
                 Err(cause) => cause,
             };
             let pause = again(&cause, attempts);
@@ -119,15 +166,15 @@ impl Provider {
             let fits = |pause: &Duration| left.is_none_or(|left| *pause < left);
             match pause.filter(fits) {
                 Some(pause) if attempts < ATTEMPTS && self.waits(pause) => {}
-                _ => return Err(self.failed(request, cause, attempts)),
+                _ => return Err(self.failed(question.model, cause, attempts)),
             }
         }
     }
 
-    fn failed(&self, request: &Request, cause: Cause, attempts: u32) -> ProviderError {
+    fn failed(&self, model: &str, cause: Cause, attempts: u32) -> ProviderError {
         ProviderError {
             provider: self.endpoint.name.clone(),
-            model: request.model.clone(),
+            model: model.to_owned(),
             attempts,
             cause: cause.without(&self.endpoint.key),
         }
@@ -145,12 +192,17 @@ impl Provider {
         true
     }
 
-    fn once(&self, request: &Request, limit: Option<Duration>) -> Result<Response, Cause> {
+    fn once<T>(
+        &self,
+        question: &Question<'_>,
+        read: impl Fn(&[u8]) -> Result<T, ReadError>,
+        limit: Option<Duration>,
+    ) -> Result<T, Cause> {
         let patience = limit.map_or(PATIENCE, |limit| limit.min(PATIENCE));
         let is_ours = limit.is_none_or(|limit| limit > PATIENCE);
         let exchange = async {
             tokio::select! {
-                answer = self.exchange(request) => answer,
+                answer = self.exchange(question) => answer,
                 () = tokio::time::sleep(patience) => Err(if is_ours {
                     Cause::TimedOut(patience)
                 } else {
@@ -159,14 +211,15 @@ impl Provider {
                 () = stopped(&self.stop) => Err(Cause::Interrupted),
             }
         };
-        self.runtime.block_on(exchange)
+        let body = self.runtime.block_on(exchange)?;
+        read(&body).map_err(Cause::Read)
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Response, Cause> {
-        let wire = self.endpoint.wire;
+    /// The body of a successful answer.
+    async fn exchange(&self, question: &Question<'_>) -> Result<Bytes, Cause> {
         let answer = self
             .origin
-            .send(self.written(request)?)
+            .send(self.written(question)?)
             .await
             .map_err(Cause::Send)?;
         let status = answer.response.status().as_u16();
@@ -176,18 +229,17 @@ impl Provider {
         answer.lease.complete();
         if !(200..300).contains(&status) {
             let field = |name: &str| head.headers.get(name)?.to_str().ok();
-            let error = read_error(wire, status, field, &body);
+            let error = read_error(question.wire, status, field, &body);
             return Err(Cause::Api(Box::new(error)));
         }
-        wire.read_response(&body).map_err(Cause::Read)
+        Ok(body)
     }
 
-    fn written(&self, request: &Request) -> Result<HttpRequest<Outbound>, Cause> {
-        let wire = self.endpoint.wire;
-        let body = Bytes::from(wire.write_request(request).to_string());
+    fn written(&self, question: &Question<'_>) -> Result<HttpRequest<Outbound>, Cause> {
+        let body = Bytes::from(question.body.clone());
         let mut message = HttpRequest::new(Outbound::whole(body));
         *message.method_mut() = Method::POST;
-        *message.uri_mut() = uri(&self.base.path, &wire.path(request))?;
+        *message.uri_mut() = uri(&self.base.path, &question.path)?;
         let head = message.headers_mut();
         if let Ok(host) = HeaderValue::try_from(self.base.authority()) {
             head.insert(header::HOST, host);
@@ -195,7 +247,7 @@ impl Provider {
         let agent = HeaderValue::from_static(concat!("tapewright/", env!("CARGO_PKG_VERSION")));
         head.insert(header::USER_AGENT, agent);
         head.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-        let fields = wire.headers(&self.endpoint.key);
+        let fields = question.wire.headers(&self.endpoint.key);
         for (name, value) in fields
             .into_iter()
             .chain(self.endpoint.fields.iter().cloned())

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +22,8 @@ pub struct ChildProcess {
     arguments: Vec<OsString>,
     // On top of our environment.
     variables: Vec<(String, String)>,
+    // Ours where there is none.
+    folder: Option<PathBuf>,
     ahead: Arc<Ahead>,
 }
 
@@ -53,6 +56,7 @@ impl ChildProcess {
             program,
             arguments,
             variables: Vec::new(),
+            folder: None,
             ahead: Arc::default(),
         }
     }
@@ -69,6 +73,14 @@ impl ChildProcess {
     #[must_use]
     pub fn with_env(mut self, variables: Vec<(String, String)>) -> Self {
         self.variables = variables;
+        self
+    }
+
+    /// The same in this working folder, or in ours. A program with a path of its own is looked
+    /// for from there.
+    #[must_use]
+    pub fn with_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.folder = folder;
         self
     }
 
@@ -94,7 +106,11 @@ impl Upstream for ChildProcess {
         // Without a guard a session is still worth having; its child then leads a group
         // of its own, which ends with us in every case but SIGKILL.
         let group = self.ahead.put(None).or_else(|| Group::start().ok());
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let mut child = command
             .args(&self.arguments)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())

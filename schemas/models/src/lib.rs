@@ -5,7 +5,8 @@
 //! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
 //! which recorded request another one is, [`recorded`] what came back for it, [`agent_cassette`]
 //! is the file of a recorded agent run, [`links`] tells which `tools/call` carried out what a
-//! model asked for, [`prices`] what tokens cost, [`Family`] which provider a model belongs to.
+//! model asked for, [`embeddings`] has the vectors of texts, [`prices`] what tokens cost, [`Family`]
+//! which provider a model belongs to.
 //!
 //! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
 //! a [`ReadError`] with a JSON pointer.
@@ -14,6 +15,7 @@ pub mod agent_cassette;
 mod anthropic;
 pub mod calls;
 pub mod conversation;
+pub mod embeddings;
 mod errors;
 mod errors_write;
 mod family;

@@ -94,6 +94,7 @@ fn by_path(path: &str, query: &str) -> Option<Call> {
         [_, "responses", "v1", ..] | [_, _, "responses", "v1"] => {
             Some(other(Wire::OpenAiResponses))
         }
+        ["embeddings", ..] => Some(other(Wire::OpenAiChat)),
         ["cachedContents", ..] | [_, "cachedContents", ..] => Some(other(Wire::Gemini)),
         [last, "models", ..] => of_model(last, query),
         _ => None,
@@ -184,6 +185,13 @@ mod tests {
                 Wire::OpenAiChat,
                 generate,
             ),
+            ("/v1/embeddings", Wire::OpenAiChat, other),
+            (
+                "/openai/deployments/d/embeddings?api-version=1",
+                Wire::OpenAiChat,
+                other,
+            ),
+            ("/v1beta/models/m:embedContent", Wire::Gemini, other),
             ("/v1/responses", Wire::OpenAiResponses, generate),
             ("/v1/responses/resp_1", Wire::OpenAiResponses, other),
             ("/v1/responses/resp_1/cancel", Wire::OpenAiResponses, other),

@@ -2,8 +2,8 @@
 //!
 //! It speaks four wires over HTTP/1.1, chosen by the path: Anthropic (`…/messages`), `OpenAI` Chat Completions
 //! (`…/chat/completions`; as Mistral's where the model's name has `mistral`), `OpenAI` Responses (`…/responses`) and Gemini (`…:generateContent`,
-//! `…:streamGenerateContent`, with or without `alt=sse`); besides `…/models`, `…/embeddings` and counts of tokens. It
-//! writes them by hand, so that it checks what the product writes and reads. Its address is the first line of its
+//! `…:streamGenerateContent`, with or without `alt=sse`); besides `…/models`, embeddings (`…/embeddings`,
+//! `…:embedContent`) and counts of tokens. It writes them by hand, so that it checks what the product writes and reads. Its address is the first line of its
 //! output; it ends at the end of its input.
 //!
 //! SCRIPT is a JSON file, or JSON itself (it begins with `{` or `[`): a list of turns, or an object with
@@ -14,6 +14,7 @@
 //! | `key` | the key that each request must bring in its wire's header, else 401; without it nobody is asked |
 //! | `sides` | turns for requests beside the conversation: `when` is a text in the request; without it, one that offers no tools |
 //! | `repeat` | the last turn goes on for ever; without it a request beyond the last turn is refused with 400 |
+//! | `embeddings` | what is said to a text to embed: an object or a list of them, by time, with `when` (a text in it), `vector` and the members of errors below; without one a text is embedded as its length and first byte |
 //! | `models` | what `/v1/models` lists |
 //!
 //! A turn is an object, or a list of objects: what is said the first time, the second time, … (an error, then an answer):
@@ -34,6 +35,7 @@
 
 mod anthropic;
 mod chat;
+mod embeddings;
 mod gemini;
 mod http;
 mod others;
@@ -50,6 +52,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use self::embeddings::Kind;
 use self::http::{Answer, Asked, Body};
 use self::script::{Moment, Script};
 use self::turns::{Ask, Told};
@@ -113,6 +116,11 @@ impl Provider {
     }
 
     fn answer(&self, asked: &Asked) -> io::Result<Answer> {
+        if let Some(kind) = Kind::of(&asked.path) {
+            let answer = self.embedded(kind, asked);
+            self.note(asked, kind.name(), None, &answer)?;
+            return Ok(answer);
+        }
         let Some(wire) = wire(&asked.path) else {
             let answer = others::answer(asked, &self.script);
             self.note(asked, "none", None, &answer)?;
@@ -132,13 +140,30 @@ impl Provider {
         Ok(answer)
     }
 
+    fn embedded(&self, kind: Kind, asked: &Asked) -> Answer {
+        let wire = kind.wire();
+        if let Err(message) = self.key_fits(wire, asked) {
+            return Answer::json(401, &wire.error(401, &message));
+        }
+        match serde_json::from_slice::<Value>(&asked.body) {
+            Ok(body) => kind.answer(asked, &body, &self.script),
+            Err(error) => Answer::json(400, &wire.error(400, &error.to_string())),
+        }
+    }
+
+    fn key_fits(&self, wire: &dyn Wire, asked: &Asked) -> Result<(), String> {
+        match &self.script.key {
+            Some(key) if wire.key(asked).as_ref() != Some(key) => {
+                Err("no valid key was brought".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What a good request asks for, and what the script says to it.
     fn checked(&self, wire: &dyn Wire, asked: &Asked) -> Result<(Ask, Moment), (u16, String)> {
-        if let Some(key) = &self.script.key
-            && wire.key(asked).as_ref() != Some(key)
-        {
-            return Err((401, "no valid key was brought".to_owned()));
-        }
+        self.key_fits(wire, asked)
+            .map_err(|message| (401, message))?;
         let body: Value = serde_json::from_slice(&asked.body)
             .map_err(|error| (400, format!("the body is no JSON: {error}")))?;
         let ask = wire.ask(asked, &body).map_err(|message| (400, message))?;
@@ -182,7 +207,8 @@ fn wire(path: &str) -> Option<&'static dyn Wire> {
 }
 
 fn wire_key(path: &str, asked: &Asked) -> Option<String> {
-    wire(path).and_then(|wire| wire.key(asked))
+    let wire = wire(path).or_else(|| Kind::of(path).map(Kind::wire))?;
+    wire.key(asked)
 }
 
 /// What the script says, in the words of the wire.

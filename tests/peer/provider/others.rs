@@ -1,22 +1,17 @@
-//! What providers answer beside generation: models, embeddings, counts of tokens.
+//! What providers answer beside generation: models, counts of tokens.
 
 use serde_json::{Value, json};
 
 use super::http::{Answer, Asked};
 use super::script::Script;
-use super::turns::list;
 
 pub(super) fn answer(asked: &Asked, script: &Script) -> Answer {
-    let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
     let path = asked.path.as_str();
     if path == "/" {
         return Answer::text("text/plain", String::new());
     }
     if path.ends_with("/models") {
         return Answer::json(200, &models(&script.models, path.contains("/v1beta/")));
-    }
-    if path.ends_with("/embeddings") {
-        return Answer::json(200, &embeddings(&body));
     }
     if path.ends_with("/count_tokens") {
         return Answer::json(200, &json!({"input_tokens": 100}));
@@ -44,23 +39,4 @@ fn models(names: &[String], gemini: bool) -> Value {
     };
     let data: Vec<_> = names.iter().map(one).collect();
     json!({"object": "list", "data": data, "has_more": false, "first_id": names.first(), "last_id": names.last()})
-}
-
-/// A vector for each text: its length, and its first byte.
-fn embeddings(body: &Value) -> Value {
-    let single = std::slice::from_ref(&body["input"]);
-    let texts: Vec<&Value> = match &body["input"] {
-        Value::Array(_) => list(&body["input"]).collect(),
-        _ => single.iter().collect(),
-    };
-    let one = |(at, text): (usize, &&Value)| {
-        let text = text.as_str().unwrap_or_default();
-        let first = text.bytes().next().unwrap_or(0);
-        json!({"object": "embedding", "index": at, "embedding": [text.len(), first]})
-    };
-    let data: Vec<_> = texts.iter().enumerate().map(one).collect();
-    json!({
-        "object": "list", "data": data, "model": body["model"],
-        "usage": {"prompt_tokens": texts.len(), "total_tokens": texts.len()},
-    })
 }

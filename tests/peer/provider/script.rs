@@ -15,8 +15,10 @@ pub(super) struct Script {
     pub(super) models: Vec<String>,
     turns: Vec<Vec<Value>>,
     sides: Vec<Value>,
+    embeddings: Vec<Vec<Value>>,
     repeat: bool,
     asked: Mutex<BTreeMap<usize, usize>>,
+    embedded: Mutex<BTreeMap<usize, usize>>,
 }
 
 /// What is said at one time.
@@ -46,19 +48,17 @@ impl Script {
         } else {
             &value["turns"]
         };
-        let turns = items(turns).into_iter().map(|turn| match turn {
-            Value::Array(times) => times,
-            once => vec![once],
-        });
         let models = items(&value["models"]);
         let named = models.iter().filter_map(Value::as_str).map(str::to_owned);
         Ok(Self {
             key: value["key"].as_str().map(str::to_owned),
             models: named.collect(),
-            turns: turns.collect(),
+            turns: by_time(turns),
             sides: items(&value["sides"]),
+            embeddings: by_time(&value["embeddings"]),
             repeat: value["repeat"] == true,
             asked: Mutex::default(),
+            embedded: Mutex::default(),
         })
     }
 
@@ -86,6 +86,21 @@ impl Script {
         *count += 1;
         says.map(Moment::new)
             .ok_or_else(|| format!("turn {turn} is empty"))
+    }
+
+    /// What is said to a text that is to be embedded, if anything is.
+    pub(super) fn embedding(&self, text: &str) -> Option<Moment> {
+        let is_meant = |says: &Value| match says["when"].as_str() {
+            Some(when) => text.contains(when),
+            None => true,
+        };
+        let mut entries = self.embeddings.iter().enumerate();
+        let (at, times) = entries.find(|(_, times)| times.first().is_some_and(is_meant))?;
+        let mut embedded = self.embedded.lock().expect("nobody fails here");
+        let count = embedded.entry(at).or_default();
+        let says = times.get(*count).or(times.last());
+        *count += 1;
+        says.map(Moment::new)
     }
 
     /// Thinking that led to calls must come back with them.
@@ -142,4 +157,13 @@ impl Moment {
 
 fn items(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
+}
+
+/// Each item as a list of what is said the first time, the second time, …
+fn by_time(value: &Value) -> Vec<Vec<Value>> {
+    let times = |item| match item {
+        Value::Array(times) => times,
+        once => vec![once],
+    };
+    items(value).into_iter().map(times).collect()
 }
