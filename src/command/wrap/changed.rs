@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::ops::Range;
 
 use anyhow::Context as _;
-use tapewright_clients::{Edit, apply, unified};
+use tapewright_clients::{Client, Edit, Note, Scope, apply, unified};
 
 use crate::files::NewFile;
-use crate::report::{self, Mistake};
+use crate::report::{self, Mistake, wrap as words};
 
 use super::files::{self, ClientFile};
 use super::secrets::Shown;
@@ -21,6 +21,14 @@ pub(super) struct Changed {
     edits: Vec<Edit>,
     hidden: Vec<Range<usize>>,
     shown: Shown,
+}
+
+/// What the user of a client has to know after these changes.
+pub(super) fn notes(client: &Client, changed: &[Changed]) -> String {
+    let is_project = changed.iter().any(|one| one.file.scope == Scope::Project);
+    let concerns = |note: &&Note| is_project || !matches!(note, Note::TrustedProject);
+    let notes: Vec<Note> = client.notes.iter().filter(concerns).copied().collect();
+    words::notes(&notes, client.name)
 }
 
 impl Changed {

@@ -177,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     report::out(&words::told(&said, is_dry))?;
     if !is_dry && !changed.is_empty() {
-        report::out(&words::notes(client.notes, client.name))?;
+        report::out(&changed::notes(client, &changed))?;
     }
     Ok(words::exit(&said))
 }

@@ -7,7 +7,7 @@ use crate::report;
 use crate::report::wrap::{self as words, Said};
 
 use super::Which;
-use super::changed::Changed;
+use super::changed::{self, Changed};
 use super::files::ClientFile;
 use super::secrets::Shown;
 use super::store::Store;
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
     }
     report::out(&words::told(&said, which.dry_run))?;
     if !which.dry_run && !changed.is_empty() {
-        report::out(&words::notes(client.notes, client.name))?;
+        report::out(&changed::notes(client, &changed))?;
     }
     Ok(words::exit(&said))
 }

@@ -204,6 +204,8 @@ fn each_client_has_its_own_file_and_a_link_stays_a_link() {
         std::os::unix::fs::symlink(&real, &path).unwrap();
         let said = home.ok(&["wrap", "--all", "--client", client]);
         assert!(said.contains("wrapped `fs`"), "{said}");
+        // What is said of a project's file is said of that alone.
+        assert!(!said.contains("trusted"), "{said}");
         let wrapped = fs::read_to_string(&real).unwrap();
         assert!(wrapped.contains("\"record\""), "{wrapped}");
         let list = home.ok(&["wrap", "--list", "--client", client]);
@@ -212,6 +214,16 @@ fn each_client_has_its_own_file_and_a_link_stays_a_link() {
         assert_eq!(fs::read_to_string(&real).unwrap(), text);
         assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
     }
+}
+
+#[test]
+fn the_file_of_a_project_has_notes_of_its_own() {
+    let home = Home::new();
+    let path = home.file("project/.codex/config.toml");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "[mcp_servers.fs]\ncommand = \"npx\"\n").unwrap();
+    let said = home.ok(&["wrap", "fs", "--client", "codex"]);
+    assert!(said.contains("once the project is trusted"), "{said}");
 }
 
 #[test]
