@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+// Starts the tapewright that the package of this platform brings. The streams are its own, signals reach it, and its end is ours.
+
+'use strict'
+
+const { spawn } = require('node:child_process')
+const { constants } = require('node:os')
+
+const NAMES = { linux: ['x64', 'arm64'], darwin: ['x64', 'arm64'] }
+
+function binary() {
+  if (process.env.TAPEWRIGHT_BINARY) return process.env.TAPEWRIGHT_BINARY
+  const { platform, arch } = process
+  if (!NAMES[platform]?.includes(arch)) {
+    fail(`there is no tapewright for ${platform} on ${arch}`, 'build it with cargo, and name it in TAPEWRIGHT_BINARY')
+  }
+  const name = `@tapewright/${platform}-${arch}`
+  try {
+    return require.resolve(`${name}/bin/tapewright`)
+  } catch {
+    fail(`the package ${name} is missing`, 'install without `--omit=optional` and `--no-optional`, or name a program in TAPEWRIGHT_BINARY')
+  }
+}
+
+function fail(what, hint) {
+  process.stderr.write(`error: ${what}\n\nhint: ${hint}\n`)
+  process.exit(2)
+}
+
+const path = binary()
+if (process.argv.length === 3 && process.argv[2] === '--print-binary') {
+  process.stdout.write(`${path}\n`)
+  process.exit(0)
+}
+const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
+const passed = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
+for (const name of passed) {
+  // One that a terminal sends to the whole group reaches the child twice; it counts the first.
+  process.on(name, () => child.kill(name))
+}
+child.on('error', (error) => fail(`cannot start ${path}: ${error.message}`, 'is it a program for this machine?'))
+child.on('exit', (status, signal) => {
+  if (signal === null) process.exit(status)
+  for (const name of passed) process.removeAllListeners(name)
+  process.kill(process.pid, signal)
+  // A signal that is ignored does not end us: the status that shells give it does.
+  setTimeout(() => process.exit(128 + (constants.signals[signal] ?? 0)), 100)
+})
