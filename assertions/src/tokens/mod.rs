@@ -1,7 +1,11 @@
 //! How many tokens a model would read an answer as.
 
-mod gpt2;
+mod published;
+mod vocabulary;
 
+use std::sync::LazyLock;
+
+use self::published::Encoding;
 use crate::json::Json;
 
 /// How text is cut into tokens.
@@ -35,12 +39,20 @@ impl Tokenizer {
 
     fn count(self, text: &str) -> u64 {
         let count = match self {
-            Self::Cl100k => bpe_openai::cl100k_base().count(text),
-            Self::Gpt2 => gpt2::count(text),
-            Self::O200k => bpe_openai::o200k_base().count(text),
+            Self::Cl100k => with(&published::CL100K, text),
+            Self::Gpt2 => with(&published::GPT2, text),
+            Self::O200k => with(&published::O200K, text),
             Self::Whitespace => text.split_whitespace().count(),
         };
         count as u64
+    }
+}
+
+fn with(encoding: &LazyLock<Option<Encoding>>, text: &str) -> usize {
+    match &**encoding {
+        Some(encoding) => encoding.count(text),
+        // What is built in can be read, as a test shows; a byte is at most a token.
+        None => text.len(),
     }
 }
 
@@ -118,5 +130,10 @@ mod tests {
         let block = r#"[{"type":"text","text":"hello world"}]"#;
         assert_eq!(tokens(block, Tokenizer::Cl100k), 2);
         assert_eq!(tokens(block, Tokenizer::O200k), 2);
+        assert_eq!(tokens(block, Tokenizer::Gpt2), 2);
+        // GPT-2 knows no runs of spaces, unlike its successors.
+        let spaces = r#"[{"type":"text","text":"        x"}]"#;
+        assert_eq!(tokens(spaces, Tokenizer::Gpt2), 8);
+        assert_eq!(tokens(spaces, Tokenizer::Cl100k), 2);
     }
 }

@@ -1,0 +1,171 @@
+//! The tokens of a model, and how many of them stand for a piece of text.
+
+use std::collections::{BinaryHeap, HashMap};
+
+/// The longest piece that is merged as one, in bytes. What is longer is cut, which is off by a token for each cut at most,
+/// so that a text without a space takes no memory beyond a small multiple of this.
+const LONGEST: usize = 1 << 20;
+
+/// Marks a place at which no part begins any more.
+const NONE: u32 = u32::MAX;
+
+/// Tokens by their bytes. Lower numbers are merged first.
+#[derive(Debug)]
+pub(super) struct Vocabulary {
+    ranks: HashMap<&'static [u8], u32>,
+}
+
+impl Vocabulary {
+    /// From a packed list: for each token, in order, its length in one byte and its bytes. Nothing if it is no such list.
+    pub(super) fn unpack(mut packed: &'static [u8]) -> Option<Self> {
+        let mut ranks = HashMap::with_capacity(packed.len() / 7);
+        while let Some((length, rest)) = packed.split_first() {
+            let (token, rest) = rest.split_at_checked(usize::from(*length))?;
+            let rank = u32::try_from(ranks.len()).ok()?;
+            // A token that is there twice would leave every later number wrong.
+            if ranks.insert(token, rank).is_some() {
+                return None;
+            }
+            packed = rest;
+        }
+        Some(Self { ranks })
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// How many tokens stand for these bytes. Takes time in proportion to n log n.
+    pub(super) fn count(&self, piece: &[u8]) -> usize {
+        piece
+            .chunks(LONGEST)
+            .map(|chunk| self.count_short(chunk))
+            .sum()
+    }
+
+    fn count_short(&self, piece: &[u8]) -> usize {
+        if piece.len() < 2 || self.ranks.contains_key(piece) {
+            return 1;
+        }
+        Merge::new(self, piece).map_or(piece.len(), Merge::finish)
+    }
+}
+
+/// Byte-pair encoding: of all pairs of neighbours that are a token together, the one with the lowest number is merged, the
+/// leftmost first, until there is none.
+struct Merge<'a> {
+    vocabulary: &'a Vocabulary,
+    piece: &'a [u8],
+    // Where the part that begins at an index ends, and where the part before it begins.
+    ends: Vec<u32>,
+    before: Vec<u32>,
+    // Pairs by number, then by place, lowest first: what they span.
+    pairs: BinaryHeap<std::cmp::Reverse<(u32, u32, u32)>>,
+    parts: usize,
+}
+
+impl<'a> Merge<'a> {
+    fn new(vocabulary: &'a Vocabulary, piece: &'a [u8]) -> Option<Self> {
+        let length = u32::try_from(piece.len()).ok()?;
+        let mut merge = Self {
+            vocabulary,
+            piece,
+            ends: (1..=length).collect(),
+            before: (0..=length)
+                .map(|at| at.checked_sub(1).unwrap_or(NONE))
+                .collect(),
+            pairs: BinaryHeap::with_capacity(piece.len()),
+            parts: piece.len(),
+        };
+        for start in 0..length.saturating_sub(1) {
+            merge.push(start, start + 2);
+        }
+        Some(merge)
+    }
+
+    /// Remembers the pair that spans these bytes, if it is a token.
+    fn push(&mut self, start: u32, end: u32) {
+        let bytes = self.piece.get(start as usize..end as usize);
+        if let Some(rank) = bytes.and_then(|bytes| self.vocabulary.ranks.get(bytes)) {
+            self.pairs.push(std::cmp::Reverse((*rank, start, end)));
+        }
+    }
+
+    fn end_of(&self, start: u32) -> Option<u32> {
+        self.ends
+            .get(start as usize)
+            .copied()
+            .filter(|end| *end != NONE)
+    }
+
+    fn finish(mut self) -> usize {
+        while let Some(std::cmp::Reverse((_, start, end))) = self.pairs.pop() {
+            let Some(middle) = self.end_of(start) else {
+                continue;
+            };
+            // A pair whose halves were merged with others meanwhile is none.
+            if middle >= end || self.end_of(middle) != Some(end) {
+                continue;
+            }
+            self.join(start, middle, end);
+        }
+        self.parts
+    }
+
+    fn join(&mut self, start: u32, middle: u32, end: u32) {
+        if let Some(slot) = self.ends.get_mut(start as usize) {
+            *slot = end;
+        }
+        if let Some(slot) = self.ends.get_mut(middle as usize) {
+            *slot = NONE;
+        }
+        if let Some(slot) = self.before.get_mut(end as usize) {
+            *slot = start;
+        }
+        self.parts -= 1;
+        if let Some(next) = self.end_of(end) {
+            self.push(start, next);
+        }
+        let before = self.before.get(start as usize).copied();
+        if let Some(before) = before.filter(|before| *before != NONE) {
+            self.push(before, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_is_cut_short_or_tells_a_token_twice_is_none() {
+        assert_eq!(Vocabulary::unpack(b"\x01a\x01b\x02ab").unwrap().len(), 3);
+        assert!(Vocabulary::unpack(b"\x01a\x02b").is_none());
+        assert!(Vocabulary::unpack(b"\x01a\x01a").is_none());
+    }
+
+    #[test]
+    fn the_lowest_number_is_merged_first_and_the_leftmost_of_equals() {
+        // a, b, c, then bc before ab: `abc` is a and bc.
+        let vocabulary = Vocabulary::unpack(b"\x01a\x01b\x01c\x02bc\x02ab\x02aa").unwrap();
+        assert_eq!(vocabulary.count(b"abc"), 2);
+        assert_eq!(vocabulary.count(b"ab"), 1);
+        // aa, a
+        assert_eq!(vocabulary.count(b"aaa"), 2);
+        assert_eq!(vocabulary.count(b"aaaa"), 2);
+        assert_eq!(vocabulary.count(b"cab"), 2);
+    }
+
+    #[test]
+    fn bytes_that_are_no_token_count_each() {
+        let vocabulary = Vocabulary::unpack(b"\x01a").unwrap();
+        assert_eq!(vocabulary.count(b"xyz"), 3);
+    }
+
+    #[test]
+    fn a_text_without_an_end_is_cut() {
+        let vocabulary = Vocabulary::unpack(b"\x01a\x02aa").unwrap();
+        assert_eq!(vocabulary.count(&vec![b'a'; 3 * LONGEST]), 3 * LONGEST / 2);
+    }
+}
