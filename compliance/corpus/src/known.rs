@@ -120,6 +120,13 @@ impl Known {
         list.complete |= cursor.is_none();
     }
 
+    /// How much is known of the lists and their cursors: less than before it never becomes.
+    pub(crate) fn extent(&self) -> ([(usize, bool); 4], usize) {
+        let lists = [&self.tools, &self.resources, &self.templates, &self.prompts];
+        let lists = lists.map(|list| (list.items.len(), list.complete));
+        (lists, self.cursors.len())
+    }
+
     fn declare(&mut self, result: &Value) {
         if let Some(Value::Object(declared)) = result.get("capabilities") {
             let all = self.capabilities.get_or_insert_default();

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tapewright_schemas::event::Direction;
+use tapewright_schemas::event::{Direction, ResponseHead};
 
 use crate::rule::{Applies, RuleExpect};
 use crate::verdict::Untested;
@@ -111,7 +111,17 @@ pub struct Cancelled {
 }
 
 /// The field of the answers that a recorder of ours gives in a server's place.
-const IN_PLACE: &str = "x-tapewright";
+pub(crate) const IN_PLACE: &str = "x-tapewright";
+
+impl From<&ResponseHead> for HttpHead {
+    fn from(head: &ResponseHead) -> Self {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Self {
+            status: head.status,
+            fields: head.fields.iter().map(owned).collect(),
+        }
+    }
+}
 
 impl HttpHead {
     /// Whether a recorder of ours answered in the server's place.

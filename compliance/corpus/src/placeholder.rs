@@ -19,7 +19,7 @@ pub const UNKNOWN_CURSOR: &str = "tapewright-no-such-cursor";
 pub struct Unresolved(pub String);
 
 /// Whether what stands in a recording can be what a placeholder means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stands {
     /// It cannot.
     No,

@@ -316,6 +316,15 @@ impl Tally {
         }
     }
 
+    /// Takes a verdict that is known already: only the time is new, and not even that once the assertion has failed.
+    pub(crate) fn take(&mut self, at: At, took: Duration) {
+        if let Some(Some(known)) = self.slot(at)
+            && !known.verdict.is_fail()
+        {
+            known.took = known.took.saturating_add(took);
+        }
+    }
+
     /// What is known of an assertion.
     #[must_use]
     pub fn get(&self, at: At) -> Verdict {

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 use tapewright_schemas::event::Direction;
+use tapewright_schemas::json::valid_member;
 
 use crate::observation::{Beside, Reply};
 
@@ -27,6 +28,15 @@ pub fn required<'r>(method: &str, reply: &'r Reply) -> Option<&'r Map<String, Va
         }
         _ => None,
     }
+}
+
+/// Whether the source text of a result may ask for something: [`required`] says whether it does.
+#[must_use]
+pub fn may_be_required(method: &str, result: Option<&[u8]>) -> bool {
+    METHODS.contains(&method)
+        && result
+            .and_then(|result| valid_member(result, "resultType"))
+            .is_some_and(|kind| kind == b"\"input_required\"" || kind.contains(&b'\\'))
 }
 
 /// What it asks for, by name.

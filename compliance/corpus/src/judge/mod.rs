@@ -12,7 +12,7 @@ mod reply;
 mod wire;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::observation::{Observation, Reply};
 use crate::rule::{Applies, RuleAssertion, RuleExpect};

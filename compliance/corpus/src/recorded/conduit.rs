@@ -1,13 +1,17 @@
 //! What is known of each conduit: what it is, and the heads that passed on it.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use bytes::Bytes;
+use foldhash::quality::RandomState;
 use tapewright_schemas::conversation::Handle;
-use tapewright_schemas::event::{ConduitId, Event, EventBody, Head, Peer, RequestHead};
+use tapewright_schemas::event::{
+    ConduitId, Event, EventBody, Head, Peer, RequestHead, ResponseHead,
+};
 
 use super::exchange::{Finished, Sent};
-use crate::observation::HttpHead;
+use crate::observation::IN_PLACE;
 use crate::rule::Applies;
 
 /// A process, or one HTTP exchange.
@@ -15,7 +19,7 @@ use crate::rule::Applies;
 pub(super) struct Conduit {
     pub(super) transport: Option<Applies>,
     pub(super) request: Option<RequestHead>,
-    pub(super) response: Option<HttpHead>,
+    pub(super) response: Option<Rc<ResponseHead>>,
     /// The response is ours, and not the server's.
     pub(super) in_place: bool,
     /// What was last asked on it and is answered by the same request again, for a fault behind it.
@@ -35,7 +39,7 @@ pub(super) struct Conduit {
 /// All that are open.
 #[derive(Debug)]
 pub(super) struct Conduits {
-    known: HashMap<ConduitId, Conduit>,
+    known: HashMap<ConduitId, Conduit, RandomState>,
     default: Option<Applies>,
 }
 
@@ -45,7 +49,7 @@ const MOST: usize = 65_536;
 impl Conduits {
     pub(super) fn new(default: Option<Applies>) -> Self {
         Self {
-            known: HashMap::new(),
+            known: HashMap::default(),
             default,
         }
     }
@@ -74,13 +78,8 @@ impl Conduits {
                     conduit.in_place = false;
                 }
                 Head::Response(head) => {
-                    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-                    let response = HttpHead {
-                        status: head.status,
-                        fields: head.fields.iter().map(owned).collect(),
-                    };
-                    conduit.in_place = head.ours.is_some() || response.is_in_place();
-                    conduit.response = Some(response);
+                    conduit.in_place = head.ours.is_some() || head.fields.get(IN_PLACE).is_some();
+                    conduit.response = Some(Rc::new(head.clone()));
                 }
             },
             _ => {}

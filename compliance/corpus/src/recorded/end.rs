@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::memory::Memory;
 use super::{Judged, Recorded, Source};
 use crate::judge::judge;
 use crate::observation::{Cancelled, Observation, Reply};
@@ -14,6 +15,8 @@ impl Recorded<'_> {
     /// What the server said it has is known from then on: conversations that were recorded apart are judged as one.
     pub fn next(&mut self, cut: bool, source: Source) {
         self.end(cut);
+        // By another revision the same request may be another question.
+        self.memory = Memory::default();
         self.revision = source.revision;
         self.timed = source.timed;
         self.conduits.next(source.transport);
@@ -38,7 +41,7 @@ impl Recorded<'_> {
         self.gaps += u64::from(cut);
         for conduit in self.conduits.drain() {
             for finished in conduit.held {
-                self.finished(finished);
+                self.finished(&finished);
             }
             if let Some(sent) = conduit.raw {
                 self.raw_over(&sent, Reply::None, conduit.response, None, conduit.in_place);

@@ -1,21 +1,27 @@
 //! Requests of a recording that some assertion is about, until they are answered.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use tapewright_schemas::event::{Direction, Offset, SessionKey};
+use tapewright_schemas::event::{
+    Direction, Event, EventBody, Offset, Payload, ResponseHead, SessionKey,
+};
 
-use crate::observation::{Beside, HttpHead, Reply};
-use crate::placeholder::Stands;
+use super::about::About;
+use crate::observation::{Beside, Reply};
 use crate::plan::At;
 use crate::rule::Applies;
 
 /// A request, and everything that came of it so far.
 #[derive(Debug)]
 pub(super) struct ObservedExchange {
-    pub(super) method: String,
-    pub(super) params: Option<Map<String, Value>>,
-    /// Which assertions it puts to the test, and whether only if it is refused.
-    pub(super) about: Vec<(At, Stands)>,
+    /// Empty where nothing is to be known of it but that it is answered.
+    pub(super) method: Rc<str>,
+    /// The source text of its parameters, where it puts something to the test.
+    pub(super) params: Option<Bytes>,
+    /// Which assertions it puts to the test.
+    pub(super) about: Rc<About>,
     pub(super) at: Offset,
     pub(super) session: SessionKey,
     pub(super) transport: Option<Applies>,
@@ -26,6 +32,8 @@ pub(super) struct ObservedExchange {
     pub(super) gaps: u64,
     pub(super) tampered: bool,
     pub(super) listens: bool,
+    /// The token by which it is told of its progress, as JSON.
+    pub(super) token: Option<String>,
     /// It teaches us what the server has.
     pub(super) teaches: bool,
     /// How many results asked for input before.
@@ -36,13 +44,61 @@ pub(super) struct ObservedExchange {
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) exchange: ObservedExchange,
-    pub(super) reply: Reply,
-    pub(super) head: Option<HttpHead>,
+    pub(super) said: Said,
+    pub(super) head: Option<Rc<ResponseHead>>,
     pub(super) took_us: Option<u64>,
     pub(super) seq: Option<u64>,
     pub(super) gap: bool,
     /// We answered, and not the server.
     pub(super) in_place: bool,
+}
+
+/// What came in return for a request, as source text.
+#[derive(Clone, Debug)]
+pub(super) enum Said {
+    Nothing,
+    Result(Bytes),
+    Error(Bytes),
+}
+
+impl Said {
+    /// The result or the error of a message.
+    pub(super) fn of(event: &Event, result: Option<&[u8]>, error: Option<&[u8]>) -> Self {
+        match (result, error) {
+            (_, Some(error)) => Self::Error(source(event, error)),
+            (Some(result), None) => Self::Result(source(event, result)),
+            (None, None) => Self::Nothing,
+        }
+    }
+
+    /// It as values.
+    pub(super) fn reply(&self) -> Reply {
+        match self {
+            Self::Nothing => Reply::None,
+            Self::Result(result) => Reply::read(Some(result), None),
+            Self::Error(error) => Reply::read(None, Some(error)),
+        }
+    }
+}
+
+/// A part of the message of an event.
+pub(super) fn source(event: &Event, part: &[u8]) -> Bytes {
+    if let EventBody::Message {
+        payload: Payload::Whole(all),
+        ..
+    } = &event.body
+    {
+        let (outer, inner) = (all.as_ptr_range(), part.as_ptr_range());
+        if outer.start <= inner.start && inner.end <= outer.end {
+            return all.slice_ref(part);
+        }
+    }
+    Bytes::copy_from_slice(part)
+}
+
+/// Parameters as values.
+pub(super) fn parameters(source: Option<&[u8]>) -> Option<Map<String, Value>> {
+    serde_json::from_slice(source?).ok()
 }
 
 /// How much is kept of what comes between a request and its answer, in bytes.
@@ -70,9 +126,9 @@ impl ObservedExchange {
         }
     }
 
-    /// The token by which it is told of its progress.
-    pub(super) fn token(&self) -> Option<&Value> {
-        self.params.as_ref()?.get("_meta")?.get("progressToken")
+    /// Its parameters as values.
+    pub(super) fn parameters(&self) -> Option<Map<String, Value>> {
+        parameters(self.params.as_deref())
     }
 }
 

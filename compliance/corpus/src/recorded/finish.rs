@@ -1,17 +1,15 @@
 //! From requests to observations, and from observations to verdicts.
 
+use std::rc::Rc;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-use tapewright_schemas::era::Era;
-use tapewright_schemas::event::{Direction, Event};
+use serde_json::Value;
+use tapewright_schemas::event::{Direction, Event, ResponseHead};
 
-use super::exchange::{Finished, ObservedExchange};
-use super::head::{self, Asked};
-use super::index::OPENINGS;
-use super::question::Named;
-use super::{Recorded, question};
-use crate::judge::judge;
+use super::Recorded;
+use super::exchange::{Finished, ObservedExchange, Said};
+use super::groups::{self, Heard};
+use crate::judge::{Assertion, judge};
 use crate::observation::{Answer, HttpHead, Observation, Reply, Sent};
 use crate::placeholder::{Stands, chooses};
 use crate::plan::At;
@@ -24,72 +22,6 @@ pub const PATIENCE_MS: u64 = 10_000;
 const EARLY_US: u64 = 100_000;
 
 impl Recorded<'_> {
-    /// Which assertions a well-formed request puts to the test.
-    pub(super) fn about(
-        &mut self,
-        event: &Event,
-        method: &str,
-        params: Option<&Map<String, Value>>,
-    ) -> Vec<(At, Stands)> {
-        if !self.is_of_use(event, method) {
-            return Vec::new();
-        }
-        let stateless = self.era() == Era::Stateless && !method.starts_with("notifications/");
-        let describes = !stateless || head::describes_itself(params, &self.revision);
-        let conduit = self.conduits.enter(event);
-        let (request, transport) = (conduit.request.as_ref(), conduit.transport);
-        let right = request.is_none_or(|head| {
-            let asked = Asked {
-                head,
-                method,
-                params,
-            };
-            asked.is_right(&self.revision, &self.issued)
-        });
-        let empty = Map::new();
-        let params = params.unwrap_or(&empty);
-        let mut about = Vec::new();
-        for at in self.index.of(method, Named::of(params)) {
-            let Some(assertion) = self.plan.assertion(at) else {
-                continue;
-            };
-            let call = assertion.written.call.as_ref();
-            let headers = call.map_or(&[][..], |call| call.headers.as_slice());
-            let sent = if headers.is_empty() || transport == Some(Applies::Stdio) {
-                right
-            } else {
-                request.is_some() && head::has(request, headers, &self.issued)
-            };
-            let here = assertion
-                .transport()
-                .is_none_or(|one| transport.is_none_or(|is| is == one));
-            // Parameters that have a `_meta` of their own are compared with it.
-            let meta = stateless && question::writes_meta(assertion);
-            if !sent
-                || !here
-                || (!describes && !meta)
-                || (meta && !question::same_meta(assertion, params))
-            {
-                continue;
-            }
-            match question::asks(assertion, params, &self.facts.known) {
-                Stands::No => {}
-                stands => about.push((at, stands)),
-            }
-        }
-        about
-    }
-
-    /// Whether a request can tell anything: it is of the revision that is judged, and no bytes that no client sends
-    /// came before it.
-    fn is_of_use(&mut self, event: &Event, method: &str) -> bool {
-        let session = self.sessions.get(&event.session);
-        let spoken = session.and_then(|session| session.revision.as_deref());
-        let other = spoken.is_some_and(|spoken| spoken != self.revision);
-        let strange = self.conduits.enter(event).strange;
-        (!other || OPENINGS.contains(&method)) && (!strange || method.starts_with("notifications/"))
-    }
-
     /// A fault was injected: the message before decides nothing.
     pub(super) fn tampered(&mut self, event: &Event) {
         let conduit = self.conduits.enter(event);
@@ -113,7 +45,7 @@ impl Recorded<'_> {
             return;
         }
         for finished in std::mem::take(&mut conduit.held) {
-            self.finished(finished);
+            self.finished(&finished);
         }
     }
 
@@ -143,7 +75,7 @@ impl Recorded<'_> {
     pub(super) fn finish_exchange(
         &mut self,
         exchange: ObservedExchange,
-        head: Option<HttpHead>,
+        head: Option<Rc<ResponseHead>>,
         gap: bool,
     ) {
         self.listening = self.listening.saturating_sub(usize::from(exchange.listens));
@@ -154,13 +86,13 @@ impl Recorded<'_> {
     pub(super) fn over(
         &mut self,
         exchange: ObservedExchange,
-        head: Option<HttpHead>,
+        head: Option<Rc<ResponseHead>>,
         in_place: bool,
         gap: bool,
     ) {
-        self.finished(Finished {
+        self.finished(&Finished {
             exchange,
-            reply: Reply::None,
+            said: Said::Nothing,
             head,
             took_us: None,
             seq: None,
@@ -169,27 +101,49 @@ impl Recorded<'_> {
         });
     }
 
-    pub(super) fn finished(&mut self, finished: Finished) {
-        let Finished { exchange, .. } = &finished;
-        if exchange.about.is_empty() {
+    /// Judges an exchange by whatever it puts to the test.
+    pub(super) fn finished(&mut self, finished: &Finished) {
+        let about = Rc::clone(&finished.exchange.about);
+        if about.is_empty() {
             return;
         }
-        let about = exchange.about.clone();
-        let answered = !matches!(finished.reply, Reply::None) || finished.head.is_some();
-        let refused = match &finished.reply {
-            Reply::Error(_) => true,
-            Reply::Result(result) => result.get("isError") == Some(&Value::Bool(true)),
-            Reply::None => finished
-                .head
-                .as_ref()
-                .is_some_and(|head| head.status >= 400),
-            Reply::Unreadable => false,
-        };
+        let took = finished.took_us.filter(|_| self.timed);
+        let took = took.map(Duration::from_micros);
+        let mut seen = std::mem::take(&mut self.scratch);
+        seen.clear();
+        let can_tell = about.see(finished, took, &mut seen);
+        let known = self.memory.answer(&seen).filter(|_| can_tell).cloned();
+        if let Some(tested) = known {
+            let took = took.unwrap_or_default();
+            for at in tested.iter() {
+                self.tally.take(*at, took);
+            }
+            if about.compares {
+                self.compare(finished, took);
+            }
+        } else {
+            let tested = self.judge(finished);
+            if let Some(tested) = tested.filter(|_| can_tell) {
+                self.memory.keep_answer(&seen, tested);
+            }
+        }
+        self.scratch = seen;
+    }
+
+    /// Judges an exchange by values. Gives the assertions that have a verdict which the same answer cannot change; nothing
+    /// where it can.
+    fn judge(&mut self, finished: &Finished) -> Option<Vec<At>> {
+        let Finished { exchange, said, .. } = finished;
+        let reply = said.reply();
+        let answered = !matches!(reply, Reply::None) || finished.head.is_some();
+        let refused = is_refused(&reply, finished.head.as_deref());
         let waited = exchange.cancelled.map(|at| at.since(exchange.at).0);
         let gaps = exchange.gaps;
-        let mut seen = self.observation(finished);
-        for (at, stands) in about {
-            if self.tally.has_failed(at) || (stands == Stands::IfRefused && !refused) {
+        let mut seen = self.observation(finished, reply);
+        let mut settled = Some(Vec::new());
+        for (at, stands) in &exchange.about.tested {
+            let at = *at;
+            if self.tally.has_failed(at) || (*stands == Stands::IfRefused && !refused) {
                 continue;
             }
             if !answered && !seen.gap && !self.was_awaited(at, waited, gaps) {
@@ -202,8 +156,57 @@ impl Recorded<'_> {
                 continue;
             }
             seen.chosen = self.chooses(at);
-            self.decide(at, &seen);
+            if self.wants(at) > 1 {
+                self.decide_of(at, &seen, said);
+            } else if self.decide(at, &seen) || matches!(said, Said::Error(_)) {
+                if let Some(all) = &mut settled {
+                    all.push(at);
+                }
+            } else {
+                settled = None;
+            }
         }
+        settled
+    }
+
+    /// An answer that tells nothing new to any single assertion, beside others to the same question.
+    fn compare(&mut self, finished: &Finished, took: Duration) {
+        let about = Rc::clone(&finished.exchange.about);
+        let tested = about.tested.iter().map(|(at, _)| *at);
+        let compared: Vec<At> = tested
+            .filter(|at| self.wants(*at) > 1 && !self.tally.has_failed(*at))
+            .collect();
+        if compared.is_empty() {
+            return;
+        }
+        let question = groups::question(finished.exchange.parameters().as_ref());
+        for at in compared {
+            let heard = Heard {
+                said: &finished.said,
+                head: finished
+                    .head
+                    .as_deref()
+                    .filter(|_| finished.exchange.transport == Some(Applies::Http)),
+                took: finished
+                    .took_us
+                    .filter(|_| self.timed)
+                    .map(Duration::from_micros),
+                seq: finished.seq,
+            };
+            match self.groups.hear(at, self.wants(at), &question, &heard) {
+                Some(true) => self.tally.take(at, took),
+                Some(false) => {}
+                None => {
+                    let mut seen = self.observation(finished, finished.said.reply());
+                    seen.chosen = self.chooses(at);
+                    self.decide_of(at, &seen, &finished.said);
+                }
+            }
+        }
+    }
+
+    fn wants(&self, at: At) -> usize {
+        self.plan.assertion(at).map_or(1, Assertion::wants)
     }
 
     /// Whether a request without an answer was waited for as long as the assertion says, or its assertion does not
@@ -226,52 +229,65 @@ impl Recorded<'_> {
         params.is_some_and(|params| params.values().any(chooses))
     }
 
-    fn observation(&self, finished: Finished) -> Observation {
-        let exchange = finished.exchange;
-        let answered = !matches!(finished.reply, Reply::None) || finished.head.is_some();
+    fn observation(&self, finished: &Finished, reply: Reply) -> Observation {
+        let exchange = &finished.exchange;
+        let answered = !matches!(reply, Reply::None) || finished.head.is_some();
         let took = finished.took_us.filter(|_| self.timed);
+        let head = finished.head.as_deref();
         let answer = Answer {
-            reply: finished.reply,
-            head: finished
-                .head
-                .filter(|_| exchange.transport == Some(Applies::Http)),
+            reply,
+            head: head
+                .filter(|_| exchange.transport == Some(Applies::Http))
+                .map(HttpHead::from),
             took: took.map(Duration::from_micros),
             seq: finished.seq,
         };
         Observation {
             transport: exchange.transport,
             sent: Sent {
-                method: Some(exchange.method),
-                params: exchange.params,
+                method: Some(exchange.method.to_string()),
+                params: exchange.parameters(),
             },
             answers: if answered || !exchange.listens {
                 vec![answer]
             } else {
                 Vec::new()
             },
-            between: exchange.between,
+            between: exchange.between.clone(),
             gap: finished.gap || exchange.tampered,
             in_place: finished.in_place,
             ..Observation::default()
         }
     }
 
-    /// Judges an assertion, once there are as many answers as it needs.
-    pub(super) fn decide(&mut self, at: At, seen: &Observation) {
+    /// Judges an assertion, once there are as many answers as it needs. Whether nothing can come of judging the same again.
+    pub(super) fn decide(&mut self, at: At, seen: &Observation) -> bool {
+        self.decide_of(at, seen, &Said::Nothing)
+    }
+
+    /// As [`decide`](Self::decide), with the source text of the answer where it is known.
+    pub(super) fn decide_of(&mut self, at: At, seen: &Observation, said: &Said) -> bool {
         let Some(assertion) = self.plan.assertion(at) else {
-            return;
+            return true;
         };
         let took = seen.answers.iter().filter_map(|answer| answer.took).sum();
         let wanted = assertion.wants();
         if let Some(why) = seen.untested(&assertion.written.expect) {
-            return self.count(at, Verdict::Untested(why), took);
+            let settled = matches!(why, Untested::NoneCame(_));
+            self.count(at, Verdict::Untested(why), took);
+            return settled;
         }
-        if wanted <= 1 {
-            return self.count(at, judge(assertion, seen), took);
-        }
-        if let Some(whole) = self.groups.add(at, wanted, seen.clone()) {
-            self.count(at, judge(assertion, &whole), took);
-        }
+        let verdict = if wanted <= 1 {
+            judge(assertion, seen)
+        } else {
+            match self.groups.add(at, wanted, seen.clone(), said) {
+                Some(whole) => judge(assertion, &whole),
+                None => return false,
+            }
+        };
+        let settled = !matches!(verdict, Verdict::Untested(_));
+        self.count(at, verdict, took);
+        settled
     }
 
     /// Takes a verdict.
@@ -280,5 +296,15 @@ impl Recorded<'_> {
             failure.recording = self.recording;
         }
         self.tally.add(at, verdict, took);
+    }
+}
+
+/// Whether the server refused what was asked.
+fn is_refused(reply: &Reply, head: Option<&ResponseHead>) -> bool {
+    match reply {
+        Reply::Error(_) => true,
+        Reply::Result(result) => result.get("isError") == Some(&Value::Bool(true)),
+        Reply::None => head.is_some_and(|head| head.status >= 400),
+        Reply::Unreadable => false,
     }
 }

@@ -1,7 +1,12 @@
 //! Which assertions a request may put to the test, by its method.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
+use foldhash::quality::RandomState;
+
+use super::look::Look;
+use super::looks;
 use super::question::Named;
 use crate::judge::Assertion;
 use crate::known::LISTS;
@@ -11,7 +16,7 @@ use crate::rule::TransportObservation;
 /// The assertions of a plan, by what puts them to the test.
 #[derive(Debug)]
 pub(super) struct Index<'p> {
-    by_method: HashMap<&'p str, Vec<(At, Named)>>,
+    by_method: HashMap<&'p str, Rc<Asks<'p>>, RandomState>,
     /// What is sent as it stands, trimmed; empty for a request without a body.
     pub(super) raw: Vec<(At, &'p str)>,
     /// Whether some of it is several lines.
@@ -22,18 +27,34 @@ pub(super) struct Index<'p> {
     pub(super) cancellable: Vec<At>,
 }
 
+/// What is known of the requests of a method.
+#[derive(Clone, Debug)]
+pub(super) struct Asks<'p> {
+    pub(super) method: Rc<str>,
+    /// Whether their answers say what the server has.
+    pub(super) teaches: bool,
+    /// What decides which assertions they put to the test, of their parameters.
+    pub(super) look: Look,
+    /// And of the fields of their heads.
+    pub(super) headers: Vec<&'p str>,
+    assertions: Vec<(At, Named)>,
+}
+
 /// The requests that open a conversation.
 pub(super) const OPENINGS: [&str; 2] = ["initialize", "server/discover"];
 
 impl<'p> Index<'p> {
     pub(super) fn new(plan: &'p Plan) -> Self {
         let mut index = Self {
-            by_method: HashMap::new(),
+            by_method: HashMap::default(),
             raw: Vec::new(),
             has_lines: false,
             framing: Vec::new(),
             cancellable: Vec::new(),
         };
+        for method in OPENINGS.into_iter().chain(LISTS.map(|(method, ..)| method)) {
+            index.asks(method).teaches = true;
+        }
         for (at, assertion) in plan.each() {
             let version = plan
                 .rules
@@ -54,10 +75,7 @@ impl<'p> Index<'p> {
         }
         let Some(call) = &assertion.written.call else {
             for opening in OPENINGS {
-                self.by_method
-                    .entry(opening)
-                    .or_default()
-                    .push((at, Named::default()));
+                self.put(opening, at, assertion);
             }
             return;
         };
@@ -65,25 +83,49 @@ impl<'p> Index<'p> {
             self.has_lines |= raw.trim().contains('\n');
             self.raw.push((at, raw.trim()));
         } else if let Some(method) = &call.method {
-            let named = Named::by(assertion);
-            self.by_method.entry(method).or_default().push((at, named));
+            self.put(method, at, assertion);
         }
     }
 
-    /// What a request may put to the test that names these members.
-    pub(super) fn of(&self, method: &str, named: Named) -> impl Iterator<Item = At> {
-        let all = self.by_method.get(method).map_or(&[][..], Vec::as_slice);
-        all.iter()
-            .filter(move |(_, one)| *one == named)
-            .map(|(at, _)| *at)
+    fn put(&mut self, method: &'p str, at: At, assertion: &'p Assertion) {
+        let asks = self.asks(method);
+        asks.look.add(&looks::of_params(assertion));
+        let call = assertion.written.call.as_ref();
+        let headers = call.map_or(&[][..], |call| call.headers.as_slice());
+        asks.headers
+            .extend(headers.iter().map(|(name, _)| name.as_str()));
+        asks.assertions.push((at, Named::by(assertion)));
+    }
+
+    fn asks(&mut self, method: &'p str) -> &mut Asks<'p> {
+        let new = || {
+            Rc::new(Asks {
+                method: method.into(),
+                teaches: false,
+                look: looks::of_any_params(),
+                headers: Vec::new(),
+                assertions: Vec::new(),
+            })
+        };
+        let asks = self.by_method.entry(method).or_insert_with(new);
+        Rc::make_mut(asks)
+    }
+
+    /// What is known of the requests of a method; nothing where they tell nothing.
+    pub(super) fn method(&self, method: &str) -> Option<&Rc<Asks<'p>>> {
+        self.by_method.get(method)
     }
 
     pub(super) fn knows(&self, method: &str) -> bool {
-        self.by_method.contains_key(method)
+        let asks = self.by_method.get(method);
+        asks.is_some_and(|asks| !asks.assertions.is_empty())
     }
 }
 
-/// Whether an answer says what a server has.
-pub(super) fn teaches(method: &str) -> bool {
-    OPENINGS.contains(&method) || LISTS.iter().any(|(name, ..)| *name == method)
+impl Asks<'_> {
+    /// What a request may put to the test that names these members.
+    pub(super) fn of(&self, named: Named) -> impl Iterator<Item = At> {
+        let all = self.assertions.iter();
+        all.filter(move |(_, one)| *one == named).map(|(at, _)| *at)
+    }
 }

@@ -8,6 +8,8 @@
 //! At most 4,096 requests are followed at once, of each what comes before its answer up to a megabyte where a rule asks
 //! for it, and of each list 10,000 names.
 
+mod about;
+mod asking;
 mod conduit;
 mod end;
 mod exchange;
@@ -15,6 +17,9 @@ mod finish;
 mod groups;
 mod head;
 mod index;
+mod look;
+mod looks;
+mod memory;
 mod question;
 mod raw;
 mod rounds;
@@ -24,10 +29,12 @@ mod sessions;
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
-use tapewright_schemas::conversation::{Answer, Pairing, is_about_noise};
+use foldhash::quality::RandomState;
+use serde_json::Value;
+use tapewright_schemas::conversation::{Answer, Handle, Pairing, is_about_noise};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{
@@ -38,14 +45,17 @@ use tapewright_schemas::json;
 pub use self::finish::PATIENCE_MS;
 pub use self::raw::answers_raw;
 
+use self::about::About;
 use self::conduit::Conduits;
-use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange};
+use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange, Said, source};
 use self::groups::Groups;
-use self::index::{Index, teaches};
+use self::index::Index;
+use self::memory::Memory;
 use self::rounds::Rounds;
 use self::sessions::SessionFacts;
 use crate::observation::{Framing, Reply};
 use crate::plan::{Facts, Plan, Tally};
+use crate::rounds::may_be_required;
 use crate::rule::Applies;
 
 /// Judges the exchanges of a recording by the rules of a plan.
@@ -60,9 +70,15 @@ pub struct Recorded<'p> {
     tally: Tally,
     open: Pairing<ObservedExchange>,
     conduits: Conduits,
-    sessions: HashMap<SessionKey, SessionFacts>,
+    sessions: HashMap<SessionKey, SessionFacts, RandomState>,
     groups: Groups,
     rounds: Rounds,
+    memory: Memory,
+    // What most requests put to the test, and the name of their methods: none.
+    nothing: Rc<About>,
+    unnamed: Rc<str>,
+    // Room for what is seen of a message.
+    scratch: Vec<u8>,
     // Of the recordings before this one, whether a server went on after a cancellation.
     went_on: Option<bool>,
     // How many recordings were read before this one.
@@ -119,9 +135,13 @@ impl<'p> Recorded<'p> {
             tally: Tally::default(),
             open: Pairing::without_memory().with_limit(OPEN),
             conduits: Conduits::new(source.transport),
-            sessions: HashMap::new(),
+            sessions: HashMap::default(),
             groups: Groups::default(),
             rounds: Rounds::default(),
+            memory: Memory::default(),
+            nothing: Rc::default(),
+            unnamed: "".into(),
+            scratch: Vec::new(),
             went_on: None,
             recording: 0,
             framing: Framing::default(),
@@ -251,64 +271,55 @@ impl<'p> Recorded<'p> {
         method: &str,
         params: Option<&[u8]>,
     ) {
-        let is_lesson = teaches(method);
-        if !is_lesson && !self.index.knows(method) {
+        let Some(asks) = self.index.method(method).map(Rc::clone) else {
             // Followed all the same: its answer shows that a server goes on.
-            let exchange = self.exchange(event, method, None);
-            let asked = self.open.ask(event.scope(), event.dir, id, exchange);
-            if let Some(forgotten) = asked.forgotten {
-                self.finish_exchange(forgotten, None, true);
-            }
+            let exchange = self.exchange(event, Rc::clone(&self.unnamed));
+            self.follow(event, id, exchange);
             return;
-        }
-        let read = params.map(|params| serde_json::from_slice::<Map<String, Value>>(params).ok());
-        let (params, readable) = match read {
-            None => (None, true),
-            Some(None) => (None, false),
-            Some(Some(params)) => (Some(params), true),
         };
-        self.session_of(event, method, params.as_ref());
-        let well_formed = readable
-            && envelope.version == Some(b"\"2.0\"")
-            && !envelope.repeated_member
-            && id.pairs();
-        let mut about = Vec::new();
-        if well_formed {
-            about = self.about(event, method, params.as_ref());
+        let question = self.question(event, &asks, params);
+        let revision = question.as_ref().and_then(|one| one.revision.as_deref());
+        self.session_of(event, method, revision);
+        let mut exchange = self.exchange(event, Rc::clone(&asks.method));
+        if let Some(question) = question {
+            let well_formed =
+                envelope.version == Some(b"\"2.0\"") && !envelope.repeated_member && id.pairs();
+            exchange.token = params.filter(|_| question.has_token).and_then(token);
+            exchange.teaches = asks.teaches && well_formed;
+            if well_formed && !question.about.is_empty() && self.is_of_use(event, method) {
+                exchange.about = Rc::clone(&question.about);
+                exchange.listens = question.about.listens;
+                exchange.params = params.map(|params| source(event, params));
+            }
+            if let Some(token) = &exchange.token
+                && self.tokens.len() < MOST
+            {
+                self.tokens.insert(token.clone());
+            }
+            if question.is_again && !exchange.about.is_empty() {
+                self.goes_on(&mut exchange);
+            }
         }
-        let mut exchange = self.exchange(event, method, params);
-        exchange.listens = about.iter().any(|(at, _)| {
-            self.plan
-                .assertion(*at)
-                .is_some_and(crate::judge::Assertion::looks_between)
-        });
-        if let Some(token) = exchange.token()
-            && self.tokens.len() < MOST
-        {
-            self.tokens.insert(token.to_string());
-        }
-        exchange.about = about;
-        exchange.teaches = is_lesson && well_formed;
-        self.goes_on(&mut exchange);
         self.listening += usize::from(exchange.listens);
+        let handle = self.follow(event, id, exchange);
+        self.conduits.enter(event).last = Some(handle);
+    }
+
+    /// Waits for the answer.
+    fn follow(&mut self, event: &Event, id: &RequestId<'_>, exchange: ObservedExchange) -> Handle {
         let asked = self.open.ask(event.scope(), event.dir, id, exchange);
-        self.conduits.enter(event).last = Some(asked.handle);
         if let Some(forgotten) = asked.forgotten {
             self.finish_exchange(forgotten, None, true);
         }
+        asked.handle
     }
 
-    fn exchange(
-        &mut self,
-        event: &Event,
-        method: &str,
-        params: Option<Map<String, Value>>,
-    ) -> ObservedExchange {
+    fn exchange(&mut self, event: &Event, method: Rc<str>) -> ObservedExchange {
         let transport = self.conduits.enter(event).transport;
         ObservedExchange {
-            method: method.to_owned(),
-            params,
-            about: Vec::new(),
+            method,
+            params: None,
+            about: Rc::clone(&self.nothing),
             at: event.at,
             session: event.session,
             transport,
@@ -318,6 +329,7 @@ impl<'p> Recorded<'p> {
             gaps: self.gaps,
             tampered: false,
             listens: false,
+            token: None,
             teaches: false,
             rounds: 0,
         }
@@ -340,13 +352,15 @@ impl<'p> Recorded<'p> {
         if exchange.about.is_empty() && !exchange.teaches {
             return;
         }
-        let reply = Reply::read(result, error);
+        let said = Said::of(event, result, error);
         let mut exchange = exchange;
         if !ours {
-            self.learn(&exchange, &reply);
-            match self.asks_for_input(event, exchange, &reply) {
-                Some(over) => exchange = over,
-                None => return,
+            self.learn(&exchange, &said);
+            if may_be_required(&exchange.method, result) {
+                match self.asks_for_input(event, exchange, &said.reply()) {
+                    Some(over) => exchange = over,
+                    None => return,
+                }
             }
         }
         let conduit = self.conduits.enter(event);
@@ -356,7 +370,7 @@ impl<'p> Recorded<'p> {
             gap: false,
             in_place: ours || conduit.in_place,
             head: conduit.response.clone(),
-            reply,
+            said,
             exchange,
         };
         if !finished.exchange.about.is_empty() {
@@ -365,13 +379,21 @@ impl<'p> Recorded<'p> {
     }
 
     /// What an answer says of the server and the session.
-    fn learn(&mut self, exchange: &ObservedExchange, reply: &Reply) {
-        let Reply::Result(result) = reply else { return };
-        if !exchange.teaches {
+    fn learn(&mut self, exchange: &ObservedExchange, said: &Said) {
+        let Said::Result(source) = said else { return };
+        let opens = exchange.method.as_ref() == "initialize";
+        if !exchange.teaches || (!opens && self.memory.is_known_lesson(&exchange.method, source)) {
             return;
         }
-        self.facts.known.learn(&exchange.method, result);
-        if exchange.method == "initialize" {
+        let Reply::Result(result) = said.reply() else {
+            return;
+        };
+        let before = self.facts.known.extent();
+        self.facts.known.learn(&exchange.method, &result);
+        if self.facts.known.extent() != before {
+            self.memory.forget_questions();
+        }
+        if opens {
             let version = result.get("protocolVersion").and_then(Value::as_str);
             let session = self.sessions.entry(exchange.session).or_default();
             session.revision = version.map(str::to_owned);
@@ -398,8 +420,7 @@ impl<'p> Recorded<'p> {
                 continue;
             };
             // What another request asked for is none of its business.
-            let own = exchange.token().map(Value::to_string);
-            if !known || token == own {
+            if !known || token == exchange.token {
                 exchange.hear(event.dir, text);
             }
         }
@@ -423,4 +444,11 @@ fn progress_token(text: &[u8]) -> Option<String> {
     serde_json::from_slice::<Value>(token)
         .ok()
         .map(|token| token.to_string())
+}
+
+/// The token of parameters by which a request is told of its progress.
+fn token(params: &[u8]) -> Option<String> {
+    let token = json::valid_member(json::valid_member(params, "_meta")?, "progressToken")?;
+    let token: Value = serde_json::from_slice(token).ok()?;
+    Some(token.to_string())
 }

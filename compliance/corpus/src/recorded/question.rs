@@ -7,7 +7,7 @@ use crate::known::Known;
 use crate::placeholder::{Stands, is_in, stands};
 
 /// The members of parameters that say what a request is about.
-const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
+pub(super) const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
 
 /// Which members of parameters are there that say what a request is about. Whoever leaves out what is asked for, or names
 /// something beside it, asks something else.
@@ -25,7 +25,7 @@ impl Named {
     }
 }
 
-fn written(assertion: &Assertion) -> Option<&Map<String, Value>> {
+pub(super) fn written(assertion: &Assertion) -> Option<&Map<String, Value>> {
     assertion.written.call.as_ref()?.params.as_ref()
 }
 

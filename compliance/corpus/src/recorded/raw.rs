@@ -1,15 +1,16 @@
 //! What was sent as it stands, and is no well-formed request: what the server says to it.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
-use serde_json::{Map, Value};
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{RequestId, for_each_message, is_error_of_ours};
-use tapewright_schemas::event::{Direction, Event, Payload};
+use tapewright_schemas::event::{Direction, Event, Payload, ResponseHead};
 use tapewright_schemas::json;
 use tapewright_schemas::slices::Part as _;
 
 use super::Recorded;
-use super::exchange::Sent;
+use super::exchange::{Sent, parameters};
 use super::head;
 use crate::observation::{Answer, HttpHead, Observation, Reply};
 use crate::placeholder::fill_text;
@@ -57,8 +58,10 @@ impl Recorded<'_> {
         let (mut about, mut text) = (self.raw_about(event, bytes), bytes.clone());
         if about.is_empty() && self.index.has_lines {
             about = self.lines_about(event, bytes);
-            text = [b"\n".as_slice(), bytes].concat().into();
             self.conduits.enter(event).line = Some(bytes.clone());
+            if !about.is_empty() {
+                text = [b"\n".as_slice(), bytes].concat().into();
+            }
         }
         if about.is_empty() {
             return false;
@@ -92,12 +95,19 @@ impl Recorded<'_> {
         if !self.index.knows(method) {
             return;
         }
-        let params = params.map(serde_json::from_slice::<Map<String, Value>>);
-        let Ok(params) = params.transpose() else {
+        let Some(asks) = self.index.method(method).map(Rc::clone) else {
             return;
         };
-        let about = self.about(event, method, params.as_ref());
-        let about = about.into_iter().map(|(at, _)| at).collect();
+        let read = parameters(params);
+        if params.is_some() && read.is_none() {
+            return;
+        }
+        let tested = if self.is_of_use(event, method) {
+            self.tested(event, &asks, read.as_ref())
+        } else {
+            Vec::new()
+        };
+        let about = tested.into_iter().map(|(at, _)| at).collect();
         self.conduits.enter(event).strange |= !TOLD.contains(&method);
         self.awaits(event, Bytes::copy_from_slice(text), about);
     }
@@ -231,14 +241,16 @@ impl Recorded<'_> {
         &mut self,
         sent: &Sent,
         reply: Reply,
-        head: Option<HttpHead>,
+        head: Option<Rc<ResponseHead>>,
         came: Option<(u64, u64)>,
         in_place: bool,
     ) {
         let took = came.map(|(_, took)| std::time::Duration::from_micros(took));
         let answer = Answer {
             reply,
-            head: head.filter(|_| sent.transport == Some(Applies::Http)),
+            head: head
+                .filter(|_| sent.transport == Some(Applies::Http))
+                .map(|head| HttpHead::from(head.as_ref())),
             took: took.filter(|_| self.timed),
             seq: came.map(|(seq, _)| seq),
         };

@@ -7,7 +7,6 @@ use tapewright_schemas::event::{Event, SessionKey};
 use super::Recorded;
 use super::exchange::ObservedExchange;
 use crate::observation::{Answer, Observation, Reply, Sent};
-use crate::placeholder::Stands;
 use crate::plan::At;
 use crate::rounds;
 
@@ -51,8 +50,8 @@ impl Recorded<'_> {
         self.is_enough(event, &mut exchange, reply);
         exchange.take(rounds::asked(result, exchange.rounds));
         exchange.rounds += 1;
-        let params = exchange.params.as_ref();
-        let key = rounds::key(&exchange.method, params, rounds::state(result));
+        let params = exchange.parameters();
+        let key = rounds::key(&exchange.method, params.as_ref(), rounds::state(result));
         self.conduits.remember(event.conduit, key.clone());
         let key = (exchange.session, key);
         let over = if self.rounds.waiting.len() < MOST {
@@ -69,17 +68,16 @@ impl Recorded<'_> {
     /// To assertions that compare answers, or count them, one that asks for input is an answer as any other: whoever
     /// asks the same several times at once gives nothing in return.
     fn is_enough(&mut self, event: &Event, exchange: &mut ObservedExchange, reply: &Reply) {
-        let about = std::mem::take(&mut exchange.about);
         let compares = |at: At| self.plan.assertion(at).is_some_and(|one| one.wants() > 1);
-        let (now, later) = about.into_iter().partition(|(at, _)| compares(*at));
-        exchange.about = later;
-        let now: Vec<(At, Stands)> = now;
+        let tested = exchange.about.tested.iter().copied();
+        let (now, later): (Vec<_>, Vec<_>) = tested.partition(|(at, _)| compares(*at));
+        exchange.about = self.memory.about(self.plan, later);
         for (at, _) in now {
             let seen = Observation {
                 transport: exchange.transport,
                 sent: Sent {
-                    method: Some(exchange.method.clone()),
-                    params: exchange.params.clone(),
+                    method: Some(exchange.method.to_string()),
+                    params: exchange.parameters(),
                 },
                 answers: vec![Answer {
                     reply: reply.clone(),
@@ -95,13 +93,10 @@ impl Recorded<'_> {
 
     /// A request that gives what was asked for is the one before it, gone on.
     pub(super) fn goes_on(&mut self, again: &mut ObservedExchange) {
-        let params = again.params.as_ref();
-        if !rounds::is_again(&again.method, params) || again.about.is_empty() {
-            return;
-        }
-        let state = params.and_then(rounds::state);
-        let key = (again.session, rounds::key(&again.method, params, state));
-        let Some(before) = self.rounds.waiting.remove(&key) else {
+        let params = again.parameters();
+        let state = params.as_ref().and_then(rounds::state);
+        let key = rounds::key(&again.method, params.as_ref(), state);
+        let Some(before) = self.rounds.waiting.remove(&(again.session, key)) else {
             return;
         };
         again.about = before.about;
@@ -111,7 +106,8 @@ impl Recorded<'_> {
         again.rounds = before.rounds;
         again.tampered |= before.tampered;
         again.gaps = before.gaps;
-        let params = std::mem::replace(&mut again.params, before.params);
+        again.params = before.params;
+        again.token = before.token;
         if let Some(params) = params {
             again.take(rounds::answered(&params, again.rounds.saturating_sub(1)));
         }

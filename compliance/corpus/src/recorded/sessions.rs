@@ -1,8 +1,6 @@
 //! What is known of each session of a recording.
 
-use serde_json::{Map, Value};
 use tapewright_schemas::conversation::IdKey;
-use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 use tapewright_schemas::event::{Event, SessionKey};
 use tapewright_schemas::json;
 
@@ -17,21 +15,16 @@ pub(super) struct SessionFacts {
 }
 
 impl Recorded<'_> {
-    /// What a request says of its session.
-    pub(super) fn session_of(
-        &mut self,
-        event: &Event,
-        method: &str,
-        params: Option<&Map<String, Value>>,
-    ) {
+    /// What a request says of its session: `revision` is what it names.
+    pub(super) fn session_of(&mut self, event: &Event, method: &str, revision: Option<&str>) {
         if self.sessions.len() >= MOST {
             self.sessions.clear();
         }
         let session = self.sessions.entry(event.session).or_default();
         if method == "initialize" {
             session.revision = None;
-        } else if let Some(version) =
-            params.and_then(|params| params.get("_meta")?.get(PROTOCOL_VERSION_KEY)?.as_str())
+        } else if let Some(version) = revision
+            && session.revision.as_deref() != Some(version)
         {
             session.revision = Some(version.to_owned());
         }

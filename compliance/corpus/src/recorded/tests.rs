@@ -6,6 +6,7 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, Peer,
 };
 
+mod memory;
 mod sessions;
 mod several;
 

@@ -1,0 +1,140 @@
+//! What of a JSON value somebody looks into: two values of which the same is seen are the same to whoever looks.
+//!
+//! A recording has a hundred thousand answers, and an assertion looks into a few members of each. What it sees is written
+//! down from the source text, without building a value.
+
+use std::collections::BTreeMap;
+
+use tapewright_schemas::json::{valid_elements, valid_members};
+
+/// What of a value is looked into: where nothing is said, what kind of value it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// All of it.
+    whole: bool,
+    /// Whether a text or an object is empty.
+    emptiness: bool,
+    /// Which members there are.
+    names: bool,
+    members: BTreeMap<Vec<u8>, Self>,
+    items: Option<Box<Self>>,
+}
+
+/// How much may be seen of one value, in bytes.
+const MOST: usize = 8 << 10;
+
+impl Look {
+    /// At all of a value.
+    pub(super) fn whole() -> Self {
+        Self {
+            whole: true,
+            ..Self::default()
+        }
+    }
+
+    /// At whether a text or an object is empty.
+    pub(super) fn emptiness() -> Self {
+        Self {
+            emptiness: true,
+            ..Self::default()
+        }
+    }
+
+    /// Sees which members there are.
+    pub(super) fn see_names(&mut self) {
+        self.names = true;
+    }
+
+    /// The look at a member; there is one from now on.
+    pub(super) fn member(&mut self, name: &str) -> &mut Self {
+        self.members.entry(name.into()).or_default()
+    }
+
+    /// The look at each item; there is one from now on.
+    pub(super) fn item(&mut self) -> &mut Self {
+        self.items.get_or_insert_default()
+    }
+
+    /// Looks into whatever another looks into as well.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.whole |= other.whole;
+        self.emptiness |= other.emptiness;
+        self.names |= other.names;
+        for (name, look) in &other.members {
+            self.members.entry(name.clone()).or_default().add(look);
+        }
+        if let Some(items) = &other.items {
+            self.item().add(items);
+        }
+    }
+
+    /// Writes what is seen of a value, which must be the source text of valid JSON. False where that cannot be told in
+    /// few bytes.
+    pub(super) fn see(&self, text: &[u8], out: &mut Vec<u8>) -> bool {
+        let most = out.len() + MOST;
+        self.write(text, out, most)
+    }
+
+    fn write(&self, text: &[u8], out: &mut Vec<u8>, most: usize) -> bool {
+        let room = most.saturating_sub(out.len());
+        if room == 0 || (self.whole && text.len() > room) {
+            return false;
+        }
+        match text.first() {
+            _ if self.whole => out.extend_from_slice(text),
+            Some(b'{') => return self.object(text, out, most),
+            Some(b'[') => return self.array(text, out, most),
+            Some(b'"') if self.emptiness && text == b"\"\"" => out.push(b'e'),
+            Some(b'"') => out.push(b's'),
+            Some(b'-' | b'0'..=b'9') if is_integer(text) => out.push(b'i'),
+            // A number of another kind, or a word.
+            _ => out.extend_from_slice(text),
+        }
+        true
+    }
+
+    fn object(&self, text: &[u8], out: &mut Vec<u8>, most: usize) -> bool {
+        out.push(b'{');
+        let inner = text.get(1..).unwrap_or_default().trim_ascii_start();
+        if self.emptiness && inner != b"}" {
+            out.push(b'+');
+        }
+        let mut can_tell = true;
+        if !self.members.is_empty() || self.names {
+            valid_members(text, |name, value| {
+                let look = self.members.get(name.span.of(text));
+                // A name with an escape may be any.
+                can_tell &= !name.escaped;
+                if can_tell && (look.is_some() || self.names) {
+                    out.push(b'"');
+                    out.extend_from_slice(name.span.of(text));
+                    out.push(b'"');
+                    let nothing = Self::default();
+                    can_tell = look.unwrap_or(&nothing).write(value.of(text), out, most);
+                }
+            });
+        }
+        out.push(b'}');
+        can_tell && out.len() < most
+    }
+
+    fn array(&self, text: &[u8], out: &mut Vec<u8>, most: usize) -> bool {
+        out.push(b'[');
+        let mut can_tell = true;
+        if let Some(items) = &self.items {
+            valid_elements(text, |item| {
+                can_tell = can_tell && items.write(item.of(text), out, most);
+                out.push(b',');
+            });
+        }
+        out.push(b']');
+        can_tell
+    }
+}
+
+fn is_integer(number: &[u8]) -> bool {
+    number.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
+}
+
+#[cfg(test)]
+mod tests;
