@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::command::run::ServerArguments;
 use crate::command::{
-    completions, compliance, demo, diff, explain, export, fault, init, inspect, migrate, record,
-    replay, run, schema, scrub, sessions, show, tail, validate, verify, wrap,
+    completions, compliance, demo, diff, explain, export, fault, init, inspect, mcp, migrate,
+    record, replay, run, schema, scrub, sessions, show, tail, validate, verify, wrap,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Diff(diff::Arguments),
     Inspect(inspect::Arguments),
+    Mcp(Box<mcp::Arguments>),
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),
     Migrate(migrate::Arguments),

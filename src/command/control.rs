@@ -48,17 +48,22 @@ impl ControlArguments {
             let hint = "start the recorder with `--control unix:PATH`, and name the same here";
             return Err(Mistake::new("it is not said which recorder", hint).into());
         };
+        Remote::at(control, token)
+    }
+}
+
+impl Remote {
+    /// The control at an address, and the token that it wants.
+    pub(crate) fn at(control: &str, token: Option<String>) -> anyhow::Result<Self> {
         let place = ListenAddress::parse(control).map_err(|error| {
             Mistake::new(
                 format!("`--control`: {error}"),
                 "use the address that the recorder printed",
             )
         })?;
-        Ok(Remote { place, token })
+        Ok(Self { place, token })
     }
-}
 
-impl Remote {
     /// One request, and its answer.
     pub(crate) fn ask(
         &self,

@@ -68,9 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             continue;
         }
         let gap = if place > 0 { "\n" } else { "" };
-        let said = &one.said;
-        let text = report::inspect::text(&one.file, &said.report, &said.models, &said.tools);
-        report::out(&format!("{gap}{text}"))?;
+        report::out(&format!("{gap}{}", one.text()))?;
     }
     whole.tell(told, arguments.json, is_folder)?;
     let nothing = all.is_empty();
@@ -167,16 +165,33 @@ struct Everything {
     tools: Tools,
 }
 
-/// One recording of a folder.
+/// What is told of one recording.
 #[derive(Serialize)]
-struct Told {
+pub(crate) struct Told {
     file: String,
     #[serde(flatten)]
     said: Said,
 }
 
+impl Told {
+    /// What crossed, without what models said.
+    pub(crate) fn report(&self) -> &Report {
+        &self.said.report
+    }
+
+    /// It, for people.
+    pub(crate) fn text(&self) -> String {
+        let said = &self.said;
+        report::inspect::text(&self.file, &said.report, &said.models, &said.tools)
+    }
+}
+
 /// A recording that is no part of another one.
-fn alone(recording: Recording, hang_after: Duration, prices: &Prices) -> anyhow::Result<Told> {
+pub(crate) fn alone(
+    recording: Recording,
+    hang_after: Duration,
+    prices: &Prices,
+) -> anyhow::Result<Told> {
     let mut linking = Linking::default();
     let mut told = inspect(recording, hang_after, prices, &mut linking)?;
     told.said.tools = linking.finish();

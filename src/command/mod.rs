@@ -11,6 +11,7 @@ pub(crate) mod fault;
 pub(crate) mod faults;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod record;
 pub(crate) mod redaction;
@@ -67,6 +68,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),
         Command::Compliance(arguments) => compliance::run(arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Migrate(arguments) => migrate::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
@@ -87,6 +89,7 @@ impl Command {
             Self::Replay(replay) => ("replay", &replay.log),
             Self::Verify(verify) => ("verify", &verify.log),
             Self::Init(init) => ("init", &init.log),
+            Self::Mcp(mcp) => ("mcp", &mcp.log),
             Self::Compliance(compliance) => ("compliance", compliance.log()),
             Self::Run(run) => ("run", &run.log),
             _ => return None,

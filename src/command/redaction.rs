@@ -23,6 +23,23 @@ pub(crate) struct Redaction {
     no_redact: bool,
 }
 
+/// The settings without any of the user's: the built-in rules, and the secret values of our
+/// environment.
+pub(crate) fn of_environment() -> Settings {
+    Settings {
+        values: secrets(is_secret_name),
+        ..Settings::default()
+    }
+}
+
+/// The variables whose names are wanted.
+fn secrets(wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, value)| wanted(name) && !value.is_empty())
+        .collect()
+}
+
 impl Redaction {
     /// Whether secrets are kept.
     pub(crate) fn is_off(&self) -> bool {
@@ -37,14 +54,10 @@ impl Redaction {
     /// The settings, with the secret values of our environment, which a child inherits.
     pub(crate) fn settings(&self) -> Settings {
         let wanted = |name: &str| is_secret_name(name) || self.redact_env.iter().any(|n| n == name);
-        let values = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, value)| wanted(name) && !value.is_empty())
-            .collect();
         Settings {
             keys: self.redact_key.clone(),
             patterns: self.redact_pattern.clone(),
-            values,
+            values: secrets(wanted),
             off: self.no_redact,
         }
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::command::control::ControlArguments;
+use crate::command::control::{ControlArguments, Remote};
 use crate::exit::Exit;
 use crate::report;
 
@@ -34,22 +34,27 @@ const LISTS: [&str; 4] = ["sessions", "pending", "hangs", "findings"];
 
 /// Asks and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let remote = arguments.control.remote()?;
-    let mut all = json!({});
-    for name in LISTS {
-        let answer = remote.ask("GET", &format!("/{name}"), None)?;
-        let mut list = answer.get(name).cloned().unwrap_or_default();
-        if let (Some(wanted), Some(list)) = (arguments.session, list.as_array_mut()) {
-            list.retain(|one| one.get("session") == Some(&Value::from(wanted)));
-        }
-        if let Some(members) = all.as_object_mut() {
-            members.insert(name.to_owned(), list);
-        }
-    }
+    let all = lists(&arguments.control.remote()?, arguments.session)?;
     if arguments.json {
         report::out(&report::safe_json(&format!("{all}\n")))?;
     } else {
         report::out(&report::live::sessions(&all))?;
     }
     Ok(Exit::Pass)
+}
+
+/// What a recorder has in hand: its lists by their names, of one session or of all.
+pub(crate) fn lists(remote: &Remote, session: Option<u32>) -> anyhow::Result<Value> {
+    let mut all = json!({});
+    for name in LISTS {
+        let answer = remote.ask("GET", &format!("/{name}"), None)?;
+        let mut list = answer.get(name).cloned().unwrap_or_default();
+        if let (Some(wanted), Some(list)) = (session, list.as_array_mut()) {
+            list.retain(|one| one.get("session") == Some(&Value::from(wanted)));
+        }
+        if let Some(members) = all.as_object_mut() {
+            members.insert(name.to_owned(), list);
+        }
+    }
+    Ok(all)
 }

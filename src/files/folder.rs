@@ -1,5 +1,6 @@
 //! The recordings of a folder.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,30 @@ use crate::report;
 /// Every recording of a folder once, by name: of the files that one recording left, the
 /// tape counts, which tells the most.
 pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut chosen = named(folder)?;
+    chosen.retain(|path| {
+        let is_recording = is_recording(path);
+        if !is_recording {
+            let shown = report::safe(&path.display().to_string());
+            report::note(&format!("`{shown}` is no recording and was passed over"));
+        }
+        is_recording
+    });
+    Ok(chosen)
+}
+
+/// Whether a file is a recording by its name.
+pub(crate) fn has_name(path: &Path) -> bool {
+    is_json(path) || is_tape(path)
+}
+
+/// Whether a file of [`named`] is a recording, as far as can be told without reading it as one.
+pub(crate) fn is_recording(path: &Path) -> bool {
+    is_tape(path) || looks_like_a_recording(path)
+}
+
+/// The files of a folder that are recordings by their names, as [`recordings`] chooses them.
+pub(crate) fn named(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let fail = |error: std::io::Error| {
         unreadable(
             folder,
@@ -23,30 +48,19 @@ pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
         let hidden = name(&path).starts_with('.');
-        if path.is_file() && !hidden && (is_json(&path) || is_tape(&path)) {
+        if path.is_file() && !hidden && has_name(&path) {
             paths.push(path);
         }
     }
     paths.sort();
-    let mut chosen = Vec::new();
-    for path in &paths {
-        let tape = format!("{}.tape.jsonl", stem(path));
-        let stands_in = !is_tape(path) && paths.iter().any(|other| name(other) == tape);
-        let projected = path_is_capture(path)
-            && paths
-                .iter()
-                .any(|other| other != path && name(other) == format!("{}.json", stem(path)));
-        if stands_in || projected {
-            continue;
-        }
-        if is_tape(path) || looks_like_a_recording(path) {
-            chosen.push(path.clone());
-        } else {
-            let shown = report::safe(&path.display().to_string());
-            report::note(&format!("`{shown}` is no recording and was passed over"));
-        }
-    }
-    Ok(chosen)
+    let names: HashSet<String> = paths.iter().map(|path| name(path)).collect();
+    paths.retain(|path| {
+        let beside = |end: &str| names.contains(&format!("{}{end}", stem(path)));
+        let stands_in = !is_tape(path) && beside(".tape.jsonl");
+        let projected = path_is_capture(path) && beside(".json");
+        !stands_in && !projected
+    });
+    Ok(paths)
 }
 
 /// Whether a folder holds tapes.

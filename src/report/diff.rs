@@ -52,12 +52,14 @@ impl Differing<'_> {
         }
     }
 
-    fn count(&self, change: Change) -> usize {
+    /// How many exchanges are new, gone, changed, the same.
+    pub(crate) fn count(&self, change: Change) -> usize {
         let all = self.found.exchanges.iter();
         all.filter(|one| one.change == change).count()
     }
 
-    fn summary(&self) -> String {
+    /// The same in words.
+    pub(crate) fn summary(&self) -> String {
         let mut all = Vec::new();
         for (change, word) in [
             (Change::Changed, "changed"),
@@ -70,7 +72,8 @@ impl Differing<'_> {
         all.join(", ")
     }
 
-    fn notes(&self) -> Vec<String> {
+    /// What is missing on either side, and what takes longer or shorter.
+    pub(crate) fn notes(&self) -> Vec<String> {
         let files = [self.before, self.after];
         let incomplete = files.iter().zip(self.incomplete);
         let mut notes: Vec<String> = incomplete
@@ -130,6 +133,17 @@ impl Told for Differing<'_> {
         }
         text
     }
+}
+
+/// One exchange, as lines.
+pub(crate) fn lines(one: &Compared) -> String {
+    let row = row(one, "");
+    let mut lines = vec![super::safe(&row.heading)];
+    for problem in &row.problems {
+        lines.push(super::safe(&problem.headline));
+        lines.extend(problem.lines.iter().map(|line| super::safe(line)));
+    }
+    lines.join("\n    ")
 }
 
 /// One exchange.

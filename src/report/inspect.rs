@@ -313,7 +313,8 @@ fn hangs(report: &Report, out: &mut Page) {
     out.rest(count);
 }
 
-fn hang(one: &Hang) -> String {
+/// A request that hung.
+pub(super) fn hang(one: &Hang) -> String {
     let from = if one.from == "server" { "server: " } else { "" };
     let mut line = format!("{from}{}", safe(&one.method));
     if let Some(name) = &one.name {

@@ -23,6 +23,7 @@ pub(crate) mod inspect_models;
 pub(crate) mod inspect_tools;
 pub(crate) mod issues;
 pub(crate) mod live;
+pub(crate) mod mcp;
 pub(crate) mod migrate;
 mod model;
 pub(crate) mod page;

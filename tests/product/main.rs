@@ -33,6 +33,7 @@ mod law;
 mod log;
 mod long;
 mod manners;
+mod mcp;
 mod migrate;
 mod models;
 mod provider;

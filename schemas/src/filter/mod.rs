@@ -74,6 +74,13 @@ impl Filter {
         words.any(|part| matches!(part.word, Word::Slow { .. }))
     }
 
+    /// Whether a word looks for a text, also in what was said.
+    #[must_use]
+    pub fn asks_for_texts(&self) -> bool {
+        let mut words = self.words.iter();
+        words.any(|part| matches!(part.word, Word::Text(_)))
+    }
+
     /// The kinds of lines that are asked for by name; `None` where none are.
     #[must_use]
     pub fn kinds(&self) -> Option<Vec<LineKind>> {

@@ -82,6 +82,9 @@ impl Arguments {
             selection,
             shared_transport: self.shared_transport,
         })?;
+        for note in &verdicts.notes {
+            report::note(note);
+        }
         if let Some((path, mut known)) = baseline {
             if self.update_baseline {
                 known = baseline::update(known, &verdicts, path)?;

@@ -18,10 +18,10 @@ use crate::files::{Contents, Recording, folder};
 use crate::report;
 
 /// What is asked.
-pub(super) struct Question<'a> {
-    pub(super) path: &'a Path,
-    pub(super) selection: Selection,
-    pub(super) shared_transport: bool,
+pub(crate) struct Question<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) selection: Selection,
+    pub(crate) shared_transport: bool,
 }
 
 /// Everything that there is to report.
@@ -35,6 +35,8 @@ pub(crate) struct Verdicts {
     pub(crate) expectations: Option<Expectations>,
     /// Whether any invariant is selected.
     pub(crate) selected: bool,
+    /// What there is to say beside the verdicts: what of the recordings is missing.
+    pub(crate) notes: Vec<String>,
 }
 
 /// The verdicts on one session.
@@ -125,13 +127,14 @@ impl Verdicts {
 }
 
 /// Judges what was asked for.
-pub(super) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
+pub(crate) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
     let mut verdicts = Verdicts {
         servers: Vec::new(),
         hazards: Vec::new(),
         expected_hazards: Vec::new(),
         expectations: None,
         selected: !question.selection.is_empty(),
+        notes: Vec::new(),
     };
     let mut composition = Composition::default();
     if question.path.is_dir() {
@@ -142,10 +145,12 @@ pub(super) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
         one(question.path, question, &mut composition, &mut verdicts)?;
     }
     if verdicts.servers.is_empty() {
-        report::note("there is no session to judge");
+        let nothing = "there is no session to judge";
+        verdicts.notes.push(nothing.to_owned());
     }
     if composition.cut {
-        report::note("there are more tools or ids than can be compared; the rest was left out");
+        let cut = "there are more tools or ids than can be compared; the rest was left out";
+        verdicts.notes.push(cut.to_owned());
     }
     verdicts.hazards = composition.hazards();
     Ok(verdicts)
@@ -188,7 +193,7 @@ fn one(
         (fallback, ending) = (label(&frame.header), frame.ending);
     }
     checker.end(Some(&ending));
-    tell_of_gaps(&path, &checker, &ending);
+    tell_of_gaps(&path, &checker, &ending, &mut verdicts.notes);
     let label_of = |key: SessionKey| labels.get(&key).unwrap_or(&fallback).clone();
     for (key, tool) in checker.tools() {
         composition.offer(&label_of(key), tool);
@@ -209,15 +214,15 @@ fn one(
 }
 
 /// Says what of a tape is missing, which is why verdicts on it are inconclusive.
-fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending) {
+fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending, notes: &mut Vec<String>) {
     let path = report::safe(&path.display().to_string());
     match checker.missing() {
         0 => {}
-        1 => report::note(&format!("`{path}` lacks an event: its numbers jump")),
-        count => report::note(&format!("`{path}` lacks {count} events: its numbers jump")),
+        1 => notes.push(format!("`{path}` lacks an event: its numbers jump")),
+        count => notes.push(format!("`{path}` lacks {count} events: its numbers jump")),
     }
     if let Ending::CutShort { last_seq, .. } = ending {
-        report::note(&format!(
+        notes.push(format!(
             "`{path}` has no footer; it ends after event {last_seq}"
         ));
     }

@@ -18,7 +18,7 @@ use crate::log::LogArguments;
 
 pub(crate) use self::baseline::Expectations;
 pub(crate) use self::doctor::Examined;
-pub(crate) use self::judge::{Server, Verdicts};
+pub(crate) use self::judge::{Question, Server, Verdicts, judge};
 pub(crate) use self::official::Official;
 
 /// Judge servers and recordings, and compare the rules of revisions

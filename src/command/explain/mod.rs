@@ -35,11 +35,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         report::out(&list())?;
         return Ok(Exit::Pass);
     };
-    let Some(page) = FAMILIES.iter().find_map(|family| (family.page)(word)) else {
-        return Err(unknown(word).into());
-    };
-    report::out(&page)?;
+    report::out(&page(word)?)?;
     Ok(Exit::Pass)
+}
+
+/// The page of a code.
+pub(crate) fn page(word: &str) -> Result<String, Mistake> {
+    let page = FAMILIES.iter().find_map(|family| (family.page)(word));
+    page.ok_or_else(|| unknown(word))
+}
+
+/// Every code, with one line about it.
+pub(crate) fn codes() -> impl Iterator<Item = (String, String)> {
+    FAMILIES.iter().flat_map(|family| (family.list)())
 }
 
 fn list() -> String {
@@ -59,11 +67,7 @@ fn list() -> String {
 
 fn unknown(word: &str) -> Mistake {
     let shown = report::safe(word);
-    let names: Vec<String> = FAMILIES
-        .iter()
-        .flat_map(|family| (family.list)())
-        .map(|(name, _)| name)
-        .collect();
+    let names: Vec<String> = codes().map(|(name, _)| name).collect();
     let hint = did_you_mean(word.trim(), names.iter().map(String::as_str));
     Mistake::new(
         format!("there is nothing called `{shown}` to explain"),

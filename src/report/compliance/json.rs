@@ -99,7 +99,8 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
     value
 }
 
-fn finding(server: &Server, finding: &Finding, cut_out: Option<&PathBuf>) -> Value {
+/// One finding, with its proof.
+pub(crate) fn finding(server: &Server, finding: &Finding, cut_out: Option<&PathBuf>) -> Value {
     let evidence: Vec<Value> = finding
         .evidence
         .iter()

@@ -1,7 +1,7 @@
 //! What `compliance` says.
 
 pub(crate) mod doctor;
-mod json;
+pub(crate) mod json;
 pub(crate) mod official;
 mod sarif;
 

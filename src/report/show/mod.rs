@@ -6,6 +6,7 @@ mod lines;
 
 use std::io::{self, IsTerminal as _, Write};
 
+use tapewright_schemas::conversation::ExchangeRow;
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::listing::{Body, Counts, Entry, Note, Told};
 use tapewright_schemas::recording::FileKind;
@@ -57,6 +58,19 @@ pub(crate) struct Closing<'c> {
 
 /// So many lines are written at once, for whoever looks at the beginning.
 const AT_ONCE: u64 = 200;
+
+/// One line without colours, and with its session.
+pub(crate) fn plain(entry: &Entry) -> String {
+    match entry {
+        Entry::Exchange { row, .. } => exchange(row),
+        Entry::Beside(note) => lines::note(note, Some(note.session), false),
+    }
+}
+
+/// The line of an exchange, in the same way.
+pub(crate) fn exchange(row: &ExchangeRow) -> String {
+    line::exchange(row, Some(row.session), false)
+}
 
 impl<W: Write> Shown<W> {
     /// Nothing yet; `sessions` says whether there are several.

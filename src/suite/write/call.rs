@@ -18,6 +18,17 @@ pub(crate) enum Asks {
     Prompt,
 }
 
+impl Asks {
+    /// The block of a suite that its tests stand in.
+    pub(crate) fn block(self) -> &'static str {
+        match self {
+            Self::Tool => "tools",
+            Self::Resource => "resources",
+            Self::Prompt => "prompts",
+        }
+    }
+}
+
 /// One question, and what it was answered each time.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {

@@ -49,11 +49,8 @@ impl Draft {
         out.push('\n');
         server::write_all(std::slice::from_ref(&self.server), &mut out);
         let mut names = Names::default();
-        for (asks, block) in [
-            (Asks::Tool, "tools"),
-            (Asks::Resource, "resources"),
-            (Asks::Prompt, "prompts"),
-        ] {
+        for asks in [Asks::Tool, Asks::Resource, Asks::Prompt] {
+            let block = asks.block();
             let calls: Vec<&Call> = self.calls.iter().filter(|one| one.asks == asks).collect();
             let stubs: Vec<&Stub> = self
                 .stubs
@@ -88,6 +85,15 @@ impl Draft {
                     comment(line, 1, &mut out);
                 }
             }
+        }
+        out
+    }
+
+    /// The tests alone, each an item of a list.
+    pub(crate) fn steps(&self) -> String {
+        let (mut out, mut names) = (String::new(), Names::default());
+        for call in &self.calls {
+            yaml::item(&yaml::literal(&self.test(call, &mut names)), 0, &mut out);
         }
         out
     }

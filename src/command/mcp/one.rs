@@ -1,0 +1,189 @@
+//! One exchange of a recording: which is meant, and what was said in it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tapewright_schemas::conversation::ExchangeRow;
+use tapewright_schemas::event::{Event, EventBody};
+use tapewright_schemas::filter::LineKind;
+use tapewright_schemas::listing::{Entry, Listing, Wanted};
+
+use super::Library;
+use super::answer::piece;
+use super::shelf::Found;
+use crate::command::show;
+use crate::report::{Mistake, safe};
+
+/// How many notifications are told, and how much of each, in bytes.
+const NOTES: usize = 20;
+const NOTE: usize = 1 << 10;
+
+/// Which exchange is meant.
+#[derive(Debug, Hash)]
+pub(super) enum Which {
+    /// That of this event.
+    Seq(u64),
+    /// The first with this id, in this session or in any.
+    Id(String, Option<u32>),
+}
+
+/// An exchange, and the events that say what was said.
+pub(super) struct Shown {
+    pub(super) found: Found,
+    pub(super) row: ExchangeRow,
+    /// When the recording was begun.
+    pub(super) created: String,
+    /// The places of others with its id.
+    pub(super) others: Vec<u64>,
+}
+
+impl Which {
+    /// By the place of one of its messages, or by its id.
+    pub(super) fn of(
+        seq: Option<u64>,
+        id: Option<String>,
+        session: Option<u32>,
+    ) -> Result<Self, Mistake> {
+        match (seq, id) {
+            (Some(seq), None) => Ok(Self::Seq(seq)),
+            (None, Some(id)) => Ok(Self::Id(id, session)),
+            _ => Err(Mistake::new(
+                "it takes either `seq` or `id` to name an exchange",
+                "`find_exchanges` tells both",
+            )),
+        }
+    }
+
+    fn matches(&self, row: &ExchangeRow) -> bool {
+        match self {
+            Self::Seq(seq) => {
+                row.request_seq == *seq
+                    || row.answer_seq == Some(*seq)
+                    || row.notifications.contains(seq)
+            }
+            Self::Id(id, session) => {
+                let plain = row.id.trim_matches('"');
+                (row.id == *id || plain == id) && session.is_none_or(|one| one == row.session)
+            }
+        }
+    }
+
+    fn missing(&self, name: &str) -> Mistake {
+        let what = match self {
+            Self::Seq(seq) => format!("event {seq} of `{}` belongs to no exchange", safe(name)),
+            Self::Id(..) => format!("there is no exchange with this id in `{}`", safe(name)),
+        };
+        let hint = "`find_exchanges` lists them; with `kind:` also what is none";
+        Mistake::new(what, hint)
+    }
+}
+
+impl Shown {
+    /// Looks for an exchange.
+    pub(super) fn find(library: &Library, name: &str, which: &Which) -> anyhow::Result<Self> {
+        let (found, recording) = library.shelf.read(name)?;
+        let created = recording.header().created;
+        let wanted = Wanted {
+            kinds: BTreeSet::from([LineKind::Exchange]),
+            timed: true,
+            ..Wanted::default()
+        };
+        let (mut first, mut others): (Option<ExchangeRow>, Vec<u64>) = (None, Vec::new());
+        show::list(recording, &wanted, |entry| {
+            if let Entry::Exchange { row, .. } = entry
+                && which.matches(row)
+            {
+                if first.is_none() {
+                    first = Some(ExchangeRow::clone(row));
+                } else if others.len() < NOTES {
+                    others.push(row.request_seq);
+                }
+            }
+            Ok(())
+        })?;
+        let row = first.ok_or_else(|| which.missing(name))?;
+        Ok(Self {
+            found,
+            row,
+            created,
+            others,
+        })
+    }
+
+    /// Hands out the events of its messages.
+    pub(super) fn events(
+        &self,
+        library: &Library,
+        mut each: impl FnMut(&Event),
+    ) -> anyhow::Result<()> {
+        let (_, recording) = library.shelf.read(&self.found.name)?;
+        let row = &self.row;
+        let last = row.notifications.iter().copied().max();
+        let last = last.max(row.answer_seq).max(Some(row.request_seq));
+        recording.until(|event| {
+            let is_its = event.seq == row.request_seq
+                || row.answer_seq == Some(event.seq)
+                || row.notifications.contains(&event.seq);
+            if is_its && matches!(event.body, EventBody::Message { .. }) {
+                each(event);
+            }
+            Some(event.seq) >= last
+        })
+    }
+
+    /// What was asked and what was answered, and the notifications about it.
+    pub(super) fn said(&self, library: &Library) -> anyhow::Result<Said> {
+        let mut listing = Listing::new(Wanted {
+            kinds: BTreeSet::from([LineKind::Exchange]),
+            bodies: true,
+            ..Wanted::default()
+        });
+        let mut said = Said::default();
+        self.events(library, |event| {
+            if self.row.notifications.contains(&event.seq) {
+                said.note(event);
+            } else {
+                listing.observe(event, None);
+            }
+        })?;
+        listing.finish();
+        while let Some(entry) = listing.poll() {
+            if let Entry::Exchange {
+                row,
+                request,
+                answer,
+            } = entry
+                && row.id == self.row.id
+            {
+                said.request = request.text().map(<[u8]>::to_vec);
+                said.answer = answer.text().map(<[u8]>::to_vec);
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// What was said.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) request: Option<Vec<u8>>,
+    pub(super) answer: Option<Vec<u8>>,
+    pub(super) notes: Vec<Value>,
+}
+
+impl Said {
+    fn note(&mut self, event: &Event) {
+        let EventBody::Message { payload, .. } = &event.body else {
+            return;
+        };
+        if self.notes.len() < NOTES {
+            let piece = piece(payload.kept(), 0, NOTE);
+            self.notes.push(json!({
+                "seq": event.seq,
+                "at_ms": event.at.millis(),
+                "from": event.dir.sender(),
+                "text": piece.text,
+            }));
+        }
+    }
+}

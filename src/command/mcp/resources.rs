@@ -1,0 +1,150 @@
+//! Recordings as resources: what is on one, and what one exchange said.
+
+use std::fmt::Write as _;
+
+use rmcp::model::{
+    ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use serde_json::{Value, json};
+
+use super::cursor::{Place, Question};
+use super::tools::{exchange, inspect};
+use super::{Library, answer::Answer};
+use crate::report::{self, figures, safe};
+
+/// What stands before the name of a recording.
+const PREFIX: &str = "tapewright://recording/";
+const EXCHANGE: &str = "/exchange/";
+/// How many resources are listed at once.
+const AT_ONCE: usize = 100;
+const JSON: &str = "application/json";
+
+/// The URI of a recording.
+pub(super) fn uri(name: &str) -> String {
+    let mut uri = PREFIX.to_owned();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string does not fail.
+            let _never_fails = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+/// The name in what stands behind the prefix.
+fn name(encoded: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = encoded.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+            bytes.push(u8::try_from(16 * high + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The recordings, the newest first.
+pub(super) fn list(
+    library: &Library,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let question = Question::of("resources/list");
+    let invalid = |why: String| ErrorData::invalid_params(why, None);
+    let start = match cursor {
+        Some(cursor) => {
+            let place = question.place(cursor);
+            place.map_err(|why| invalid(why.to_string()))?.0
+        }
+        None => 0,
+    };
+    let start = usize::try_from(start).unwrap_or(usize::MAX);
+    let all = library.shelf.found();
+    let all = all.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
+    let listed = all.iter().skip(start).take(AT_ONCE);
+    let resources: Vec<Resource> = listed
+        .map(|found| {
+            let (at, size) = (found.changed_at(), figures::size(found.bytes));
+            Resource::new(uri(&found.name), safe(&found.name))
+                .with_description(format!("A recording of {size}, last written to at {at}"))
+                .with_mime_type(JSON)
+        })
+        .collect();
+    let end = start.saturating_add(resources.len());
+    let mut result = ListResourcesResult::with_all_items(resources);
+    if end < all.len() {
+        result.next_cursor = Some(question.cursor(Place(end as u64, 0)));
+    }
+    Ok(result)
+}
+
+/// How the rest is named.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new(format!("{PREFIX}{{recording}}"), "recording")
+            .with_title("A recording")
+            .with_description("What is on a recording, as `inspect_recording` tells it")
+            .with_mime_type(JSON),
+        ResourceTemplate::new(
+            format!("{PREFIX}{{recording}}{EXCHANGE}{{seq}}"),
+            "exchange",
+        )
+        .with_title("An exchange")
+        .with_description("What was asked and answered, as `show_exchange` tells it")
+        .with_mime_type(JSON),
+    ]
+}
+
+/// One of them.
+pub(super) fn read(library: &Library, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let missing = |why: &str| {
+        let data = json!({ "uri": uri.chars().take(URI_CHARS).collect::<String>() });
+        ErrorData::resource_not_found(safe(why), Some(data))
+    };
+    let rest = uri.strip_prefix(PREFIX);
+    let rest = rest.ok_or_else(|| missing("there are only `tapewright://recording/NAME`"))?;
+    let (encoded, seq) = match rest.split_once(EXCHANGE) {
+        Some((encoded, seq)) => (encoded, Some(seq.parse::<u64>())),
+        None => (rest, None),
+    };
+    let name = name(encoded).ok_or_else(|| missing("the name of the recording cannot be read"))?;
+    let answer: anyhow::Result<Answer> = match seq {
+        None => inspect::of(library, &name),
+        Some(Ok(seq)) => exchange::of(library, &name, seq),
+        Some(Err(_)) => return Err(missing("the place of an exchange is a number")),
+    };
+    let answer = answer.map_err(|why| {
+        let hint = report::hint(&why).map(|hint| format!("; {hint}"));
+        missing(&format!("{why:#}{}", hint.unwrap_or_default()))
+    })?;
+    let (value, _): (Value, String) = answer.finish(&library.rules);
+    let text = report::safe_json(&value.to_string()).into_owned();
+    let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+const URI_CHARS: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_comes_back() {
+        for plain in ["fs.tape.jsonl", "run/fs.json", "ä b%2F?#.json"] {
+            let uri = uri(plain);
+            let encoded = uri.strip_prefix(PREFIX).unwrap();
+            assert!(!encoded.contains('/'), "{uri}");
+            assert_eq!(name(encoded).as_deref(), Some(plain));
+        }
+        for bad in ["%", "%2", "%zz", "%ff"] {
+            assert_eq!(name(bad), None, "{bad}");
+        }
+    }
+}
