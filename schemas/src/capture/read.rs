@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::event::{
     Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Origin, Payload, SessionKey,
 };
-use crate::recording::{DocumentError, Element, Recording, elements, object};
+use crate::recording::{DocumentError, Element, Recording, each_element, elements, object};
 use crate::tape::{Ending, Footer, Header, VERSION};
 
 /// A capture as it stands in its file.
@@ -52,8 +52,7 @@ pub struct CapturedExchange {
 
 impl Capture {
     /// Reads a capture from text that was proven to be JSON.
-    pub(crate) fn read(text: &Bytes) -> Result<Self, DocumentError> {
-        let root = Element::root(text);
+    pub(crate) fn read(text: &Bytes, root: Element<'_>) -> Result<Self, DocumentError> {
         if text.first() != Some(&b'[') {
             return Ok(Self {
                 sessions: vec![CapturedSession::read(text, root)?],
@@ -168,18 +167,20 @@ impl CapturedSession {
         let text = |name| recorded.as_ref().and_then(|one| one.member(name)?.string());
         let label = session.required("server_label")?;
         let capabilities = session.member("server_capabilities");
-        let exchanges = elements(&session.required("exchanges")?)?;
-        let read = |element: Element<'_>| {
+        let mut exchanges = Vec::new();
+        let read = |element: Element<'_>| -> Result<(), DocumentError> {
             let exchange = object(element)?;
             let response = exchange.member("response");
-            Ok(CapturedExchange {
+            exchanges.push(CapturedExchange {
                 request: document.slice_ref(exchange.required("request")?.text),
                 response: response.map(|response| document.slice_ref(response.text)),
                 answered_after: exchange
                     .member("answered_after")
                     .and_then(|count| count.number()),
-            })
+            });
+            Ok(())
         };
+        each_element(&session.required("exchanges")?, read)?;
         Ok(Self {
             label: label
                 .string()
@@ -191,7 +192,7 @@ impl CapturedSession {
                 .is_some_and(|word| word.text == b"true"),
             recorded_by: text("by"),
             incomplete: text("incomplete"),
-            exchanges: exchanges.into_iter().map(read).collect::<Result<_, _>>()?,
+            exchanges,
         })
     }
 }

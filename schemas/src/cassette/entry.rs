@@ -9,7 +9,6 @@ use super::read::{Entry, millis, session};
 use crate::event::{
     ConduitId, Direction, Effect, EventBody, Faulted, LineEnd, Origin, Payload, SseNote, What,
 };
-use crate::json;
 use crate::recording::{DocumentError, Element, object};
 
 impl Entry {
@@ -52,7 +51,7 @@ impl Entry {
     }
 
     fn body(document: &Bytes, body: &Element<'_>) -> Result<Payload, DocumentError> {
-        if let Some(json) = json::find(body.text, &["json"]) {
+        if let Some(json) = body.source("json") {
             return Ok(Payload::Whole(document.slice_ref(json)));
         }
         Self::payload(document, body)?
@@ -61,7 +60,7 @@ impl Entry {
 
     fn payload(document: &Bytes, entry: &Element<'_>) -> Result<Option<Payload>, DocumentError> {
         // `null` is a message that a peer can send.
-        if let Some(message) = json::find(entry.text, &["message"]) {
+        if let Some(message) = entry.source("message") {
             return Ok(Some(Payload::Whole(document.slice_ref(message))));
         }
         if let Some(text) = entry.member("text") {

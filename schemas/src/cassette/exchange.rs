@@ -52,9 +52,9 @@ pub struct Via {
 
 impl Http {
     pub(super) fn read(http: &Element<'_>) -> Option<Self> {
-        let text = |name: &str| http.member(name).and_then(|text| text.string());
-        let word = |name: &str| text(name).and_then(|word| reason(&word));
-        let fields = |name: &str| http.member(name).map(|fields| read_fields(&fields));
+        let text = |name: &'static str| http.member(name).and_then(|text| text.string());
+        let word = |name: &'static str| text(name).and_then(|word| reason(&word));
+        let fields = |name: &'static str| http.member(name).map(|fields| read_fields(&fields));
         let status = http.member("status").and_then(|status| status.number());
         let added = http.member("added_us").map(|added| {
             let number = |name| added.member(name).and_then(|number| number.number());
@@ -113,7 +113,7 @@ impl Via {
 
 /// What an event of a stream says beside its data.
 pub(super) fn read_note(sse: &Element<'_>) -> SseNote {
-    let text = |name: &str| sse.member(name).and_then(|text| text.string());
+    let text = |name: &'static str| sse.member(name).and_then(|text| text.string());
     SseNote {
         id: text("id"),
         event: text("event"),
@@ -139,7 +139,7 @@ fn read_fields(fields: &Element<'_>) -> Fields {
 }
 
 fn read_edit(edit: &Element<'_>) -> Edit {
-    let text = |name: &str| edit.member(name).and_then(|text| text.string());
+    let text = |name: &'static str| edit.member(name).and_then(|text| text.string());
     Edit {
         what: EditTarget::of(&text("what").unwrap_or_default()),
         field: text("field").unwrap_or_default(),

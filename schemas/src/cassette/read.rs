@@ -13,7 +13,7 @@ use crate::event::{
     SessionStart, SseNote,
 };
 use crate::json;
-use crate::recording::{DocumentError, Element, elements, object};
+use crate::recording::{DocumentError, Element, each_element, elements, object};
 use crate::tape::old;
 
 /// A cassette as it stands in its file.
@@ -59,9 +59,9 @@ pub struct RecordedExchange {
     /// The head of the HTTP response, where the answer travelled on as a line.
     pub head: Option<Box<ResponseHead>>,
     /// On which stream the response came, where that is said.
-    pub via: Option<Via>,
+    pub via: Option<Box<Via>>,
     /// What a fault did to the request or its response; what stands here is the true one.
-    pub fault: Option<Effect>,
+    pub fault: Option<Box<Effect>>,
 }
 
 /// A request that was never answered.
@@ -126,8 +126,8 @@ pub struct RecordedSession {
 
 impl Cassette {
     /// Reads a cassette from text that was proven to be JSON.
-    pub(crate) fn read(text: &Bytes) -> Result<Self, DocumentError> {
-        let root = object(Element::root(text))?;
+    pub(crate) fn read(text: &Bytes, root: Element<'_>) -> Result<Self, DocumentError> {
+        let root = object(root)?;
         let version = root.required("version")?;
         if version.text != b"\"1\"" {
             let found = String::from_utf8_lossy(version.text)
@@ -139,10 +139,7 @@ impl Cassette {
         let mut cassette = Self::default();
         if let Some(meta) = root.member("meta") {
             json::members(meta.text, |name, text| {
-                let value = Element {
-                    text: text.trim_ascii(),
-                    pointer: String::new(),
-                };
+                let value = Element::root(text.trim_ascii());
                 if let Some(value) = value.string() {
                     cassette
                         .meta
@@ -150,11 +147,11 @@ impl Cassette {
                 }
             });
         }
-        for element in elements(&root.required("exchanges")?)? {
-            cassette
-                .exchanges
-                .push(RecordedExchange::read(text, element)?);
-        }
+        each_element(&root.required("exchanges")?, |element| {
+            let exchange = RecordedExchange::read(text, element)?;
+            cassette.exchanges.push(exchange);
+            Ok(())
+        })?;
         for element in list(&root, "messages")? {
             let after = element.member("after").and_then(|after| after.number());
             let entry = Entry::read(text, element)?;
@@ -213,8 +210,11 @@ impl RecordedExchange {
             head: exchange
                 .member("head")
                 .and_then(|head| serde_json::from_slice(head.text).ok()),
-            via: exchange.member("via").map(|via| Via::read(&via)),
-            fault: exchange.member("fault").and_then(|fault| fault_of(&fault)),
+            via: exchange.member("via").map(|via| Box::new(Via::read(&via))),
+            fault: exchange
+                .member("fault")
+                .and_then(|fault| fault_of(&fault))
+                .map(Box::new),
         })
     }
 }
@@ -268,14 +268,14 @@ impl Aside {
 
 impl RecordedSession {
     fn read(element: &Element<'_>) -> Self {
-        let told = |name: &str| {
+        let told = |name, time| {
             let text = element.member(name)?.string()?;
-            Some((millis(element, &format!("{name}_ms")), text))
+            Some((millis(element, time), text))
         };
         Self {
             session: session(element),
-            began: told("began").map(|(at, how)| (at, old::session_start(&how))),
-            ended: told("ended").map(|(at, why)| (at, old::session_end(&why))),
+            began: told("began", "began_ms").map(|(at, how)| (at, old::session_start(&how))),
+            ended: told("ended", "ended_ms").map(|(at, why)| (at, old::session_end(&why))),
         }
     }
 }
@@ -283,7 +283,7 @@ impl RecordedSession {
 /// The elements of an array that may be absent.
 pub(super) fn list<'a>(
     object: &Element<'a>,
-    name: &str,
+    name: &'static str,
 ) -> Result<Vec<Element<'a>>, DocumentError> {
     object
         .member(name)
@@ -311,7 +311,7 @@ pub(super) fn session(object: &Element<'_>) -> SessionKey {
 }
 
 fn sessionless(object: &Element<'_>) -> bool {
-    json::find(object.text, &["sessionless"]) == Some(b"true")
+    object.source("sessionless") == Some(b"true")
 }
 
 /// A time in milliseconds; `None` when it is absent or no time.
@@ -320,7 +320,7 @@ fn sessionless(object: &Element<'_>) -> bool {
     clippy::cast_sign_loss,
     reason = "the cast saturates, and what is negative is ruled out"
 )]
-pub(super) fn millis(object: &Element<'_>, name: &str) -> Option<Offset> {
+pub(super) fn millis(object: &Element<'_>, name: &'static str) -> Option<Offset> {
     let millis: f64 = object.member(name)?.number()?;
     (millis >= 0.0).then(|| Offset((millis * 1_000.0).round() as u64))
 }

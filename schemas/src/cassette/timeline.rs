@@ -177,7 +177,7 @@ impl Timeline {
         let at = one.took.map(|took| Offset(sent.0.saturating_add(took.0)));
         let Via {
             conduit: via, sse, ..
-        } = one.via.clone().unwrap_or_default();
+        } = one.via.as_deref().cloned().unwrap_or_default();
         let there = Where {
             conduit: via.unwrap_or(conduit),
             ..place

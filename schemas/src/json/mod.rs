@@ -5,9 +5,11 @@
 //! byte ranges; [`find`] follows a path of member names; [`unescape`] and [`escape`]
 //! move between a string's source text and what it means.
 
+mod grammar;
 mod nesting;
 pub mod number;
 mod path;
+mod plain;
 mod same;
 mod scanner;
 mod skip;

@@ -1,6 +1,8 @@
 //! Finding a member without building a tree.
 
-use super::{Scanner, Span, Token, unescape};
+use super::grammar::{colon, space, string_end, value_end};
+use super::unescape;
+use crate::slices::Part as _;
 
 /// The source text of the value that a path of member names leads to.
 ///
@@ -24,28 +26,34 @@ pub fn find<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 /// Calls `each` with the unescaped name and the source text of every member of the
 /// object `text`; `None` when it is not a whole object.
 pub fn members<'a>(text: &'a [u8], mut each: impl FnMut(&[u8], &'a [u8])) -> Option<()> {
-    let mut scanner = Scanner::new(text);
     let mut name = Vec::new();
-    if !matches!(
-        scanner.next_token(),
-        Ok(Some(Token::Open { object: true, .. }))
-    ) {
+    let open = space(text, 0);
+    if text.get(open) != Some(&b'{') {
         return None;
     }
+    let mut at = space(text, open + 1);
+    if text.get(at) == Some(&b'}') {
+        return Some(());
+    }
     loop {
-        match scanner.next_token().ok()?? {
-            Token::Key(key) => {
-                let value: Span = scanner.skip_value().ok()?;
-                let source = key.span.of(text);
-                if key.escaped {
-                    name.clear();
-                    unescape(source, &mut name);
-                    each(&name, value.of(text));
-                } else {
-                    each(source, value.of(text));
-                }
-            }
-            Token::Close { .. } => return Some(()),
+        if text.get(at) != Some(&b'"') {
+            return None;
+        }
+        let (after, escaped) = string_end(text, at).ok()?;
+        let start = space(text, colon(text, after).ok()?);
+        let end = value_end(text, start, 1)?;
+        let source = text.part(at + 1..after - 1);
+        if escaped {
+            name.clear();
+            unescape(source, &mut name);
+            each(&name, text.part(start..end));
+        } else {
+            each(source, text.part(start..end));
+        }
+        let next = space(text, end);
+        match text.get(next) {
+            Some(b',') => at = space(text, next + 1),
+            Some(b'}') => return Some(()),
             _ => return None,
         }
     }

@@ -1,8 +1,9 @@
 //! A single forward pass over JSON text that yields byte ranges.
 
+use super::grammar::{near_end, space, value_end};
 use super::nesting::Open;
-
-use crate::slices::{Front as _, Part as _};
+use super::plain::plain_run;
+use crate::slices::Part as _;
 
 /// How deep arrays and objects may nest before a text counts as [`Invalid::TooDeep`].
 ///
@@ -191,8 +192,30 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// A scanner before a value that begins at or behind `at`, in which `depth` containers are
+    /// open. It can skip the value and nothing further.
+    pub(super) fn within(text: &'a [u8], at: usize, depth: usize) -> Self {
+        let mut scanner = Self::new(text);
+        scanner.at = at.min(text.len());
+        scanner.open.depth = depth;
+        scanner
+    }
+
     /// Skips the value that comes next and returns its range.
     pub fn skip_value(&mut self) -> Result<Span, Invalid> {
+        if self.expect == Expect::Value {
+            let start = space(self.text, self.at);
+            if let Ok(end) = near_end(self.text, start, self.open.depth) {
+                self.at = end;
+                self.after_value();
+                return Ok(Span { start, end });
+            }
+        }
+        // It also tells what is wrong, and where.
+        self.skip_token_by_token()
+    }
+
+    pub(super) fn skip_token_by_token(&mut self) -> Result<Span, Invalid> {
         self.skip_space();
         let start = self.at;
         let depth = self.open.depth;
@@ -381,75 +404,8 @@ pub fn is_valid(text: &[u8]) -> bool {
 
 /// Whether `text`, which is UTF-8, is exactly one JSON value.
 pub(crate) fn is_grammatical(text: &[u8]) -> bool {
-    let mut scanner = Scanner::new(text);
-    loop {
-        match scanner.next_token() {
-            Ok(Some(_)) => {}
-            Ok(None) => return true,
-            Err(_) => return false,
-        }
-    }
+    value_end(text, 0, 0).is_some_and(|end| space(text, end) == text.len())
 }
-
-/// How many bytes at the start of `text` are string content without a quote, a
-/// backslash or a control character.
-///
-/// Member names and most values end within a few bytes: these are tested by the word. In
-/// longer runs whole blocks are tested without a branch per byte, which the compiler turns
-/// into vector code: a megabyte of base64 is one such run.
-fn plain_run(text: &[u8]) -> usize {
-    let head = text.front(BLOCK);
-    let mut run = plain_words(head);
-    if run < head.len() || head.len() < BLOCK {
-        return run;
-    }
-    let mut rest = text.part(run..);
-    while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
-        if has_special(block) {
-            break;
-        }
-        run += BLOCK;
-        rest = tail;
-    }
-    run + plain_words(rest)
-}
-
-/// The same, eight bytes at a time.
-fn plain_words(text: &[u8]) -> usize {
-    let (words, tail) = text.as_chunks::<8>();
-    for (number, word) in words.iter().enumerate() {
-        let found = special_bytes(u64::from_le_bytes(*word));
-        if found != 0 {
-            return number * 8 + (found.trailing_zeros() / 8) as usize;
-        }
-    }
-    let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    let found = tail.iter().position(special);
-    words.len() * 8 + found.unwrap_or(tail.len())
-}
-
-/// A set bit in every byte of `word` that is a quote, a backslash or a control character.
-/// Borrows may set bits of bytes above the lowest of these, never below.
-fn special_bytes(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 0xff;
-    const HIGH: u64 = ONES << 7;
-    let is_zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = is_zero(word ^ (ONES * u64::from(b'"')));
-    let backslash = is_zero(word ^ (ONES * u64::from(b'\\')));
-    (control | quote | backslash) & HIGH
-}
-
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "a branch per byte would keep the loop scalar"
-)]
-fn has_special(block: &[u8; BLOCK]) -> bool {
-    let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    block.iter().fold(false, |hit, byte| hit | special(*byte))
-}
-
-const BLOCK: usize = 32;
 
 #[cfg(test)]
 mod tests;

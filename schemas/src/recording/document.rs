@@ -1,8 +1,13 @@
 //! Reading a JSON document that a person may have written.
 
+use std::cell::OnceCell;
+
 use bytes::Bytes;
 
-use crate::json::{Invalid, Scanner, unescape, valid_elements, valid_member};
+use crate::json::{
+    Invalid, Scanner, Span, Text, is_grammatical, unescape, valid_elements, valid_member,
+    valid_members,
+};
 use crate::slices::Front as _;
 
 /// Why a cassette or a capture cannot be read.
@@ -99,6 +104,10 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
             line: line_at(error.valid_up_to()).0,
         });
     }
+    if is_grammatical(&bytes) {
+        return Ok(bytes);
+    }
+    // Once more, to tell what is wrong and where.
     let mut scanner = Scanner::new(&bytes);
     loop {
         match scanner.next_token() {
@@ -124,31 +133,121 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
 #[derive(Clone, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) text: &'a [u8],
-    pub(crate) pointer: String,
+    place: Place,
+    // The members of an object, once one was asked for, unless it has many.
+    members: OnceCell<Option<Vec<(Text, Span)>>>,
+}
+
+/// The way from the document to a value, made a JSON pointer where one has to be told: there are
+/// millions of values, and hardly ever a mistake.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    steps: [Step; DEEPEST],
+    count: usize,
+}
+
+/// Nothing that is asked for stands deeper.
+const DEEPEST: usize = 8;
+
+/// How many members of an object are remembered; whoever has more has each looked for.
+const MANY: usize = 64;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Member(&'static str),
+    Item(usize),
+}
+
+impl Place {
+    const ROOT: Self = Self {
+        steps: [Step::Item(0); DEEPEST],
+        count: 0,
+    };
+
+    fn then(mut self, step: Step) -> Self {
+        if let Some(free) = self.steps.get_mut(self.count) {
+            *free = step;
+            self.count += 1;
+        }
+        self
+    }
+
+    fn pointer(&self) -> String {
+        let steps = self.steps.front(self.count).iter();
+        let told = steps.map(|step| match step {
+            Step::Member(name) => format!("/{name}"),
+            Step::Item(place) => format!("/{place}"),
+        });
+        told.collect()
+    }
 }
 
 impl<'a> Element<'a> {
-    /// The whole document.
-    pub(crate) fn root(text: &'a [u8]) -> Self {
+    fn at(text: &'a [u8], place: Place) -> Self {
         Self {
             text,
-            pointer: String::new(),
+            place,
+            members: OnceCell::new(),
         }
     }
 
-    /// A member of an object, unless it is absent or `null`. The text was proven to be JSON.
-    pub(crate) fn member(&self, name: &str) -> Option<Self> {
-        let text = valid_member(self.text, name).filter(|text| *text != b"null")?;
-        Some(Element {
-            text,
-            pointer: format!("{}/{name}", self.pointer),
-        })
+    /// The whole document.
+    pub(crate) fn root(text: &'a [u8]) -> Self {
+        Self::at(text, Place::ROOT)
+    }
+
+    /// A member of the document, which somebody found.
+    pub(crate) fn of_root(name: &'static str, text: &'a [u8]) -> Self {
+        Self::at(text, Place::ROOT.then(Step::Member(name)))
+    }
+
+    /// The JSON pointer to it.
+    pub(crate) fn pointer(&self) -> String {
+        self.place.pointer()
+    }
+
+    /// The source text of a member, also of one that is `null`; of several, the last. The text
+    /// was proven to be JSON.
+    pub(crate) fn source(&self, name: &str) -> Option<&'a [u8]> {
+        let members = self.members.get_or_init(|| {
+            let mut members = Vec::new();
+            let mut count = 0;
+            valid_members(self.text, |name, value| {
+                count += 1;
+                if count <= MANY {
+                    members.push((name, value));
+                }
+            });
+            (count <= MANY).then_some(members)
+        });
+        let Some(members) = members else {
+            return valid_member(self.text, name);
+        };
+        let named = |name: &Text, wanted: &[u8]| {
+            let source = name.span.of(self.text);
+            if !name.escaped {
+                return source == wanted;
+            }
+            let mut meaning = Vec::new();
+            unescape(source, &mut meaning);
+            meaning == wanted
+        };
+        let mut last = members.iter().rev();
+        let (_, value) = last.find(|(found, _)| named(found, name.as_bytes()))?;
+        Some(value.of(self.text))
+    }
+
+    /// A member of an object, unless it is absent or `null`.
+    pub(crate) fn member(&self, name: &'static str) -> Option<Self> {
+        let text = self.source(name).filter(|text| *text != b"null")?;
+        Some(Self::at(text, self.place.then(Step::Member(name))))
     }
 
     /// A member that must be there.
-    pub(crate) fn required(&self, name: &str) -> Result<Self, DocumentError> {
+    pub(crate) fn required(&self, name: &'static str) -> Result<Self, DocumentError> {
         self.member(name).ok_or_else(|| {
-            DocumentError::shape(format!("{}/{name}", self.pointer), "is missing or null")
+            let place = self.place.then(Step::Member(name));
+            DocumentError::shape(place.pointer(), "is missing or null")
         })
     }
 
@@ -168,7 +267,7 @@ impl<'a> Element<'a> {
     }
 
     pub(crate) fn error(&self, what: &'static str) -> DocumentError {
-        DocumentError::shape(self.pointer.clone(), what)
+        DocumentError::shape(self.place.pointer(), what)
     }
 }
 
@@ -183,14 +282,30 @@ pub(crate) fn object(element: Element<'_>) -> Result<Element<'_>, DocumentError>
 
 /// The elements of an array.
 pub(crate) fn elements<'a>(array: &Element<'a>) -> Result<Vec<Element<'a>>, DocumentError> {
+    let mut found = Vec::new();
+    each_element(array, |element| {
+        found.push(element);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Calls `each` with the elements of an array, up to the first mistake.
+pub(crate) fn each_element<'a>(
+    array: &Element<'a>,
+    mut each: impl FnMut(Element<'a>) -> Result<(), DocumentError>,
+) -> Result<(), DocumentError> {
     if array.text.first() != Some(&b'[') {
         return Err(array.error("must be an array"));
     }
-    let mut found = Vec::new();
+    let mut count = 0;
+    let mut outcome = Ok(());
     valid_elements(array.text, |span| {
-        let pointer = format!("{}/{}", array.pointer, found.len());
-        let text = span.of(array.text);
-        found.push(Element { text, pointer });
+        let place = array.place.then(Step::Item(count));
+        count += 1;
+        if outcome.is_ok() {
+            outcome = each(Element::at(span.of(array.text), place));
+        }
     });
-    Ok(found)
+    outcome
 }

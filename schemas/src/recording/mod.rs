@@ -16,7 +16,7 @@ use crate::json;
 use crate::tape::{Ending, Header};
 
 pub use document::DocumentError;
-pub(crate) use document::{Element, elements, object};
+pub(crate) use document::{Element, each_element, elements, object};
 pub use pieces::{NoPieces, Part, Piece, Pieces};
 
 /// What a file is.
@@ -74,15 +74,13 @@ impl Document {
     /// Reads a file that is no tape.
     pub fn read(text: impl Into<Bytes>) -> Result<Self, DocumentError> {
         let text = document::checked(&text.into())?;
-        if text.first() == Some(&b'[') {
-            return Capture::read(&text).map(Self::Capture);
-        }
-        let has = |name: &str| json::find(&text, &[name]).is_some();
-        if has("server_label") {
-            return Capture::read(&text).map(Self::Capture);
+        let root = Element::root(&text);
+        let has = |name: &str| root.source(name).is_some();
+        if text.first() == Some(&b'[') || has("server_label") {
+            return Capture::read(&text, root).map(Self::Capture);
         }
         if has("version") || has("exchanges") {
-            return Cassette::read(&text).map(Self::Cassette);
+            return Cassette::read(&text, root).map(Self::Cassette);
         }
         Err(DocumentError::Unknown)
     }

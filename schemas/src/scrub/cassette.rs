@@ -58,10 +58,7 @@ impl<'t> Scrubber<'_, 't> {
         let Some(list) = LISTS.iter().find(|list| list.as_bytes() == name) else {
             return;
         };
-        let array = Element {
-            text: value,
-            pointer: format!("/{list}"),
-        };
+        let array = Element::of_root(list, value);
         for element in elements(&array).unwrap_or_default() {
             match *list {
                 "messages" => self.entry(&element),
@@ -176,7 +173,7 @@ impl<'t> Scrubber<'_, 't> {
     fn strings(
         &mut self,
         object: &Element<'t>,
-        names: &[&str],
+        names: &[&'static str],
         redact: fn(&mut Redactor, &str) -> String,
     ) {
         for value in names.iter().filter_map(|name| object.member(name)) {
@@ -200,7 +197,7 @@ impl<'t> Scrubber<'_, 't> {
             .iter()
             .filter(|(kind, count)| self.counted.get(*kind) != Some(count));
         self.places.extend(risen.map(|(kind, _)| FoundSecret {
-            pointer: value.pointer.clone(),
+            pointer: value.pointer(),
             kind: kind.clone(),
         }));
         self.counted.clone_from(counts);
@@ -208,7 +205,7 @@ impl<'t> Scrubber<'_, 't> {
 }
 
 /// The elements of a member that is an array; none of anything else.
-fn list_of<'t>(object: &Element<'t>, name: &str) -> Vec<Element<'t>> {
+fn list_of<'t>(object: &Element<'t>, name: &'static str) -> Vec<Element<'t>> {
     let array = object.member(name);
     array
         .and_then(|array| elements(&array).ok())

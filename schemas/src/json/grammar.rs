@@ -1,0 +1,331 @@
+//! Where a value ends, its grammar proved, for who wants no tokens: a few instructions for
+//! each of them instead of dozens.
+
+use super::Scanner;
+use super::plain::plain_run;
+
+/// How many containers may be open before the work is left to a [`Scanner`].
+const NEAR: u32 = 64;
+
+/// The end of the JSON value that begins at or behind `from`, in which `around` containers
+/// are open; `None` when there is none, or one that nests too deep.
+///
+/// What this takes and refuses is what [`Scanner::skip_value`] takes and refuses.
+pub(super) fn value_end(text: &[u8], from: usize, around: usize) -> Option<usize> {
+    match near_end(text, from, around) {
+        Ok(end) => Some(end),
+        Err(Stop::NotJson) => None,
+        Err(Stop::Deep) => {
+            let mut scanner = Scanner::within(text, from, around);
+            Some(scanner.skip_token_by_token().ok()?.end)
+        }
+    }
+}
+
+/// Why a value has no end that is found quickly.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Deep,
+    NotJson,
+}
+
+/// As [`value_end`], of values that do not nest deep.
+pub(super) fn near_end(text: &[u8], from: usize, around: usize) -> Result<usize, Stop> {
+    if around > super::MAX_DEPTH - NEAR as usize {
+        return Err(Stop::Deep);
+    }
+    walk(text, from)
+}
+
+/// What is open: one bit for each container, the innermost lowest, whether it is an object.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    objects: u64,
+    depth: u32,
+}
+
+impl Around {
+    fn enter(self, object: bool) -> Result<Self, Stop> {
+        if self.depth == NEAR {
+            return Err(Stop::Deep);
+        }
+        Ok(Self {
+            objects: self.objects << 1 | u64::from(object),
+            depth: self.depth + 1,
+        })
+    }
+
+    fn leave(self) -> Self {
+        Self {
+            objects: self.objects >> 1,
+            depth: self.depth - 1,
+        }
+    }
+}
+
+fn walk(text: &[u8], from: usize) -> Result<usize, Stop> {
+    let mut around = Around::default();
+    let mut at = from;
+    loop {
+        // A value.
+        let start = space(text, at);
+        at = match text.get(start) {
+            Some(b'"') => string_end(text, start)?.0,
+            Some(b'{') => match key(text, start + 1)? {
+                Key::Value(value) => {
+                    around = around.enter(true)?;
+                    at = value;
+                    continue;
+                }
+                Key::Close(end) => end,
+            },
+            Some(b'[') => {
+                let inside = space(text, start + 1);
+                if text.get(inside) != Some(&b']') {
+                    around = around.enter(false)?;
+                    at = inside;
+                    continue;
+                }
+                inside + 1
+            }
+            Some(byte) => scalar_end(text, start, *byte)?,
+            None => return Err(Stop::NotJson),
+        };
+        // What may stand behind it.
+        loop {
+            if around.depth == 0 {
+                return Ok(at);
+            }
+            let next = space(text, at);
+            let object = around.objects & 1 == 1;
+            at = match (text.get(next), object) {
+                (Some(b','), false) => next + 1,
+                (Some(b','), true) => match key(text, next + 1)? {
+                    Key::Value(value) => value,
+                    Key::Close(_) => return Err(Stop::NotJson),
+                },
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    around = around.leave();
+                    at = next + 1;
+                    continue;
+                }
+                _ => return Err(Stop::NotJson),
+            };
+            break;
+        }
+    }
+}
+
+/// What stands where a member may begin.
+enum Key {
+    /// A name and its colon; its value comes next.
+    Value(usize),
+    /// No name but the end of the object.
+    Close(usize),
+}
+
+#[inline]
+fn key(text: &[u8], at: usize) -> Result<Key, Stop> {
+    let start = space(text, at);
+    match text.get(start) {
+        Some(b'"') => {
+            let (end, _) = string_end(text, start)?;
+            Ok(Key::Value(colon(text, end)?))
+        }
+        Some(b'}') => Ok(Key::Close(start + 1)),
+        _ => Err(Stop::NotJson),
+    }
+}
+
+/// Behind the colon that comes next.
+#[inline]
+pub(super) fn colon(text: &[u8], at: usize) -> Result<usize, Stop> {
+    let at = space(text, at);
+    if text.get(at) == Some(&b':') {
+        Ok(at + 1)
+    } else {
+        Err(Stop::NotJson)
+    }
+}
+
+/// Behind the string whose quote stands at `start`, and whether it holds escapes.
+#[inline]
+pub(super) fn string_end(text: &[u8], start: usize) -> Result<(usize, bool), Stop> {
+    let mut at = start + 1;
+    let mut escaped = false;
+    loop {
+        at += plain_run(text.get(at..).ok_or(Stop::NotJson)?);
+        match text.get(at) {
+            Some(b'"') => return Ok((at + 1, escaped)),
+            Some(b'\\') => {
+                escaped = true;
+                at = escape_end(text, at)?;
+            }
+            _ => return Err(Stop::NotJson),
+        }
+    }
+}
+
+/// Behind the escape whose backslash stands at `at`.
+fn escape_end(text: &[u8], at: usize) -> Result<usize, Stop> {
+    match text.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            let digits = text.get(at + 2..at + 6).ok_or(Stop::NotJson)?;
+            if digits.iter().all(u8::is_ascii_hexdigit) {
+                Ok(at + 6)
+            } else {
+                Err(Stop::NotJson)
+            }
+        }
+        _ => Err(Stop::NotJson),
+    }
+}
+
+/// Behind the number or the word that begins at `start`.
+fn scalar_end(text: &[u8], start: usize, first: u8) -> Result<usize, Stop> {
+    let word: &[u8] = match first {
+        b't' => b"true",
+        b'f' => b"false",
+        b'n' => b"null",
+        _ => return number_end(text, start),
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    if rest.starts_with(word) {
+        Ok(start + word.len())
+    } else {
+        Err(Stop::NotJson)
+    }
+}
+
+fn number_end(text: &[u8], start: usize) -> Result<usize, Stop> {
+    let is = |at: usize, byte: u8| text.get(at) == Some(&byte);
+    let mut at = start + usize::from(is(start, b'-'));
+    at = if is(at, b'0') {
+        at + 1
+    } else {
+        digits_end(text, at)?
+    };
+    if is(at, b'.') {
+        at = digits_end(text, at + 1)?;
+    }
+    if is(at, b'e') || is(at, b'E') {
+        let sign = is(at + 1, b'+') || is(at + 1, b'-');
+        at = digits_end(text, at + 1 + usize::from(sign))?;
+    }
+    Ok(at)
+}
+
+/// Behind one digit or more.
+fn digits_end(text: &[u8], start: usize) -> Result<usize, Stop> {
+    let mut at = start;
+    while text.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    if at > start {
+        Ok(at)
+    } else {
+        Err(Stop::NotJson)
+    }
+}
+
+/// Where the next byte stands that is no white space.
+#[inline]
+pub(super) fn space(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::MAX_DEPTH;
+
+    /// What the scanner says.
+    fn told(text: &[u8]) -> Option<usize> {
+        let span = Scanner::new(text).skip_token_by_token();
+        span.ok().map(|span| span.end)
+    }
+
+    #[test]
+    fn values_end_where_the_scanner_ends_them() {
+        for text in [
+            "",
+            " ",
+            "1",
+            " -0.5e+7 ,",
+            "01",
+            "-",
+            "1.",
+            "1e",
+            "tru",
+            "true1",
+            "null]",
+            "\"a\\u00e9\"x",
+            "\"\\u00g0\"",
+            "\"\\",
+            "\"\u{1}\"",
+            "{}",
+            "{ }x",
+            "[ ]",
+            "[1,]",
+            "{,}",
+            "{\"a\" : [1 , {\"b\":\"]\"}]} 1",
+            "{\"a\":1,}",
+            "{\"a\" 1}",
+            "{\"a\":1 \"b\":2}",
+            "[1 2]",
+            "[}",
+            "{]",
+            "[[[]]]]",
+            "}",
+            ",",
+        ] {
+            let text = text.as_bytes();
+            assert_eq!(
+                value_end(text, 0, 0),
+                told(text),
+                "{}",
+                String::from_utf8_lossy(text)
+            );
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded_as_the_scanner_bounds_it() {
+        for depth in [1, 63, 64, 65, 66, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1] {
+            for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+                let text = open.repeat(depth) + "1" + &close.repeat(depth);
+                let text = text.as_bytes();
+                assert_eq!(value_end(text, 0, 0), told(text), "{depth}");
+                assert_eq!(
+                    value_end(text, 0, 1).is_some(),
+                    depth < MAX_DEPTH,
+                    "{depth}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_scanner(text in r#"[\[\]{},: \\"truefalsnl0-9.eE+\-u]{0,24}"#) {
+            prop_assert_eq!(value_end(text.as_bytes(), 0, 0), told(text.as_bytes()));
+        }
+
+        #[test]
+        fn agrees_on_damaged_json(map in any::<std::collections::BTreeMap<String, Vec<Option<f64>>>>(), at in any::<prop::sample::Index>(), with in any::<u8>()) {
+            let mut bytes = serde_json::to_vec(&map).unwrap();
+            prop_assert_eq!(value_end(&bytes, 0, 0), Some(bytes.len()));
+            let at = at.index(bytes.len());
+            bytes[at] = with;
+            prop_assert_eq!(value_end(&bytes, 0, 0), told(&bytes));
+            bytes.truncate(at);
+            prop_assert_eq!(value_end(&bytes, 0, 0), told(&bytes));
+        }
+    }
+}
