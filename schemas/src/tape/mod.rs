@@ -118,4 +118,4 @@ pub use encode::Encoder;
 pub use footer::{Footer, GapTotal};
 pub use header::{Header, VERSION};
 pub(crate) use http::{redacted_edit, redacted_note, redacted_request, redacted_response};
-pub use read::{Ending, ReadError, Reader};
+pub use read::{Ending, Read, ReadError, Reader};

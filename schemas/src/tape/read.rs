@@ -5,9 +5,10 @@ use std::io::BufRead;
 use bytes::Bytes;
 
 use super::old::Translator;
-use super::record::{Record, parse};
+use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
 use crate::event::{Event, EventBody, Payload};
+use crate::slices::Part as _;
 use crate::tape::{Footer, Header, VERSION};
 
 /// Reads a tape, event by event.
@@ -18,9 +19,41 @@ pub struct Reader<R> {
     line: u64,
     last_seq: u64,
     is_json: bool,
+    // A line that does not stand in the buffer of the input as a whole.
+    text: Vec<u8>,
     // Of a tape of format 1.
     old: Option<Translator>,
     ending: Option<Ending>,
+}
+
+/// An event of a tape, and what was proved of it.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The event.
+    pub event: Event,
+    // It is a message that stands on its line as JSON.
+    is_json: bool,
+}
+
+impl Read {
+    /// As [`Reader::envelope`].
+    #[must_use]
+    pub fn envelope(&self) -> Option<Envelope<'_>> {
+        self.is_json.then(|| envelope(&self.event)).flatten()
+    }
+}
+
+/// The message of an event that stood on a line that is JSON.
+fn envelope(event: &Event) -> Option<Envelope<'_>> {
+    match &event.body {
+        EventBody::Message {
+            payload: Payload::Whole(bytes),
+            ..
+        } => std::str::from_utf8(bytes)
+            .is_ok()
+            .then(|| Envelope::of_json(bytes)),
+        _ => None,
+    }
 }
 
 /// How a tape ends.
@@ -80,6 +113,8 @@ pub enum ReadError {
 
 /// The earlier major version of the format, which is read as well.
 const OLD_MAJOR: &str = "1";
+/// From how many bytes on a line is kept by what is read of it, and not copied.
+const SHORT: usize = 16 << 10;
 /// The longest line that is read, in bytes.
 const LINE_LIMIT: u64 = 1 << 30;
 
@@ -103,6 +138,7 @@ impl<R: BufRead> Reader<R> {
             line: 1,
             last_seq: 0,
             is_json: false,
+            text: Vec::new(),
             old: is_old.then(Translator::default),
             ending: None,
         })
@@ -122,33 +158,27 @@ impl<R: BufRead> Reader<R> {
     /// grammar was proved with that of the line, and is not proved again.
     #[must_use]
     pub fn envelope<'a>(&self, event: &'a Event) -> Option<Envelope<'a>> {
-        match &event.body {
-            EventBody::Message {
-                payload: Payload::Whole(bytes),
-                ..
-            } if self.is_json && event.seq == self.last_seq => std::str::from_utf8(bytes)
-                .is_ok()
-                .then(|| Envelope::of_json(bytes)),
-            _ => None,
+        if !self.is_json || event.seq != self.last_seq {
+            return None;
         }
+        envelope(event)
+    }
+
+    /// As [`next_event`](Self::next_event), for who looks at the event later.
+    pub fn next_read(&mut self) -> Result<Option<Read>, ReadError> {
+        let event = self.next_event()?;
+        let is_json = self.is_json;
+        Ok(event.map(|event| Read { event, is_json }))
     }
 
     /// The next event; `None` at the end.
     pub fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
         while self.ending.is_none() {
             self.line += 1;
-            let mut line = Vec::new();
-            let whole = read_line(&mut self.input, &mut line, self.line)?;
-            if line.is_empty() || !whole {
-                let torn = !line.is_empty();
-                self.ending = Some(Ending::CutShort {
-                    last_seq: self.last_seq,
-                    torn,
-                });
+            let Some(record) = self.next_record()? else {
                 break;
-            }
-            let line = Bytes::from(line);
-            match parse(&line) {
+            };
+            match record {
                 Ok(Record::Event(mut event, is_json)) => {
                     if let Some(old) = &mut self.old {
                         old.event(&mut event);
@@ -169,6 +199,36 @@ impl<R: BufRead> Reader<R> {
             }
         }
         Ok(None)
+    }
+
+    /// What the next line is, or why it is nothing; `None` when there is no whole line more.
+    fn next_record(&mut self) -> Result<Option<Result<Record, String>>, ReadError> {
+        // Most lines stand in the buffer of the input, and are read there.
+        let buffer = match self.input.fill_buf() {
+            Ok(buffer) => buffer,
+            // It is told, or tried again, by who reads on.
+            Err(_) => &[],
+        };
+        if let Some(end) = memchr::memchr(b'\n', buffer).filter(|end| (1..SHORT).contains(end)) {
+            let record = parse(Line::Lent(buffer.part(..end)));
+            self.input.consume(end + 1);
+            return Ok(Some(record));
+        }
+        self.text.clear();
+        let whole = read_line(&mut self.input, &mut self.text, self.line)?;
+        if self.text.is_empty() || !whole {
+            let torn = !self.text.is_empty();
+            self.ending = Some(Ending::CutShort {
+                last_seq: self.last_seq,
+                torn,
+            });
+            return Ok(None);
+        }
+        if self.text.len() < SHORT {
+            return Ok(Some(parse(Line::Lent(&self.text))));
+        }
+        let text = Bytes::from(std::mem::take(&mut self.text));
+        Ok(Some(parse(Line::Given(&text))))
     }
 }
 

@@ -20,11 +20,37 @@ pub(super) enum Record {
     Unknown,
 }
 
+/// A line that is read, and how parts of it are kept.
+#[derive(Clone, Copy)]
+pub(super) enum Line<'l> {
+    /// Parts are copied, and the line gives its room to the next one.
+    Lent(&'l [u8]),
+    /// Parts keep the line: it is long.
+    Given(&'l Bytes),
+}
+
+impl Line<'_> {
+    fn text(&self) -> &[u8] {
+        match self {
+            Self::Lent(line) => line,
+            Self::Given(line) => line,
+        }
+    }
+
+    /// Keeps a part of the line.
+    fn keep(self, part: &[u8]) -> Bytes {
+        match self {
+            Self::Lent(_) => Bytes::copy_from_slice(part),
+            Self::Given(line) => line.slice_ref(part),
+        }
+    }
+}
+
 /// Reads one line.
-pub(super) fn parse(line: &Bytes) -> Result<Record, String> {
+pub(super) fn parse(line: Line<'_>) -> Result<Record, String> {
     let mut fields = Fields::default();
     let mut problem = None;
-    json::members(line, |name, value| {
+    json::members(line.text(), |name, value| {
         if let Err(why) = fields.member(name, value, line) {
             problem.get_or_insert(why);
         }
@@ -93,7 +119,7 @@ enum Draft {
 }
 
 impl Fields {
-    fn member(&mut self, name: &[u8], value: &[u8], line: &Bytes) -> Result<(), String> {
+    fn member(&mut self, name: &[u8], value: &[u8], line: Line<'_>) -> Result<(), String> {
         match name {
             b"seq" => self.seq = Some(number(name, value)?),
             b"at_us" => self.at = Some(number(name, value)?),
@@ -107,7 +133,7 @@ impl Fields {
             b"by" => self.origin.maker = word(name, value, Maker::from_name)?,
             b"eol" => self.end = word(name, value, line_end)?,
             b"message" => {
-                let bytes = line.slice_ref(value.trim_ascii());
+                let bytes = line.keep(value.trim_ascii());
                 self.body = Some(Draft::Message(Payload::Whole(bytes)));
                 self.is_json = true;
             }
@@ -145,7 +171,7 @@ impl Fields {
 }
 
 /// The body that a member of one event alone tells.
-fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, String> {
+fn other(name: &[u8], value: &[u8], line: Line<'_>) -> Result<Option<EventBody>, String> {
     Ok(Some(match name {
         b"part" => {
             let Part { bytes } = of(name, value)?;
@@ -196,12 +222,12 @@ fn other(name: &[u8], value: &[u8], line: &Bytes) -> Result<Option<EventBody>, S
 }
 
 /// What a body holds.
-fn body(value: &[u8], line: &Bytes) -> Result<Payload, String> {
+fn body(value: &[u8], line: Line<'_>) -> Result<Payload, String> {
     let mut payload = None;
     let mut problem = None;
     json::members(value, |name, value| {
         let read = match name {
-            b"json" => Ok(Payload::Whole(line.slice_ref(value.trim_ascii()))),
+            b"json" => Ok(Payload::Whole(line.keep(value.trim_ascii()))),
             b"text" => of::<String>(name, value).map(|text| Payload::Whole(text.into())),
             b"base64" => base64(name, value).map(Payload::Whole),
             b"clipped" => of(name, value).map(|Clipped { len, head }| Payload::Clipped {

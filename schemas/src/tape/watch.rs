@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use bytes::Bytes;
-
 use super::Encoder;
-use super::record::{Record, parse};
+use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
 use crate::era::Era;
 use crate::event::{Event, EventBody, Judge, Offset, Seen};
@@ -92,7 +90,7 @@ impl Watch {
             return;
         };
         // Read back: what a judge sees later is what it sees now.
-        if let Ok(Record::Event(seen, _)) = parse(&Bytes::copy_from_slice(line)) {
+        if let Ok(Record::Event(seen, _)) = parse(Line::Lent(line)) {
             judge.observe(&seen, None);
         }
     }

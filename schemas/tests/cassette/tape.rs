@@ -1,5 +1,6 @@
 //! A tape that is written and read is the same, and so is every prefix of it.
 
+use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
 use tapewright_schemas::envelope::Envelope;
@@ -111,6 +112,38 @@ fn what_is_written_is_read() {
         (footer.events, footer.gaps.count, footer.complete),
         (15, 1, false)
     );
+}
+
+#[test]
+fn lines_are_the_same_wherever_a_buffer_ends_and_however_long_they_are() {
+    let long = |letters: usize| {
+        let text = "y\u{e9}".repeat(letters / 2);
+        format!(r#"{{"id":1,"method":"a","params":{{"s":"{text}"}}}}"#)
+    };
+    let script = [100, 16_300, 16_400, 50_000, 20].map(long);
+    let script = script.iter().fold(Script::default(), |script, text| {
+        script.c(text.clone()).s(text.clone())
+    });
+    let tape = tape(&script.events);
+    let read = |input: &mut dyn BufRead| {
+        let mut reader = Reader::open(input).unwrap();
+        let mut events = Vec::new();
+        while let Some(event) = reader.next_event().unwrap() {
+            assert!(reader.envelope(&event).is_some());
+            events.push(event);
+        }
+        assert!(matches!(reader.ending(), Some(Ending::Footer(_))));
+        events
+    };
+    let whole = read(&mut tape.as_slice());
+    assert_eq!(whole.len(), script.events.len());
+    for (read, sent) in whole.iter().zip(&script.events) {
+        assert_eq!(read.body, sent.body);
+    }
+    for capacity in [1, 7, 4_096, 1 << 16] {
+        let mut input = BufReader::with_capacity(capacity, tape.as_slice());
+        assert_eq!(read(&mut input), whole, "{capacity}");
+    }
 }
 
 #[test]
