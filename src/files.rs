@@ -12,7 +12,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::Event;
+use tapewright_schemas::event::{Event, EventBody, Payload};
 use tapewright_schemas::recording::{self, Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
 
@@ -111,14 +111,20 @@ impl Recording {
         Ok(())
     }
 
-    /// Hands out every event in order, with its message taken apart where that is known to be
-    /// JSON.
+    /// Hands out every event in order, with its message taken apart where it is whole.
     pub(crate) fn messages(
         self,
         mut each: impl FnMut(&Event, Option<&Envelope<'_>>) -> anyhow::Result<()>,
     ) -> anyhow::Result<Frame> {
         self.read(|event, reader| {
-            let envelope = reader.and_then(|reader| reader.envelope(event));
+            let known = reader.and_then(|reader| reader.envelope(event));
+            let envelope = known.or_else(|| match &event.body {
+                EventBody::Message {
+                    payload: Payload::Whole(bytes),
+                    ..
+                } => Some(Envelope::parse(bytes)),
+                _ => None,
+            });
             each(event, envelope.as_ref())
         })
     }

@@ -216,7 +216,7 @@ fn inspect(
     let frame = recording.messages(|event, envelope| {
         fold.observe_message(event, envelope);
         calls.observe(event);
-        linking.linker.observe(event);
+        linking.linker.observe_message(event, envelope);
         Ok(())
     })?;
     let mut report = fold.finish(kind, &frame.header, &frame.ending);

@@ -3,7 +3,9 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::Value;
+use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event, EventBody};
+use tapewright_schemas::json::valid_member;
 
 /// A `tools/call` that a client sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,22 @@ const METHOD: &[u8] = b"tools/call";
 const MARKS: usize = 32;
 const MARK_BYTES: usize = 256;
 const DEPTH: usize = 4;
+
+/// Whether a message, taken apart, is a call of a tool; `None` of a batch, which takes a closer
+/// look.
+pub(super) fn is_call(event: &Event, message: &Envelope<'_>) -> Option<bool> {
+    let named = |params| valid_member(params, "name").is_some_and(|name| name.starts_with(b"\""));
+    match &message.kind {
+        Kind::Batch { .. } => None,
+        Kind::Request { method, params, .. } => Some(
+            event.dir == Direction::ToServer
+                && method.as_bytes() == METHOD
+                && !event.is_made_by_us()
+                && params.is_some_and(named),
+        ),
+        _ => Some(false),
+    }
+}
 
 /// The calls that an event is; several in a batch.
 pub(super) fn calls(event: &Event) -> Vec<ToolCall> {

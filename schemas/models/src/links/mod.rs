@@ -10,6 +10,7 @@ mod name;
 
 use std::collections::HashMap;
 
+use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, Offset};
 
 use crate::calls::ModelCall;
@@ -148,9 +149,24 @@ impl Linker {
 
     /// Takes the next event of the tape that began last.
     pub fn observe(&mut self, event: &Event) {
+        self.observe_message(event, None);
+    }
+
+    /// As [`observe`](Self::observe), with the event's message taken apart where somebody did so
+    /// already: what is no call of a tool, and calls beyond those that are looked at, are then
+    /// told at a glance.
+    pub fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let Some(part) = self.parts.last() else {
             return;
         };
+        match message.and_then(|message| done::is_call(event, message)) {
+            Some(false) => return,
+            Some(true) if self.done.len() >= MOST => {
+                self.passed_over += 1;
+                return;
+            }
+            _ => {}
+        }
         let number = self.parts.len() - 1;
         let at_us = part.created_us.saturating_add(event.at.0);
         for mut call in done::calls(event) {

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{LineEnd, Payload};
 
 use super::*;
@@ -57,16 +58,53 @@ fn called(seq: u64, at: u64, tool: &str, arguments: &Value, meta: &Value) -> Eve
 }
 
 fn linked(models: &[ModelCall], servers: &[(&str, Vec<Event>)]) -> Links {
-    let mut linker = Linker::default();
-    linker.begin("agent", 1_000_000);
-    linker.models(models);
-    for (label, events) in servers {
-        linker.begin(label, 1_000_000);
-        for event in events {
-            linker.observe(event);
+    let with = |taken_apart: bool| {
+        let mut linker = Linker::default();
+        linker.begin("agent", 1_000_000);
+        linker.models(models);
+        for (label, events) in servers {
+            linker.begin(label, 1_000_000);
+            for event in events {
+                let message = match &event.body {
+                    EventBody::Message { payload, .. } => Envelope::parse(payload.kept()),
+                    _ => continue,
+                };
+                linker.observe_message(event, taken_apart.then_some(&message));
+            }
         }
+        linker.finish()
+    };
+    let links = with(false);
+    // Whoever takes messages apart changes nothing.
+    assert_eq!(with(true), links);
+    links
+}
+
+#[test]
+fn of_more_calls_than_are_looked_at_the_rest_is_counted() {
+    let mut events: Vec<_> = (0..5_000)
+        .map(|seq| called(seq, seq, "read", &json!({"a": seq}), &json!({})))
+        .collect();
+    let mut other = |text: &str, dir| {
+        let body = EventBody::message(Payload::Whole(text.to_owned().into()), LineEnd::Lf);
+        events.push(Event::new(Offset(9_000), dir, body));
+    };
+    for text in [
+        r#"[{"id":1,"method":"tools/call","params":{"name":"a"}},{"method":"tools/call","params":{"name":"a"}}]"#,
+        r#"{"id":1,"method":"tools\/call","params":{"name":"a"}}"#,
+        r#"{"id":1,"method":"tools/call","params":{"name":1}}"#,
+        r#"{"id":1,"method":"tools/call"}"#,
+        r#"{"method":"tools/call","params":{"name":"a"}}"#,
+        r#"{"id":1,"method":"tools/list","params":{"name":"tools/call"}}"#,
+        r#"{"id":1,"result":{"name":"tools/call"}}"#,
+    ] {
+        other(text, Direction::ToServer);
+        other(text, Direction::ToClient);
     }
-    linker.finish()
+    let links = linked(&[], &[("fs", events)]);
+    assert_eq!(links.unasked.len(), MOST);
+    // One of the batch, and one whose slash is escaped.
+    assert_eq!(links.passed_over, 5_000 - MOST as u64 + 2);
 }
 
 /// How each use was carried out, and by which request.
