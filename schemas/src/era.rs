@@ -66,6 +66,11 @@ pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion"
 static VERSION_FINDER: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(PROTOCOL_VERSION_KEY));
 
+/// Whether parameters may say so.
+pub(crate) fn mentions_version(params: &[u8]) -> bool {
+    VERSION_FINDER.find(params).is_some()
+}
+
 /// The revision that a request's own `_meta` names, as source text with its quotes.
 #[must_use]
 pub fn own_version(params: &[u8]) -> Option<&[u8]> {

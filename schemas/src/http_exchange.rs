@@ -3,6 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 
+use foldhash::quality::RandomState;
+
 use crate::conversation::Handle;
 use crate::event::{
     Added, CloseReason, ConduitId, Direction, Edit, Event, EventBody, Fields, Head, Offset, Peer,
@@ -15,7 +17,7 @@ use crate::event::{
 /// part of. What it knows of an exchange is handed out once the exchange is over.
 #[derive(Debug, Default)]
 pub struct HttpExchanges {
-    open: HashMap<ConduitId, HttpExchange>,
+    open: HashMap<ConduitId, HttpExchange, RandomState>,
     // Those whose response has ended, and of which one more event may come.
     closing: VecDeque<ConduitId>,
     over: VecDeque<(ConduitId, HttpExchange)>,

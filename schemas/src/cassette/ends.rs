@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::quality::RandomState;
+
 use super::open::{Marks, Open};
 use crate::era::Era;
 use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody, Scope};
@@ -9,7 +11,7 @@ use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody, Scope};
 /// Follows how each conduit ends.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
-    first: HashMap<ConduitId, Left>,
+    first: HashMap<ConduitId, Left, RandomState>,
 }
 
 /// Who was the first to leave a conduit.

@@ -15,6 +15,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Seek, Write};
 
+use foldhash::quality::RandomState;
+
 use super::assemble::Beside;
 use super::record::{
     Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, Rest, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
@@ -35,7 +37,7 @@ pub(crate) struct Ledger<S: Write> {
     first: u64,
     // Bytes on the shelf.
     held: usize,
-    away: HashMap<u64, Away>,
+    away: HashMap<u64, Away, RandomState>,
     late: Vec<Late>,
     orphans: Vec<Orphan>,
     runs: Vec<Run>,
@@ -124,7 +126,7 @@ impl<S: Write + Seek> Ledger<S> {
             shelf: VecDeque::new(),
             first: 0,
             held: 0,
-            away: HashMap::new(),
+            away: HashMap::default(),
             late: Vec::new(),
             orphans: Vec::new(),
             runs: Vec::new(),

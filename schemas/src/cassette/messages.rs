@@ -8,7 +8,7 @@ use super::note::{self, Content, Remark};
 use super::open::{Marks, Open};
 use super::record::Rest;
 use super::text::{push_millis, push_string};
-use crate::conversation::{Answer, Handle, IdKey, is_about_noise};
+use crate::conversation::{Answer, Handle, IdKey, is_about_noise, progress_token};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::Era;
 use crate::event::Direction::{ToClient, ToServer};
@@ -429,13 +429,6 @@ fn plain(batch: bool) -> Remark<'static> {
         mark: batch.then_some("batch"),
         ..Remark::default()
     }
-}
-
-/// Source text of the token under which a request asks for progress.
-fn progress_token(params: &[u8]) -> Option<&[u8]> {
-    // Spares most requests a second scan.
-    memchr::memmem::find(params, b"progressToken")?;
-    json::find(params, &["_meta", "progressToken"])
 }
 
 /// Appends what stands behind the stream of a request.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Read, Seek, Write};
 
+use foldhash::quality::RandomState;
+
 use super::assemble::{Assembly, Beside};
 use super::ends::Ends;
 use super::fresh::Fresh;
@@ -30,7 +32,7 @@ pub struct Projector<S: Write> {
     // The client's requests, and the server's with the exchange in whose stream they stand.
     pub(super) pairing: Pairing<Open>,
     pub(super) replies: Pairing<Option<Handle>>,
-    pub(super) eras: HashMap<Scope, EraTracker>,
+    pub(super) eras: HashMap<Scope, EraTracker, RandomState>,
     pub(super) ends: Ends,
     gaps: GapTotal,
     // Client requests other than `server/discover`.
@@ -40,14 +42,14 @@ pub struct Projector<S: Write> {
     http: bool,
     pub(super) context: Context,
     // Requests that were answered before their exchange was over.
-    pub(super) deferred: HashMap<Handle, Open>,
+    pub(super) deferred: HashMap<Handle, Open, RandomState>,
     // Requests that still wait after their exchange was over.
-    pub(super) left: HashMap<ConduitId, Handle>,
-    pub(super) sides: HashMap<ConduitId, Side>,
+    pub(super) left: HashMap<ConduitId, Handle, RandomState>,
+    pub(super) sides: HashMap<ConduitId, Side, RandomState>,
     pub(super) sessions: BTreeMap<SessionKey, Told>,
     pub(super) fresh: Fresh,
     // Heads of responses whose answers travel on as lines.
-    pub(super) heads: HashMap<ConduitId, ResponseHead>,
+    pub(super) heads: HashMap<ConduitId, ResponseHead, RandomState>,
     pub(super) entry: Vec<u8>,
     pub(super) tail: Vec<u8>,
     pub(super) end: Vec<u8>,
@@ -94,19 +96,19 @@ impl<S: Read + Write + Seek> Projector<S> {
             ledger,
             pairing: Pairing::default(),
             replies: Pairing::default(),
-            eras: HashMap::new(),
+            eras: HashMap::default(),
             ends: Ends::default(),
             gaps: GapTotal::default(),
             beyond_probes: 0,
             exchanges: HttpExchanges::default(),
             http: false,
             context: Context::default(),
-            deferred: HashMap::new(),
-            left: HashMap::new(),
-            sides: HashMap::new(),
+            deferred: HashMap::default(),
+            left: HashMap::default(),
+            sides: HashMap::default(),
             sessions: BTreeMap::new(),
             fresh: Fresh::default(),
-            heads: HashMap::new(),
+            heads: HashMap::default(),
             entry: Vec::new(),
             tail: Vec::new(),
             end: Vec::new(),

@@ -1,5 +1,9 @@
 //! One request, and what became of it so far.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::envelope::{Envelope, Kind, RequestId};
 use crate::era::Era;
 use crate::event::{
@@ -163,7 +167,7 @@ impl Answered {
             code.parse().ok()
         };
         // Spares most results a second scan.
-        let says = result.filter(|result| memchr::memmem::find(result, b"isError").is_some());
+        let says = result.filter(|result| FAILURE_FINDER.find(result).is_some());
         let failed = says.and_then(|result| json::find(result, &["isError"]));
         Self {
             seq: event.seq,
@@ -175,7 +179,10 @@ impl Answered {
     }
 }
 
-/// Which tool is called, which resource read, which prompt got.
+/// Made once: to make it costs more than to use it on a small message.
+static FAILURE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("isError"));
+
+/// Which tool is called, which resource read, which prompt got, by a message that is JSON.
 #[must_use]
 pub fn name_of(method: &str, text: &[u8]) -> Option<String> {
     let member = match method {
@@ -183,7 +190,8 @@ pub fn name_of(method: &str, text: &[u8]) -> Option<String> {
         "resources/read" | "resources/subscribe" => "uri",
         _ => return None,
     };
-    match RequestId::of_source(json::find(text, &["params", member])?) {
+    let params = json::valid_member(text, "params")?;
+    match RequestId::of_source(json::valid_member(params, member)?) {
         RequestId::Text(name) => Some(shown(&name)),
         _ => None,
     }

@@ -1,6 +1,10 @@
 //! From events to exchanges.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::LazyLock;
+
+use foldhash::quality::RandomState;
+use memchr::memmem::Finder;
 
 use super::exchange::{Answered, Exchange, State};
 use super::outcome::Outcome;
@@ -27,12 +31,12 @@ pub struct Conversation<T> {
     // By the numbers of the events that asked and answered them: findings name those.
     pub(super) numbered: BTreeSet<(u64, Handle)>,
     // What the last message of a stream asked or answered: a fault behind it is about it.
-    pub(super) fresh: HashMap<Stream, Fresh>,
+    pub(super) fresh: HashMap<Stream, Fresh, RandomState>,
     // Streams by when their messages came.
     fresh_ages: VecDeque<(Offset, Stream)>,
     // Those that are passed on at a time.
     pub(super) until: BTreeSet<(Offset, Handle)>,
-    pub(super) carriers: HashMap<ConduitId, Carrier>,
+    pub(super) carriers: HashMap<ConduitId, Carrier, RandomState>,
     // The last HTTP exchanges that ended: how long we had them is told behind their end.
     pub(super) closing: VecDeque<(ConduitId, Vec<Handle>)>,
     pub(super) ends: Ends,
@@ -120,10 +124,10 @@ impl<T> Default for Conversation<T> {
         Self {
             exchanges: Pairing::default(),
             numbered: BTreeSet::new(),
-            fresh: HashMap::new(),
+            fresh: HashMap::default(),
             fresh_ages: VecDeque::new(),
             until: BTreeSet::new(),
-            carriers: HashMap::new(),
+            carriers: HashMap::default(),
             closing: VecDeque::new(),
             ends: Ends::default(),
             over: VecDeque::new(),
@@ -445,9 +449,12 @@ fn message_number(event: &Event) -> Option<MessageNumber> {
     }
 }
 
+/// Made once: to make it costs more than to use it on a small message.
+static TOKEN_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("progressToken"));
+
 /// Source text of the token under which a request asks for progress.
-fn progress_token(params: &[u8]) -> Option<&[u8]> {
+pub(crate) fn progress_token(params: &[u8]) -> Option<&[u8]> {
     // Spares most requests a second scan.
-    memchr::memmem::find(params, b"progressToken")?;
+    TOKEN_FINDER.find(params)?;
     json::find(params, &["_meta", "progressToken"])
 }

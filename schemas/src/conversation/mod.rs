@@ -29,6 +29,7 @@ mod tests;
 
 pub use self::exchange::{Answered, Exchange, name_of, shown};
 pub use self::flight::Handle;
+pub(crate) use self::fold::progress_token;
 pub use self::fold::{Conversation, Does, Over, Step};
 pub use self::key::IdKey;
 pub use self::outcome::Outcome;

@@ -1,8 +1,18 @@
 //! What the two sides say of themselves.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::report::Peer;
-use crate::era::{PROTOCOL_VERSION_KEY, own_version};
+use crate::era::{mentions_version, own_version};
 use crate::json;
+
+/// The `_meta` member by which a server of the stateless era names itself.
+const SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+/// Made once: to make it costs more than to use it on a small message.
+static SERVER_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SERVER));
 
 /// Who speaks, and by which revision.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +33,7 @@ impl Introduction {
             self.client = self.client.take().or_else(|| peer(params, "clientInfo"));
             let version = json::find(params, &["protocolVersion"]).and_then(string);
             self.offered = self.offered.take().or(version);
-        } else if memchr::memmem::find(params, PROTOCOL_VERSION_KEY.as_bytes()).is_some() {
+        } else if mentions_version(params) {
             let key = "io.modelcontextprotocol/clientInfo";
             self.client = self.client.take().or_else(|| stateless_peer(params, key));
             let version = own_version(params).and_then(string);
@@ -39,7 +49,9 @@ impl Introduction {
             self.negotiated = self.negotiated.take().or(version);
         }
         if self.server.is_none() {
-            self.server = stateless_peer(result, "io.modelcontextprotocol/serverInfo");
+            self.server = SERVER_FINDER
+                .find(result)
+                .and_then(|_| stateless_peer(result, SERVER));
         }
     }
 
@@ -61,7 +73,6 @@ fn peer(text: &[u8], name: &str) -> Option<Peer> {
 
 /// A side that names itself in `_meta`, as the stateless era has it.
 fn stateless_peer(text: &[u8], name: &str) -> Option<Peer> {
-    memchr::memmem::find(text, name.as_bytes())?;
     json::find(text, &["_meta", name]).and_then(implementation)
 }
 
