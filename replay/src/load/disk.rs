@@ -3,16 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use tapewright_schemas::cassette::Projector;
+use tapewright_schemas::event::EventBody;
 use tapewright_schemas::json::Scanner;
 use tapewright_schemas::recording::{FileKind, NoPieces, Part, Pieces};
-use tapewright_schemas::tape::{Ending, Reader};
+use tapewright_schemas::tape::{Ending, Read, ReadError, Reader};
 
 use super::arrange::{Exchanges, Parts, arrange};
 use super::scan::Scan;
@@ -26,6 +27,9 @@ const LISTS: &[&str] = &["exchanges", "unanswered", "probes", "messages"];
 const HEADER: u64 = 16 << 20;
 /// How much is read at once, in bytes.
 const BUFFER: usize = 1 << 20;
+/// How many events are handed on at once, and how many times that may wait to be taken.
+const BATCH: usize = 256;
+const AHEAD: usize = 4;
 /// More threads than this only wait for memory.
 const MOST: usize = 4;
 
@@ -39,23 +43,58 @@ pub(super) fn is_tape(mut file: &File) -> io::Result<bool> {
 
 /// The cassette of a tape, on a spool.
 pub(super) fn cassette_of(tape: File, spool: &Spool<'_>) -> Result<File, LoadError> {
-    let mut reader = Reader::open(BufReader::with_capacity(BUFFER, tape))?;
+    let reader = Reader::open(BufReader::with_capacity(BUFFER, tape))?;
     let mut projector = Projector::new(reader.header(), spool()?, spool()?);
-    while let Some(event) = reader.next_event()? {
-        projector.observe(&event).map_err(LoadError::Projection)?;
-    }
+    // One thread reads what the other one projects.
+    let reader = thread::scope(|scope| {
+        let (give, given) = sync_channel(AHEAD);
+        let reading = scope.spawn(move || read_events(reader, &give));
+        for events in given {
+            for read in events {
+                projector
+                    .observe_message(&read.event, read.envelope().as_ref())
+                    .map_err(LoadError::Projection)?;
+            }
+        }
+        match reading.join() {
+            Ok(reader) => reader.map_err(LoadError::Tape),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })?;
     let ending = reader.ending().cloned();
     let ending = ending.unwrap_or(Ending::CutShort {
         last_seq: 0,
         torn: false,
     });
-    let mut out = BufWriter::with_capacity(BUFFER, spool()?);
-    projector
-        .finish(&ending, &mut out)
+    let (_, mut file) = projector
+        .finish_in_place(&ending, spool)
         .map_err(LoadError::Projection)?;
-    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// Reads all events of a tape, some at a time, as long as anybody takes them.
+fn read_events<R: io::BufRead>(
+    mut reader: Reader<R>,
+    give: &SyncSender<Vec<Read>>,
+) -> Result<Reader<R>, ReadError> {
+    let mut events = Vec::new();
+    let mut bytes = 0;
+    while let Some(read) = reader.next_read()? {
+        if let EventBody::Message { payload, .. } | EventBody::Body { payload } = &read.event.body {
+            bytes += payload.kept().len();
+        }
+        events.push(read);
+        if events.len() >= BATCH || bytes >= BUFFER {
+            bytes = 0;
+            if give.send(std::mem::take(&mut events)).is_err() {
+                return Ok(reader);
+            }
+        }
+    }
+    // Whoever takes no more has failed, and says why.
+    let _nobody_waits = give.send(events);
+    Ok(reader)
 }
 
 /// Reads a cassette; `None` for a file that is none, or not as ours are.
@@ -83,7 +122,7 @@ struct Loading {
 /// A run of exchanges: its number, where it begins, and its text as an array.
 type Run = (usize, usize, Vec<u8>);
 /// What was read of one.
-type Read = (usize, usize, Option<(Exchanges, Methods)>);
+type Scanned = (usize, usize, Option<(Exchanges, Methods)>);
 
 impl Loading {
     fn read(&mut self, file: &File) -> Result<(), NoPieces> {
@@ -91,7 +130,7 @@ impl Loading {
         let most = workers.min(MOST) * 2;
         // Never more is under way, so that nobody waits to give.
         let (give, take) = sync_channel::<Run>(most);
-        let (tell, told) = sync_channel::<Read>(most);
+        let (tell, told) = sync_channel::<Scanned>(most);
         let take = Mutex::new(take);
         thread::scope(|scope| {
             for _ in 0..workers.min(MOST) {
@@ -175,10 +214,10 @@ impl Loading {
 /// The runs that others read, which come back in any order.
 struct UnderWay {
     give: SyncSender<Run>,
-    told: Receiver<Read>,
+    told: Receiver<Scanned>,
     given: usize,
     taken: usize,
-    early: BTreeMap<usize, Read>,
+    early: BTreeMap<usize, Scanned>,
     // How many there may be at once.
     most: usize,
 }
@@ -218,7 +257,7 @@ impl UnderWay {
 }
 
 /// Reads runs as long as there are any.
-fn work(runs: &Mutex<Receiver<Run>>, tell: &SyncSender<Read>) {
+fn work(runs: &Mutex<Receiver<Run>>, tell: &SyncSender<Scanned>) {
     loop {
         let run = runs.lock().ok().and_then(|runs| runs.recv().ok());
         let Some((number, start, text)) = run else {

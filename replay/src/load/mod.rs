@@ -107,7 +107,10 @@ impl Script {
         let mut reader = Reader::open(file.as_ref())?;
         let mut projector = Projector::new(reader.header(), spool(), spool());
         while let Some(event) = reader.next_event()? {
-            projector.observe(&event).map_err(LoadError::Projection)?;
+            let message = reader.envelope(&event);
+            projector
+                .observe_message(&event, message.as_ref())
+                .map_err(LoadError::Projection)?;
         }
         let ending = reader.ending().cloned();
         let ending = ending.unwrap_or(Ending::CutShort {
