@@ -187,7 +187,8 @@ pub(crate) fn end(book: &Book) {
     }
 }
 
-fn chance(clock: Clock) -> u64 {
+/// Where chance begins when nobody says.
+pub(crate) fn chance(clock: Clock) -> u64 {
     let since = clock.created.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos() & 0xffff_ffff).unwrap_or_default()
         ^ u64::from(std::process::id())

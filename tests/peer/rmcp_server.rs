@@ -39,6 +39,11 @@ impl Server {
         Ok("0123456789abcdef".repeat(64 * 1024))
     }
 
+    #[tool(description = "Ends the server")]
+    async fn leave() -> Result<String, rmcp::ErrorData> {
+        std::process::abort()
+    }
+
     #[tool(description = "Always fails")]
     async fn fail() -> Result<String, rmcp::ErrorData> {
         Err(rmcp::ErrorData::internal_error("it always does", None))

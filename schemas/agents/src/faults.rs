@@ -1,5 +1,9 @@
-//! Calls that are never answered, in virtual time: nobody waits for them.
+//! Calls that are never answered, in virtual time: nobody waits for them. Those on the wire,
+//! in real time, are known again by what became of them.
 
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -31,10 +35,20 @@ pub enum FaultKind {
     RecoverAfter(u64),
 }
 
+/// A fault on the wire, which the call itself meets.
+pub trait WireFault: Debug {
+    /// Whether it may meet a call of this tool of this server.
+    fn may_meet(&self, server: &str, tool: &str) -> bool;
+
+    /// Whether this server answers no call any more once it has met one.
+    fn lasts_at(&self, server: &str) -> bool;
+}
+
 /// The faults of one run, with what they have met so far.
 #[derive(Clone, Debug)]
 pub struct Faults {
     list: Vec<(Fault, u64)>,
+    wires: Vec<Arc<dyn WireFault>>,
     budget: Duration,
 }
 
@@ -47,14 +61,22 @@ impl Faults {
     pub fn new(list: Vec<Fault>, max_detection: Option<Duration>) -> Self {
         Self {
             list: list.into_iter().map(|fault| (fault, 0)).collect(),
+            wires: Vec::new(),
             budget: max_detection.unwrap_or(BUDGET),
         }
+    }
+
+    /// The same with faults on the wire.
+    #[must_use]
+    pub fn with_wires(mut self, wires: Vec<Arc<dyn WireFault>>) -> Self {
+        self.wires = wires;
+        self
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.is_empty() && self.wires.is_empty()
     }
 
     /// How long a call is waited for.
@@ -88,18 +110,31 @@ impl Faults {
         json!({"content": [{"type": "text", "text": text}], "isError": true})
     }
 
-    /// How many calls of a recorded run were never answered: those that a fault is for, and
-    /// that have an error for a result.
+    /// How many calls of a run failed by a fault: those that a fault is for, and that have an
+    /// error for a result. Where a fault lasts, later calls of its server are among them,
+    /// whatever the tool.
     #[must_use]
     pub fn met(mut self, trace: &Trace) -> u64 {
-        let failed = |index: u64| {
+        let is_error = |index: u64| {
             let mut results = trace.tool_results.iter();
             results.any(|result| result.call_index == index && result.is_error)
         };
+        let mut silent = BTreeSet::new();
         let mut count = 0;
         for (index, call) in (0..).zip(&trace.tool_calls) {
-            if self.hangs(&call.server, &call.name) && failed(index) {
+            let (server, tool) = (call.server.as_str(), call.name.as_str());
+            // Calls are counted whatever became of them.
+            let hangs = self.hangs(server, tool);
+            if !is_error(index) {
+                continue;
+            }
+            let mut wires = self.wires.iter().filter(|one| one.may_meet(server, tool));
+            let lasts = wires.clone().any(|one| one.lasts_at(server));
+            if hangs || wires.next().is_some() || silent.contains(server) {
                 count += 1;
+            }
+            if lasts {
+                silent.insert(server);
             }
         }
         count
@@ -108,6 +143,8 @@ impl Faults {
 
 #[cfg(test)]
 mod tests {
+    use tapewright_models::agent_cassette::{ToolCall, ToolOutcome};
+
     use super::*;
 
     fn fault(tool: Option<&str>, server: Option<&str>, kind: FaultKind) -> Fault {
@@ -117,6 +154,62 @@ mod tests {
             server: server.map(str::to_owned),
             kind,
         }
+    }
+
+    /// A fault for one tool of any server.
+    #[derive(Debug)]
+    struct Wire(&'static str, bool);
+
+    impl WireFault for Wire {
+        fn may_meet(&self, _server: &str, tool: &str) -> bool {
+            self.0 == tool
+        }
+
+        fn lasts_at(&self, _server: &str) -> bool {
+            self.1
+        }
+    }
+
+    /// A run of calls, each with its server, its tool, and whether its result is an error.
+    fn run(calls: &[(&str, &str, bool)]) -> Trace {
+        let mut trace = Trace::default();
+        for (index, (server, tool, is_error)) in (0..).zip(calls) {
+            trace.tool_calls.push(ToolCall {
+                name: (*tool).to_owned(),
+                server: (*server).to_owned(),
+                args: json!({}),
+                caller: None,
+                hop_index: index,
+                agent_id: None,
+                inputs_digest: None,
+            });
+            trace.tool_results.push(ToolOutcome {
+                call_index: index,
+                server: (*server).to_owned(),
+                is_error: *is_error,
+                result: json!({}),
+            });
+        }
+        trace
+    }
+
+    #[test]
+    fn a_fault_on_the_wire_met_the_calls_it_is_for_that_failed() {
+        let trace = run(&[
+            ("s", "b", true),
+            ("s", "a", false),
+            ("s", "a", true),
+            ("s", "b", true),
+            ("t", "b", true),
+        ]);
+        let wires = |lasting| -> Vec<Arc<dyn WireFault>> { vec![Arc::new(Wire("a", lasting))] };
+        let none = || Faults::new(Vec::new(), None);
+        assert_eq!(none().with_wires(wires(false)).met(&trace), 1);
+        assert_eq!(none().with_wires(wires(true)).met(&trace), 2, "and b of s");
+        let hang = vec![fault(Some("a"), None, FaultKind::Hang)];
+        let both = Faults::new(hang, None).with_wires(wires(true));
+        assert_eq!(both.met(&trace), 2, "no call counts twice");
+        assert!(!none().with_wires(wires(false)).hangs("s", "a"));
     }
 
     const SECOND: Option<Duration> = Some(Duration::from_secs(1));

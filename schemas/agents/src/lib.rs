@@ -17,7 +17,7 @@ mod stub;
 mod text;
 
 pub use catalogue::{Catalogue, Offered};
-pub use faults::{Fault, FaultKind, Faults};
+pub use faults::{Fault, FaultKind, Faults, WireFault};
 pub use limits::{Limits, Trip};
 pub use money::{Caps, NoPrice, Spent};
 pub use recovery::{Gate, Recovery};

@@ -12,6 +12,7 @@ use tapewright_schemas::envelope::{Envelope, Kind, RequestId, is_error_of_ours};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json as scan;
 
+use super::agents::wire::gateway::Faulty;
 use super::record::Taped;
 use super::servers::{self, Reach};
 use super::{Options, worker};
@@ -31,6 +32,8 @@ pub(super) struct Connection {
     // The envelope of the answer to the opening, for the check `initialize`.
     greeting: Option<Asked>,
     notes: Vec<String>,
+    /// What stands before the server, and ends behind the conversation.
+    gateway: Option<Faulty>,
 }
 
 /// An answer of a server.
@@ -126,6 +129,12 @@ impl Connection {
         }
     }
 
+    /// The same with what it is reached through.
+    pub(super) fn behind(mut self, gateway: Option<Faulty>) -> Self {
+        self.gateway = gateway;
+        self
+    }
+
     /// Everything that comes before the first word.
     fn prepare(
         server: &Server,
@@ -164,6 +173,7 @@ impl Connection {
             clock,
             greeting: None,
             notes: Vec::new(),
+            gateway: None,
         })
     }
 
@@ -351,6 +361,7 @@ impl Connection {
         if let Some(taped) = self.taped {
             notes.extend(taped.finish());
         }
+        drop(self.gateway);
         notes
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::record::{Durability, Recorder, Settings, Tapped, WhenFull};
+use tapewright_proxy::record::{Durability, Recorder, Settings, Tapped, Target, WhenFull};
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
@@ -18,6 +18,40 @@ pub(super) struct Taped {
     file: PathBuf,
     recorder: Arc<Recorder>,
     upstream: Arc<Tapped>,
+}
+
+/// How a server is recorded, with which its client speaks over this transport.
+pub(super) fn settings(
+    target: Target,
+    server: &str,
+    transport: &str,
+    rules: &Arc<Rules>,
+    clock: Clock,
+) -> Settings {
+    let rules = Arc::clone(rules);
+    Settings {
+        target,
+        durability: Durability::Queue,
+        when_full: WhenFull::Wait,
+        limit_bytes: LONGEST_MESSAGE,
+        header: Header {
+            tape: VERSION.to_owned(),
+            created: target::timestamp(clock.created),
+            by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+            transport: transport.to_owned(),
+            label: server.to_owned(),
+            made_in: crate::here::made_in(),
+            pid: std::process::id(),
+            durability: Durability::Queue.name().to_owned(),
+            when_full: WhenFull::Wait.name().to_owned(),
+            max_message_bytes: LONGEST_MESSAGE as u64,
+            redacted: true,
+            ..Header::default()
+        },
+        command: Vec::new(),
+        rules: Box::new(move || rules),
+        judging: None,
+    }
 }
 
 /// The longest message that is recorded whole, in bytes.
@@ -45,30 +79,8 @@ impl Taped {
             None => format!("{name}.json"),
         };
         let file = folder.join(file);
-        let rules = Arc::clone(rules);
-        let settings = Settings {
-            target: target::of(Some(&file), server, clock.created)?,
-            durability: Durability::Queue,
-            when_full: WhenFull::Wait,
-            limit_bytes: LONGEST_MESSAGE,
-            header: Header {
-                tape: VERSION.to_owned(),
-                created: target::timestamp(clock.created),
-                by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-                transport: "stdio".to_owned(),
-                label: server.to_owned(),
-                made_in: crate::here::made_in(),
-                pid: std::process::id(),
-                durability: Durability::Queue.name().to_owned(),
-                when_full: WhenFull::Wait.name().to_owned(),
-                max_message_bytes: LONGEST_MESSAGE as u64,
-                redacted: true,
-                ..Header::default()
-            },
-            command: Vec::new(),
-            rules: Box::new(move || rules),
-            judging: None,
-        };
+        let target = target::of(Some(&file), server, clock.created)?;
+        let settings = settings(target, server, "stdio", rules, clock);
         let recorder = Recorder::start(settings, clock);
         let recorder = Arc::new(recorder.context("the recorder could not be started")?);
         let inner: Arc<dyn Upstream> = Arc::<Shape>::clone(inner);

@@ -193,8 +193,8 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
     }
 }
 
-fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result<Reach> {
-    let name = report::safe(&server.name);
+/// Where a server is and how connections to it are made, once it says that it is ready.
+pub(super) fn ready(name: &str, url: &UrlServer) -> anyhow::Result<(OriginUrl, OriginSettings)> {
     let parse = |text: &str| {
         OriginUrl::parse(text).map_err(|why| {
             // A bad URL may hold a secret: it is not repeated.
@@ -208,7 +208,7 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
             "WARNING: `insecure_skip_verify`: anybody may stand in for the server `{name}`"
         ));
     }
-    let settings = origin_settings(&name, url)?;
+    let settings = origin_settings(name, url)?;
     if let Some(ready) = &url.wait_for_ready {
         let look = if ready.starts_with('/') {
             OriginUrl {
@@ -218,8 +218,13 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
         } else {
             parse(ready)?
         };
-        wait_for_ready(&name, look, settings.clone())?;
+        wait_for_ready(name, look, settings.clone())?;
     }
+    Ok((place, settings))
+}
+
+fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result<Reach> {
+    let (place, settings) = ready(&report::safe(&server.name), url)?;
     let headers: Slot<Vec<(String, String)>> = Slot::default();
     let heads: Arc<OnceLock<HeadSink>> = Arc::default();
     let (sink, tapped) = (Arc::clone(&heads), headers.clone());

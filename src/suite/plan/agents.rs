@@ -9,6 +9,7 @@ use tapewright_config::Suite;
 use tapewright_config::suite::agent::{Agent, Model, Turns};
 use tapewright_config::suite::fault::FaultKind as Written;
 use tapewright_config::suite::options::TestOptions;
+use tapewright_config::suite::server::{Server, Target};
 use tapewright_engine::fault::Fault as WireFault;
 use tapewright_models::agent_cassette::file_names;
 
@@ -27,8 +28,8 @@ pub(crate) struct AgentCase {
     pub(crate) limits: Limits,
     /// Faults in virtual time.
     pub(crate) faults: Vec<Fault>,
-    /// Faults on the wire, in real time, as `--fault` takes them.
-    pub(crate) wires: Vec<String>,
+    /// Faults on the wire, in real time.
+    pub(crate) wires: Vec<Arc<Wire>>,
     pub(crate) gate: Option<Gate>,
     pub(crate) expectation: Expectation,
     /// Whether an assertion looks at why the run stopped, so that a cap is no failure by
@@ -36,6 +37,29 @@ pub(crate) struct AgentCase {
     pub(crate) expects_stop: bool,
     /// The name of its cassette, and the one that other tools look for.
     pub(crate) files: (String, Option<String>),
+}
+
+/// A fault on the wire.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    /// As `--fault` takes it.
+    pub(crate) spec: String,
+    pub(crate) fault: WireFault,
+    /// The servers that are URLs.
+    remote: Vec<String>,
+}
+
+/// What keeps a session silent: a process is started again, a session over HTTP is not.
+const LASTING: [&str; 2] = ["wedged", "timeout"];
+
+impl tapewright_agents::WireFault for Wire {
+    fn may_meet(&self, server: &str, tool: &str) -> bool {
+        self.fault.selector.may_meet_call(server, tool)
+    }
+
+    fn lasts_at(&self, server: &str) -> bool {
+        LASTING.contains(&self.fault.kind.name) && self.remote.iter().any(|one| one == server)
+    }
 }
 
 /// A case for every model of every agent test, in the order of the suite.
@@ -163,10 +187,17 @@ fn fault(suite: &Suite, name: &str) -> Option<Fault> {
     })
 }
 
-fn wire(suite: &Suite, name: &str) -> Option<String> {
+/// A fault on the wire; one that cannot be read was refused.
+fn wire(suite: &Suite, name: &str) -> Option<Arc<Wire>> {
     let fault = suite.faults.iter().find(|fault| fault.name == name)?;
-    match &fault.kind {
-        Written::Wire(spec) => Some(spec.clone()),
-        _ => None,
-    }
+    let Written::Wire(spec) = &fault.kind else {
+        return None;
+    };
+    let is_remote = |server: &&Server| matches!(server.target, Target::Url(_));
+    let remote = suite.servers.iter().filter(is_remote);
+    Some(Arc::new(Wire {
+        spec: spec.clone(),
+        fault: WireFault::parse(spec).ok()?,
+        remote: remote.map(|server| server.name.clone()).collect(),
+    }))
 }

@@ -15,7 +15,7 @@ use tapewright_config::suite::settings::Budget;
 use tapewright_config::suite::transform::Transform;
 use tapewright_config::{Issue, SourceSpot, Suite};
 
-pub(crate) use self::agents::AgentCase;
+pub(crate) use self::agents::{AgentCase, Wire};
 use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
 

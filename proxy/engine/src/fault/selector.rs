@@ -75,6 +75,20 @@ impl Selector {
                 .all(|(pointer, value)| is_equal(subject.text, pointer, value))
     }
 
+    /// Whether it may meet a call of this tool of this server, whatever its arguments, its
+    /// number and the time.
+    #[must_use]
+    pub fn may_meet_call(&self, server: &str, tool: &str) -> bool {
+        let is_for = |wanted: &Option<String>, found| {
+            wanted.as_deref().is_none_or(|wanted| fits(wanted, found))
+        };
+        self.dir != Some(Direction::ToClient)
+            && (self.resource.is_none() && self.prompt.is_none())
+            && is_for(&self.method, "tools/call")
+            && is_for(&self.tool, tool)
+            && is_for(&self.server, server)
+    }
+
     /// Whether the `met`th of the messages that are met is chosen, chance aside.
     #[must_use]
     pub fn chooses(&self, met: u64) -> bool {
@@ -237,6 +251,23 @@ mod tests {
             let equals = vec![(pointer.to_owned(), value.to_owned())];
             assert_eq!(meets(Selector { equals, ..one() }), is, "{pointer}={value}");
         }
+    }
+
+    #[test]
+    fn a_call_may_be_met_whatever_its_number() {
+        let may = |words: &str, server: &str, tool: &str| {
+            let fault = crate::fault::Fault::parse(words).unwrap();
+            fault.selector.may_meet_call(server, tool)
+        };
+        assert!(may("hang", "fs", "search"));
+        assert!(may("hang method=* nth=3 probability=0.1", "fs", "search"));
+        assert!(may("hang tool=se* server=f*", "fs", "search"));
+        assert!(may("hang /params/arguments/a=1", "fs", "search"));
+        assert!(!may("hang tool=se* server=other", "fs", "search"));
+        assert!(!may("hang tool=find", "fs", "search"));
+        assert!(!may("hang method=tools/list", "fs", "search"));
+        assert!(!may("hang resource=*", "fs", "search"));
+        assert!(!may("drop method=* dir=to_client", "fs", "search"));
     }
 
     #[test]

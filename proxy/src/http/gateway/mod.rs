@@ -1,6 +1,7 @@
 //! The gateway: every exchange goes to its server as it came, and is recorded.
 
 mod answer;
+mod background;
 mod beside;
 mod exchange;
 mod front;
@@ -39,6 +40,7 @@ use super::tap::{Budget, Log};
 use crate::clock::Clock;
 use crate::record::Recorder;
 
+pub use self::background::Background;
 pub(crate) use self::beside::beside;
 pub(crate) use self::exchange::note_ours;
 pub(crate) use self::front::{health, is_health};

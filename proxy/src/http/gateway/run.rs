@@ -96,8 +96,8 @@ pub fn run_beside(
     })
 }
 
-/// Serves until something comes through `ends`.
-fn serve_until(
+/// Serves until something comes through `ends`, or nothing can any more.
+pub(super) fn serve_until(
     settings: Settings,
     recorder: &Arc<Recorder>,
     clock: Clock,

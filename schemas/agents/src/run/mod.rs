@@ -75,7 +75,7 @@ pub struct Finished {
     pub trace: Trace,
     /// The cap that stopped it.
     pub trip: Option<Trip>,
-    /// How many calls were never answered.
+    /// How many calls failed by a fault.
     pub hung: u64,
     /// What is to be said beside it.
     pub warnings: Vec<String>,

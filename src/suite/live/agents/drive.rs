@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tapewright_agents::{Call, Catalogue, Faults, Finished, Run, Step, Stub, Task, Trip};
+use tapewright_agents::{
+    Call, Catalogue, Faults, Finished, Run, Step, Stub, Task, Trip, WireFault,
+};
 use tapewright_assertions::{Ask, Json};
 use tapewright_models::Wire;
 use tapewright_models::conversation::{Request, Response};
@@ -51,27 +53,7 @@ pub(super) fn run(
     purse: &mut Purse<'_>,
 ) -> Result<Ran, String> {
     let clock = Clock::start();
-    let (model, wire, stub) = match choice {
-        Choice::Stub { wire, why } => (Model::Stub(wire), wire, Some(why)),
-        Choice::Provider(endpoint) => {
-            let wire = endpoint.wire;
-            let settings = OriginSettings {
-                tls: agents.tls()?,
-                connect_timeout: CONNECT,
-                http2_prior_knowledge: false,
-                destinations: None,
-            };
-            let stop = Arc::clone(&agents.options.interrupted);
-            let name = endpoint.name.clone();
-            let provider = Provider::new(endpoint, settings, stop);
-            let told = |cause: Cause| format!("provider `{name}`: {}", report::causes(&cause));
-            (
-                Model::Provider(Box::new(provider.map_err(told)?)),
-                wire,
-                None,
-            )
-        }
-    };
+    let (model, wire, stub) = model(choice, agents)?;
     let mut connections = connect(agent, agents)?;
     let catalogue = match catalogue(&mut connections, agents) {
         Ok(catalogue) => catalogue,
@@ -92,8 +74,11 @@ pub(super) fn run(
     };
     let done = driver.drive(Run::new(task(agent, wire), catalogue, faults(agent)));
     let notes = close(driver.connections);
+    let mut finished = done?;
+    // As it will be counted on replay.
+    finished.hung = faults(agent).met(&finished.trace);
     Ok(Ran {
-        finished: done?,
+        finished,
         fingerprint,
         offered,
         stub,
@@ -102,10 +87,35 @@ pub(super) fn run(
     })
 }
 
+/// Who answers, over which wire, and why that is the stub.
+fn model(choice: Choice, agents: &Agents<'_>) -> Result<(Model, Wire, Option<String>), String> {
+    let endpoint = match choice {
+        Choice::Stub { wire, why } => return Ok((Model::Stub(wire), wire, Some(why))),
+        Choice::Provider(endpoint) => endpoint,
+    };
+    let wire = endpoint.wire;
+    let settings = OriginSettings {
+        tls: agents.tls()?,
+        connect_timeout: CONNECT,
+        http2_prior_knowledge: false,
+        destinations: None,
+    };
+    let stop = Arc::clone(&agents.options.interrupted);
+    let name = endpoint.name.clone();
+    let provider = Provider::new(endpoint, settings, stop);
+    let told = |cause: Cause| format!("provider `{name}`: {}", report::causes(&cause));
+    let provider = Box::new(provider.map_err(told)?);
+    Ok((Model::Provider(provider), wire, None))
+}
+
 /// The faults of a run, as nothing has met them yet.
 pub(super) fn faults(agent: &AgentCase) -> Faults {
     let budget = agent.gate.map(|gate| gate.max_detection);
-    Faults::new(agent.faults.clone(), budget)
+    let wires = agent
+        .wires
+        .iter()
+        .map(|one| Arc::clone(one) as Arc<dyn WireFault>);
+    Faults::new(agent.faults.clone(), budget).with_wires(wires.collect())
 }
 
 fn task(agent: &AgentCase, wire: Wire) -> Task {
@@ -126,15 +136,16 @@ pub(super) fn connect(agent: &AgentCase, agents: &Agents<'_>) -> Result<Vec<Conn
             return Err(format!("the suite has no server `{name}`"));
         };
         let version = agents.options.revisions.first().map(String::as_str);
-        let server = match wire::faulty(server, &agent.wires) {
-            Ok(server) => server,
+        let faulty = match wire::faulty(server, &agent.wires, &agents.options) {
+            Ok(faulty) => faulty,
             Err(why) => {
                 close(connections);
                 return Err(why);
             }
         };
-        match Connection::open(&server, opening(version), &agents.options, version) {
-            Ok(connection) => connections.push(connection),
+        let (server, options) = (&faulty.server, &agents.options);
+        match Connection::open(server, opening(version), options, version) {
+            Ok(connection) => connections.push(connection.behind(faulty.gateway)),
             Err(failed) => {
                 close(connections);
                 return Err(match failed {
@@ -236,6 +247,9 @@ impl Driver<'_, '_> {
     fn call(&mut self, call: &Call) -> Result<Value, String> {
         let limit = self.case.timeout.unwrap_or(TOOL);
         let limit = self.left().map_or(limit, |left| left.min(limit));
+        // An agent gives up what a fault holds within this time.
+        let gate = self.agent.gate.filter(|_| !self.agent.wires.is_empty());
+        let limit = gate.map_or(limit, |gate| gate.max_detection.min(limit));
         let mut connections = self.connections.iter_mut();
         let connection = connections.find(|one| one.name() == call.server);
         let connection = connection.ok_or("the server is not connected")?;

@@ -9,7 +9,7 @@ mod drive;
 mod provider;
 mod purse;
 mod rows;
-mod wire;
+pub(super) mod wire;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

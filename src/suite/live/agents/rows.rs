@@ -74,7 +74,7 @@ pub(super) fn rows(
             let place = suite.place(&case.place, pointer.trim_end_matches('/'));
             failed(&mut row, key, "recovery", why, place);
         }
-        row.reasons.push(told(&recovery));
+        row.reasons.push(told(&recovery, !agent.wires.is_empty()));
         row
     });
     [Some(row), recovery].into_iter().flatten().collect()
@@ -138,11 +138,17 @@ fn failed(row: &mut Row, matcher: &str, target: &str, why: String, place: Source
     });
 }
 
-/// How a run recovered, in a line.
-fn told(recovery: &Recovery) -> String {
-    let time = |ms: Option<u64>| ms.map_or("never".to_owned(), |ms| format!("after {ms} ms"));
+/// How a run recovered, in a line. What meets faults on the wire takes its real time, of
+/// which only the most is known.
+fn told(recovery: &Recovery, on_wire: bool) -> String {
+    let (calls, within, most) = if on_wire {
+        ("calls that failed by a fault", "within", "at most ")
+    } else {
+        ("calls without an answer", "after", "")
+    };
+    let time = |ms: Option<u64>| ms.map_or("never".to_owned(), |ms| format!("{within} {ms} ms"));
     format!(
-        "calls without an answer: {}; given up: {}; recovered: {}; the user saw nothing for {} ms",
+        "{calls}: {}; given up: {}; recovered: {}; the user saw nothing for {most}{} ms",
         recovery.hung,
         time(recovery.time_to_detection_ms),
         time(recovery.time_to_recovery_ms),

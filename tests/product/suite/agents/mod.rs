@@ -1,6 +1,7 @@
 //! Agent tests: a model, or its cassette, at work with servers.
 
 mod cassettes;
+mod faults;
 mod live;
 mod money;
 mod recovery;

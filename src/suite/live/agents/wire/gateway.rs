@@ -1,0 +1,142 @@
+//! A gateway of ours before a server on HTTP, which injects faults.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tapewright_config::suite::http::{Http, Tls, TlsVersion};
+use tapewright_config::suite::server::UrlServer;
+use tapewright_engine::fault::{Book, Reach};
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::http::gateway::{Background, Changes, Route, Settings};
+use tapewright_proxy::http::listen::{Limits, Reached};
+use tapewright_proxy::http::origin::{Origin, OriginSettings, OriginUrl};
+use tapewright_proxy::record::Recorder;
+
+use crate::command::faults;
+use crate::command::record::target;
+use crate::report;
+use crate::suite::live::servers::{self, LONGEST_MESSAGE};
+use crate::suite::live::{Options, record};
+
+/// How many gateways this process has started.
+static STARTED: AtomicU64 = AtomicU64::new(0);
+
+/// A gateway that is not there yet.
+pub(super) struct Making<'s> {
+    name: &'s str,
+    clock: Clock,
+    /// The faults that it will inject.
+    pub(super) book: Book,
+}
+
+/// A gateway that injects faults, until it is dropped.
+pub(in crate::suite::live) struct Faulty {
+    serving: Option<Background>,
+    recorder: Arc<Recorder>,
+    /// Path and query of the server.
+    path: String,
+}
+
+impl<'s> Making<'s> {
+    /// Before the server of this name.
+    pub(super) fn new(name: &'s str) -> Self {
+        let clock = Clock::start();
+        Self {
+            name,
+            clock,
+            book: Book::new(faults::chance(clock), name, Reach::Http),
+        }
+    }
+
+    /// Starts it, once the server is ready.
+    pub(super) fn start(self, url: &UrlServer, options: &Options) -> anyhow::Result<Faulty> {
+        let name = report::safe(self.name);
+        let (place, settings) = servers::ready(&name, url)?;
+        let path = place.path.clone();
+        let recorder = Arc::new(self.recorder(options)?);
+        let settings = gateway(place, settings, self.book);
+        let started = Background::start(settings, &recorder, self.clock);
+        let serving = started
+            .inspect_err(|_| recorder.abandon())
+            .with_context(|| format!("no gateway before the server `{name}`"))?;
+        Ok(Faulty {
+            serving: Some(serving),
+            recorder,
+            path,
+        })
+    }
+
+    /// Records where recordings go; nothing where there is nothing to be injected.
+    fn recorder(&self, options: &Options) -> anyhow::Result<Recorder> {
+        if self.book.entries().is_empty() {
+            return Ok(Recorder::off(LONGEST_MESSAGE, self.clock));
+        }
+        // Several may begin within one second.
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let file = format!("{}-{number}", self.name);
+        let target = target::of(None, &file, self.clock.created)?;
+        let mut settings = record::settings(target, self.name, "http", &options.rules, self.clock);
+        faults::note(&self.book, None, &mut settings.header);
+        let recorder = Recorder::start(settings, self.clock);
+        recorder.context("the recorder could not be started")
+    }
+}
+
+impl Faulty {
+    /// Where the server is now.
+    pub(super) fn url(&self) -> String {
+        let origin = match self.serving.as_ref().map(Background::reached) {
+            Some(Reached::Origin(origin)) => origin.as_str(),
+            _ => "",
+        };
+        format!("{origin}{}", self.path)
+    }
+
+    /// The server as it is reached now. How it is verified is the business of the gateway.
+    pub(super) fn server(&self, url: &UrlServer) -> UrlServer {
+        UrlServer {
+            url: self.url(),
+            wait_for_ready: None,
+            http: Http {
+                tls: Tls {
+                    insecure_skip_verify: false,
+                    ca_bundle: None,
+                    min_version: TlsVersion::V1_2,
+                },
+                ..url.http.clone()
+            },
+            ..url.clone()
+        }
+    }
+}
+
+impl Drop for Faulty {
+    fn drop(&mut self) {
+        drop(self.serving.take());
+        // What it could not write down, its tape says.
+        drop(self.recorder.finish());
+    }
+}
+
+/// What passes changes by faults alone.
+fn gateway(place: OriginUrl, settings: OriginSettings, book: Book) -> Settings {
+    Settings {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into(),
+        tls: None,
+        route: Route::Reverse(Origin::new(place, settings)),
+        changes: Changes::default(),
+        allow_hosts: Vec::new(),
+        allow_origins: Vec::new(),
+        client_token: None,
+        limits: Limits::default(),
+        // Its one client has left.
+        drain: Duration::ZERO,
+        metrics: None,
+        pass_healthz: true,
+        log_lost: Arc::new(AtomicU64::new(0)),
+        faults: Arc::new(book),
+    }
+}
