@@ -1,6 +1,6 @@
 //! The certificate authority of `--intercept`, and what its user is told.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tapewright_proxy::clock;
 use tapewright_proxy::http::forward::{
@@ -20,7 +20,7 @@ pub(super) fn open(hosts: &[String]) -> anyhow::Result<Authority> {
         let hint = "name it like `--intercept-host api.example.com`, or by its address";
         Mistake::new(what, hint)
     })?;
-    let folder = target::home()?.join("authority");
+    let folder = folder()?;
     output::links(&folder)?;
     let settings = AuthoritySettings {
         folder,
@@ -38,6 +38,15 @@ pub(super) fn open(hosts: &[String]) -> anyhow::Result<Authority> {
         "clients have to trust {path}:\n  Node    NODE_EXTRA_CA_CERTS={path} NODE_USE_ENV_PROXY=1\n  Python  SSL_CERT_FILE={path}\n  Rust    SSL_CERT_FILE={path}\nand to use HTTP_PROXY and HTTPS_PROXY"
     ));
     Ok(authority)
+}
+
+/// The file with the certificate that clients have to trust, once there is an authority.
+pub(super) fn certificate() -> anyhow::Result<PathBuf> {
+    Ok(folder()?.join("ca.pem"))
+}
+
+fn folder() -> anyhow::Result<PathBuf> {
+    Ok(target::home()?.join("authority"))
 }
 
 /// Says what clients have to trust from now on.

@@ -29,7 +29,7 @@ pub(crate) struct HttpArguments {
     #[command(flatten)]
     pub(crate) server: UpstreamArguments,
     /// Serve as a forward proxy at this address: clients keep the server's own URL
-    #[arg(long, value_name = "ADDR", conflicts_with_all = ["listen", "upstream", "command"])]
+    #[arg(long, value_name = "ADDR", conflicts_with_all = ["listen", "upstream"])]
     pub(crate) forward_proxy: Option<String>,
     /// Read what goes through the forward proxy over TLS, with a certificate authority of
     /// our own that the client has to trust
@@ -141,6 +141,16 @@ impl HttpArguments {
             ..self.origin_settings()?
         };
         Ok(Route::Forward(Forward::new(settings, authority)))
+    }
+
+    /// Whether a forward proxy reads what passes it over TLS.
+    pub(crate) fn intercepts(&self) -> bool {
+        self.intercept
+    }
+
+    /// Whether it reads what goes to any host.
+    pub(crate) fn reads_all(&self) -> bool {
+        self.intercept && self.intercept_host.is_empty()
     }
 
     fn limits(&self) -> anyhow::Result<Limits> {

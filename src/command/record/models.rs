@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -14,6 +15,7 @@ use tapewright_proxy::http::models::Providers;
 use tapewright_proxy::http::origin::{Origin, OriginUrl};
 use tapewright_proxy::record::Recorder;
 
+use super::authority;
 use super::gateway;
 use super::http::HttpArguments;
 use super::part::{self, Part};
@@ -26,13 +28,19 @@ use crate::report::{Mistake, safe};
 pub(crate) struct ModelsArguments {
     /// Record what an agent and its models say, into a folder, together with the MCP servers
     /// that the agent starts through `record`. The command is the agent's; without one, agents
-    /// are served at `--listen`
-    #[arg(long, conflicts_with_all = ["upstream", "forward_proxy", "capture", "mode", "print_config", "scored"])]
+    /// are served at `--listen`. With `--forward-proxy` and `--intercept` the agent keeps its
+    /// providers' addresses, and is told of the proxy
+    #[arg(long, conflicts_with_all = ["upstream", "capture", "mode", "print_config", "scored"])]
     pub(crate) models: bool,
     /// Where the requests to a provider go: anthropic, openai, gemini, mistral, or a name of
     /// your own, which its path begins with; can be given several times. Without it to the URL
     /// that the agent's variable names, such as `ANTHROPIC_BASE_URL`, or to the provider's own
-    #[arg(long, value_name = "NAME=URL", requires = "models")]
+    #[arg(
+        long,
+        value_name = "NAME=URL",
+        requires = "models",
+        conflicts_with = "forward_proxy"
+    )]
     provider: Vec<String>,
 }
 
@@ -66,6 +74,15 @@ const KNOWN: [Known; 4] = [
     },
 ];
 
+/// How the requests of agents reach us.
+pub(super) enum Asked {
+    /// At addresses of ours, one for each provider.
+    Directly(Vec<Provider>),
+    /// Through a proxy, which agents are told of, and of the authority that they have to
+    /// trust.
+    Through { authority: PathBuf },
+}
+
 /// Where a provider is.
 pub(super) struct Provider {
     name: String,
@@ -74,8 +91,21 @@ pub(super) struct Provider {
 }
 
 impl ModelsArguments {
+    /// How agents reach us.
+    pub(super) fn asked(&self, http: &HttpArguments) -> anyhow::Result<Asked> {
+        if http.forward_proxy.is_none() {
+            return Ok(Asked::Directly(self.providers()?));
+        }
+        if !http.intercepts() {
+            let what = "what an agent says to its models passes a forward proxy unread";
+            return Err(Mistake::new(what, "add `--intercept`").into());
+        }
+        let authority = authority::certificate()?;
+        Ok(Asked::Through { authority })
+    }
+
     /// All providers, those that are named first.
-    pub(super) fn providers(&self) -> anyhow::Result<Vec<Provider>> {
+    fn providers(&self) -> anyhow::Result<Vec<Provider>> {
         let mut all = Vec::new();
         for text in &self.provider {
             all.push(named(text)?);
@@ -149,15 +179,28 @@ pub(super) fn route(providers: &[Provider], http: &HttpArguments) -> anyhow::Res
     ))
 }
 
-/// What an agent is told: where its models are, and which recording it is part of.
-fn variables(providers: &[Provider], origin: &str, part: &Part) -> Vec<(&'static str, OsString)> {
+/// Where the models of an agent are.
+fn addresses(providers: &[Provider], origin: &str) -> Vec<(&'static str, OsString)> {
     let base = |one: &Provider| {
         let path = one.url.path.trim_end_matches('/');
         let url = format!("{origin}/{}{path}", one.name);
         Some((one.variable?, url.into()))
     };
-    let mut all: Vec<(&'static str, OsString)> = providers.iter().filter_map(base).collect();
-    all.push((part::VARIABLE, part.value()));
+    providers.iter().filter_map(base).collect()
+}
+
+/// That an agent is behind us, and whom it has to trust. What is not read keeps the
+/// certificate of its server, so that then nothing takes the place of those of the system.
+fn proxied(http: &HttpArguments, authority: &Path, origin: &str) -> Vec<(&'static str, OsString)> {
+    let proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+    let mut all: Vec<_> = proxy.map(|name| (name, origin.into())).into();
+    all.push(("NODE_USE_ENV_PROXY", "1".into()));
+    let mut trusting = vec!["NODE_EXTRA_CA_CERTS"];
+    if http.reads_all() {
+        trusting.extend(["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"]);
+    }
+    let trusting = trusting.into_iter();
+    all.extend(trusting.map(|name| (name, authority.into())));
     all
 }
 
@@ -194,7 +237,7 @@ pub(crate) fn unproxied() -> Vec<(OsString, OsString)> {
 /// What stands between agents and models.
 pub(super) struct Between<'a> {
     pub(super) http: &'a HttpArguments,
-    pub(super) providers: &'a [Provider],
+    pub(super) asked: &'a Asked,
     pub(super) part: &'a Part,
     pub(super) clock: Clock,
     pub(super) book: &'a Arc<Book>,
@@ -202,9 +245,11 @@ pub(super) struct Between<'a> {
 
 impl Between<'_> {
     fn settings(&self, listen: &str) -> anyhow::Result<proxy::Settings> {
-        let mut settings = self
-            .http
-            .gateway(route(self.providers, self.http)?, listen)?;
+        let route = match self.asked {
+            Asked::Directly(providers) => route(providers, self.http)?,
+            Asked::Through { .. } => self.http.forward()?,
+        };
+        let mut settings = self.http.gateway(route, listen)?;
         settings.faults = Arc::clone(self.book);
         Ok(settings)
     }
@@ -222,7 +267,7 @@ impl Between<'_> {
                 Reached::Origin(origin) => origin.as_str(),
                 Reached::Socket(_) => "http://localhost",
             };
-            let told = variables(self.providers, origin, self.part);
+            let told = self.variables(origin);
             let told = told
                 .iter()
                 .map(|(name, value)| (*name, value.to_string_lossy()));
@@ -265,11 +310,22 @@ impl Between<'_> {
             // Refused before: no agent knows how to be told of one.
             Reached::Socket(_) => return Vec::new(),
         };
-        let told = variables(self.providers, origin, self.part);
-        let told = told
-            .into_iter()
-            .map(|(name, value)| (OsString::from(name), value));
-        told.chain(unproxied()).collect()
+        let told = self.variables(origin).into_iter();
+        let told = told.map(|(name, value)| (OsString::from(name), value));
+        match self.asked {
+            Asked::Directly(_) => told.chain(unproxied()).collect(),
+            Asked::Through { .. } => told.collect(),
+        }
+    }
+
+    /// What an agent is told: how its models are reached, and which recording it is part of.
+    fn variables(&self, origin: &str) -> Vec<(&'static str, OsString)> {
+        let mut all = match self.asked {
+            Asked::Directly(providers) => addresses(providers, origin),
+            Asked::Through { authority } => proxied(self.http, authority, origin),
+        };
+        all.push((part::VARIABLE, self.part.value()));
+        all
     }
 }
 
@@ -308,8 +364,6 @@ pub(super) fn tape() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-
     use super::*;
 
     fn one(text: &str) -> Result<(String, String), String> {
@@ -338,14 +392,10 @@ mod tests {
     fn an_agent_is_told_its_addresses_with_the_paths_of_its_providers() {
         let openai = named("openai=http://llm.example/up/v1/").unwrap();
         let own = named("own=http://llm.example").unwrap();
-        let part = Part::of(OsStr::new("id:/tmp")).unwrap();
-        let told = variables(&[openai, own], "http://127.0.0.1:9", &part);
+        let told = addresses(&[openai, own], "http://127.0.0.1:9");
         assert_eq!(
             told,
-            [
-                ("OPENAI_BASE_URL", "http://127.0.0.1:9/openai/up/v1".into()),
-                ("TAPEWRIGHT_RECORDING", "id:/tmp".into()),
-            ]
+            [("OPENAI_BASE_URL", "http://127.0.0.1:9/openai/up/v1".into())]
         );
     }
 }

@@ -16,7 +16,7 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::event;
 
 use super::http::HttpArguments;
-use super::models::{self, Between, ModelsArguments, Provider};
+use super::models::{self, Asked, Between, ModelsArguments};
 use super::part::Part;
 use super::{config, gateway};
 use crate::exit::Exit;
@@ -44,7 +44,7 @@ pub(super) enum Way<'a> {
     Models {
         listen: Option<&'a str>,
         command: &'a [OsString],
-        providers: Vec<Provider>,
+        asked: Asked,
     },
 }
 
@@ -65,15 +65,21 @@ impl<'a> Way<'a> {
         command: &'a [OsString],
     ) -> anyhow::Result<Self> {
         if models.models {
-            let listen = http.listening.listen.as_deref();
+            let proxy = http.forward_proxy.as_deref();
+            let listen = proxy.or(http.listening.listen.as_deref());
             models::check(listen, command)?;
             return Ok(Self::Models {
                 listen,
                 command,
-                providers: models.providers()?,
+                asked: models.asked(http)?,
             });
         }
         if let Some(listen) = &http.forward_proxy {
+            if !command.is_empty() {
+                let what = "`--forward-proxy` starts no server: clients name theirs";
+                let hint = "leave out the command, or add `--models` where it is an agent's";
+                return Err(Mistake::new(what, hint).into());
+            }
             return Ok(Self::ForwardProxy { listen });
         }
         match (&http.listening.listen, http.server.url()?, command) {
@@ -186,11 +192,11 @@ impl<'a> Way<'a> {
             Self::Models {
                 listen,
                 command,
-                providers,
+                asked,
             } => {
                 let between = Between {
                     http,
-                    providers: &providers,
+                    asked: &asked,
                     part: part.context("a recording of models has no folder")?,
                     clock,
                     book,

@@ -7,7 +7,7 @@ use super::{Models, inspected};
 use crate::support::Tape;
 use crate::support::http::{Upstream, chunk};
 
-const RECORDED: [(&str, &str); 3] = [
+pub(super) const RECORDED: [(&str, &str); 3] = [
     (
         "anthropic",
         include_str!("../../../schemas/models/tests/recorded/anthropic.jsonl"),
@@ -23,16 +23,16 @@ const RECORDED: [(&str, &str); 3] = [
 ];
 
 /// One recorded exchange.
-struct Recorded {
-    method: String,
-    target: String,
-    body: String,
-    status: u64,
-    kind: String,
-    answer: String,
+pub(super) struct Recorded {
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) body: String,
+    pub(super) status: u64,
+    pub(super) kind: String,
+    pub(super) answer: String,
 }
 
-fn recorded(lines: &str) -> Vec<Recorded> {
+pub(super) fn recorded(lines: &str) -> Vec<Recorded> {
     let mut all = Vec::new();
     for line in lines.lines() {
         let file: Value = serde_json::from_str(line).unwrap();

@@ -11,7 +11,7 @@ use crate::support::http::json as answered;
 use crate::support::{peer, tapewright};
 
 /// What a model answers that asks for tools.
-fn asking(uses: &[(&str, &str, Value)]) -> String {
+pub(super) fn asking(uses: &[(&str, &str, Value)]) -> String {
     let blocks: Vec<Value> = uses
         .iter()
         .map(
@@ -34,7 +34,7 @@ fn exchange(models: &Models, body: &str, answer: &str) {
 }
 
 /// A client of a wrapped server, which is part of the recording.
-fn call_tools(recording: &str, folder: &Path, calls: &[(u64, &str, Value, Value)]) {
+pub(super) fn call_tools(recording: &str, folder: &Path, calls: &[(u64, &str, Value, Value)]) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tapewright"))
         .args(["record", "--label", "fs", "--"])
         .arg(peer())

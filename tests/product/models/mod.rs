@@ -4,6 +4,7 @@ mod agent;
 mod law;
 mod links;
 mod secrets;
+mod tls;
 
 use std::path::{Path, PathBuf};
 
