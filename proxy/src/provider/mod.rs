@@ -19,7 +19,7 @@ use tapewright_models::{ReadError, Wire, read_error};
 use tokio::runtime::Runtime;
 
 pub use self::error::{Cause, ProviderError};
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::http::body::Outbound;
 use crate::http::origin::{Origin, OriginSettings, OriginUrl};
 
@@ -229,7 +229,8 @@ impl Provider {
         answer.lease.complete();
         if !(200..300).contains(&status) {
             let field = |name: &str| head.headers.get(name)?.to_str().ok();
-            let error = read_error(question.wire, status, field, &body);
+            let mut error = read_error(question.wire, status, field, &body);
+            error.retry_after_ms = error.retry_after_ms.or_else(|| date_ms(field));
             return Err(Cause::Api(Box::new(error)));
         }
         Ok(body)
@@ -270,6 +271,16 @@ fn uri(base: &str, path: &str) -> Result<Uri, Cause> {
     let mark = if query.is_empty() { "" } else { "?" };
     let text = format!("{base}{path}{mark}{query}");
     text.parse().map_err(|_| Cause::Path)
+}
+
+/// How long it is until the date of `Retry-After`, by the provider's own clock where it tells
+/// it (RFC 9110 §10.2.3); nothing when it is past.
+fn date_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64> {
+    let date = |name: &str| httpdate::parse_http_date(head(name)?.trim()).ok();
+    let later = date("retry-after")?;
+    let now = date("date").unwrap_or_else(clock::wall);
+    let wait = later.duration_since(now).unwrap_or_default();
+    u64::try_from(wait.as_millis()).ok()
 }
 
 /// For how long to wait before the same is sent again; `None` where that does not help.
@@ -314,6 +325,34 @@ mod tests {
             ("/g?k=1", "/m:g?alt=sse", "/g/m:g?k=1&alt=sse"),
         ] {
             assert_eq!(uri(base, path).unwrap().to_string(), both);
+        }
+    }
+
+    #[test]
+    fn a_date_is_waited_for_by_the_clock_of_the_provider() {
+        let wait = |later: &'static str, now: Option<&'static str>| {
+            date_ms(move |name: &str| match name {
+                "retry-after" => Some(later),
+                "date" => now,
+                _ => None,
+            })
+        };
+        let date = "Wed, 21 Oct 2015 07:28:00 GMT";
+        for (now, ms) in [
+            ("Wed, 21 Oct 2015 07:27:50 GMT", 10_000),
+            ("Wednesday, 21-Oct-15 07:27:59 GMT", 1_000),
+            (date, 0),
+            ("Wed, 21 Oct 2015 07:28:30 GMT", 0),
+        ] {
+            assert_eq!(wait(date, Some(now)), Some(ms), "{now}");
+        }
+        assert_eq!(wait(date, None), Some(0), "it is past by ours");
+        assert_eq!(
+            wait("Fri, 31 Dec 9999 23:59:59 GMT", Some(date)),
+            Some(251_956_888_319_000)
+        );
+        for odd in ["", "12", "tomorrow", "2015-10-21T07:28:00Z"] {
+            assert_eq!(wait(odd, Some(date)), None, "{odd}");
         }
     }
 

@@ -26,6 +26,7 @@
 //! | `usage` | `input`, `output`, `cached`, `reasoning`: tokens; 100, 20, 0 and 0 without them; `cached` is part of `input` |
 //! | `finish` | `max_tokens` or `filter`, when it is not what the rest tells |
 //! | `status`, `retry_after`, `message` | an error in the wire's own shape |
+//! | `retry_date` | the same time as a date, so many seconds from now |
 //! | `delay_ms`, `pause_ms` | the wait before the answer, and between the events of a stream |
 //! | `hang`, `malformed` | no answer at all; an answer that is no JSON |
 //! | `cut`, `fails` | a stream ends after so many events, silently or with the wire's error event |
@@ -220,6 +221,10 @@ fn said(wire: &dyn Wire, ask: &Ask, moment: &Moment) -> Answer {
         let mut answer = Answer::json(status, &wire.error(status, &moment.message));
         if let Some(seconds) = &moment.retry_after {
             answer.fields.push(("retry-after", seconds.clone()));
+        }
+        if let Some([now, later]) = &moment.retry_date {
+            answer.fields.push(("date", now.clone()));
+            answer.fields.push(("retry-after", later.clone()));
         }
         return answer;
     }

@@ -26,6 +26,8 @@ pub(super) struct Moment {
     pub(super) says: Value,
     pub(super) status: Option<u16>,
     pub(super) retry_after: Option<String>,
+    /// In so many seconds, as dates: now, and then.
+    pub(super) retry_date: Option<[String; 2]>,
     pub(super) message: String,
     pub(super) delay_ms: u64,
     pub(super) pause_ms: u64,
@@ -132,6 +134,15 @@ pub(super) fn signature(turn: usize) -> String {
     format!("c2lnbmVkdHVybg{turn:02}")
 }
 
+/// Now and so many seconds later, as HTTP spells dates.
+fn dates(seconds: i64) -> [String; 2] {
+    let now = jiff::Timestamp::now();
+    [0, seconds].map(|later| {
+        let time = now + jiff::SignedDuration::from_secs(later);
+        time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    })
+}
+
 impl Moment {
     fn new(says: &Value) -> Self {
         let number = |name: &str| says[name].as_u64();
@@ -140,6 +151,7 @@ impl Moment {
         Self {
             status,
             retry_after: number("retry_after").map(|seconds| seconds.to_string()),
+            retry_date: says["retry_date"].as_i64().map(dates),
             message: says["message"]
                 .as_str()
                 .unwrap_or("the script says so")

@@ -145,6 +145,44 @@ fn a_provider_that_is_busy_is_asked_again() {
 }
 
 #[test]
+fn the_time_that_a_busy_provider_names_is_waited_for_in_seconds_or_as_a_date() {
+    let waited = "    model: claude-sonnet-4-5\n    expect:\n      - { target: final_response, matcher: { contains: \"5\" } }\n      - { target: conversation.duration_ms, matcher: { cel: \"value >= WAIT\" } }\n";
+    for (status, wait) in [
+        (json!({"status": 429, "retry_after": 1}), 1_000),
+        (json!({"status": 503, "retry_date": 1}), 1_000),
+        (json!({"status": 529, "retry_date": 2}), 2_000),
+        // It is past, and so is the wait.
+        (json!({"status": 500, "retry_date": -100}), 0),
+    ] {
+        let (stage, provider) = (
+            Stage::new(),
+            provider(&json!([[status, {"text": "It is 5."}]])),
+        );
+        stage.write(
+            "suite.yaml",
+            &agent(&waited.replace("WAIT", &wait.to_string())),
+        );
+        let (code, report) = report(&stage, Some(&provider), &["suite.yaml"]);
+        assert_eq!(code, 0, "{status}: {report:#}");
+        assert_eq!(provider.requests().len(), 2, "{status}");
+    }
+    // Longer than the run may take: it is not waited for.
+    for status in [
+        json!({"status": 429, "retry_after": 3600}),
+        json!({"status": 503, "retry_date": 3600}),
+    ] {
+        let (stage, provider) = (Stage::new(), provider(&json!([status])));
+        stage.write(
+            "late.yaml",
+            &agent("    model: claude-sonnet-4-5\n    time_budget: 20s\n"),
+        );
+        let (code, report) = report(&stage, Some(&provider), &["late.yaml"]);
+        assert_eq!(code, 2, "{status}: {report:#}");
+        assert_eq!(provider.requests().len(), 1, "{status}");
+    }
+}
+
+#[test]
 fn an_error_says_provider_model_status_and_cause_and_no_key() {
     let stage = Stage::new();
     let refuses = provider(&json!([{"status": 400, "message": format!("bad request with {KEY}")}]));
@@ -161,16 +199,6 @@ fn an_error_says_provider_model_status_and_cause_and_no_key() {
         why.contains("bad request") && !told.to_string().contains(KEY),
         "{told:#}"
     );
-
-    // Longer than the run may take: it is not waited for.
-    let later = provider(&json!([{"status": 429, "retry_after": 3600}]));
-    stage.write(
-        "late.yaml",
-        &agent("    model: claude-sonnet-4-5\n    time_budget: 20s\n"),
-    );
-    let (status, told) = report(&stage, Some(&later), &["late.yaml"]);
-    assert_eq!(status, 2, "{told:#}");
-    assert_eq!(later.requests().len(), 1);
 }
 
 #[test]
