@@ -378,8 +378,13 @@ impl Walk<'_, '_, '_> {
             let place = self.place(name);
             self.with_meaning(text, |finder, meaning| {
                 let around = std::mem::replace(&mut finder.place, place);
+                let from = finder.edits.len();
                 finder.free_text(rules, meaning, depth);
                 finder.place = around;
+                if name.role == Role::Told {
+                    finder.told(rules, meaning, 0..meaning.len());
+                    finder.edits.settle(meaning, from);
+                }
             });
         }
     }

@@ -61,6 +61,7 @@ mod regions;
 mod rules;
 mod shapes;
 mod text;
+mod told;
 mod url;
 mod value;
 mod vocabulary;

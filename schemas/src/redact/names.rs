@@ -36,6 +36,8 @@ pub(super) enum Role {
     PairValue,
     /// A text or other bytes in base64.
     Blob,
+    /// What is said of an error.
+    Told,
 }
 
 /// What stands under a name, for the secret values of the environment.
@@ -240,6 +242,7 @@ fn role(name: &[u8]) -> Role {
         (words::BLOBS, Role::Blob),
         (words::SCHEMA_VALUES, Role::SchemaValue),
         (words::SCHEMA_WORDS, Role::SchemaWord),
+        (words::TOLD, Role::Told),
     ];
     let found = lists
         .iter()

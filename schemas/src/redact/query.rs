@@ -13,6 +13,7 @@ use super::names::{Class, classify};
 use super::placeholders::{self, Table};
 use super::rules::Rules;
 use super::value::is_opaque;
+use super::vocabulary::TOLD;
 use crate::slices::Part as _;
 
 /// What a text with pairs is.
@@ -112,7 +113,8 @@ impl Finder {
             let value = decoded(raw);
             let kind = kind_of(search, &named(&pair), &value, oauth)
                 .or_else(|| self.known(search.table, &value))
-                .or_else(|| self.hidden(search, raw, &value));
+                .or_else(|| self.hidden(search, raw, &value))
+                .or_else(|| self.told_in(search, &named(&pair), &value));
             let Some(kind) = kind else { continue };
             let (kind, rank) = match search.rules.shapes.whole(&value) {
                 Some(shape) => (shape, Rank::Shape),
@@ -122,6 +124,12 @@ impl Finder {
             let mark = self.edits.mark(&value);
             self.edits.valued(pair.value, kind, rank, mark);
         }
+    }
+
+    /// A sentence about an error that has a secret in it: all of it goes.
+    fn told_in(&mut self, search: Search<'_>, name: &[u8], value: &[u8]) -> Option<&'static str> {
+        let is_told = TOLD.iter().any(|known| known.as_bytes() == name);
+        is_told.then(|| self.kind_told(search.rules, value))?
     }
 
     /// A value that was a secret elsewhere on the tape.

@@ -11,7 +11,7 @@ use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
 use super::forms::Within;
 use super::header;
-use super::names::{Class, Name};
+use super::names::{Class, Name, Role};
 use super::regions::Regions;
 use super::rules::Rules;
 use super::value::{
@@ -150,6 +150,11 @@ impl Finder {
     fn assignment(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<usize> {
         let label = self.label(rules, text, at)?;
         if label.name.class == Class::Open {
+            if label.name.role == Role::Told {
+                let (sentence, _) = quoted(text, at + 1)?;
+                self.told(rules, text, sentence);
+                return None;
+            }
             let name = text.get(label.span)?;
             return if name.eq_ignore_ascii_case(b"content-disposition") {
                 self.form_field(rules, text, at)
@@ -413,7 +418,7 @@ impl Finder {
 }
 
 /// Words whose meaning the word before them decides.
-fn is_last_of_many(name: &[u8]) -> bool {
+pub(super) fn is_last_of_many(name: &[u8]) -> bool {
     let list: [&[u8]; 8] = [
         b"key", b"keys", b"id", b"string", b"code", b"codes", b"phrase", b"token",
     ];

@@ -261,6 +261,9 @@ pub(super) const PAIR_NAMES: &[&str] = &[
 /// Members that hold what the member `name` beside them names.
 pub(super) const PAIR_VALUES: &[&str] = &["val", "value"];
 
+/// Names of what an authorization server says of an error (RFC 6749 §5.2).
+pub(super) const TOLD: &[&str] = &["error_description"];
+
 /// Names under which content stands in base64 (2025-11-25, server/resources §Binary Content).
 pub(super) const BLOBS: &[&str] = &["blob"];
 

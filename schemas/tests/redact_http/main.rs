@@ -45,6 +45,8 @@ const FIELDS: &[(&str, &str)] = &[
     ("Link", "<https://x.example/?a=1&access_token=c4n4ry>; rel=\"next\", </y?token=c4n4ry>; rel=prev"),
     ("Refresh", "0; url=/cb?state=c4n4ry&client_id=x"), ("X-Redirect", "/x?api_key=c4n4ry"),
     ("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", session_token=\"c4n4ry\""),
+    ("WWW-Authenticate", "Bearer error=\"invalid_token\", error_description=\"The access token c4n4ry7f3K9xQ2mZ8p expired\""),
+    ("WWW-Authenticate", "DPoP error=\"invalid_token\", error_description=\"no such token 'c4n4ry7f3K9xQ2mZ8p'\", algs=\"ES256\""),
 ];
 
 #[test]
@@ -74,6 +76,7 @@ const TARGETS: &[&str] = &[
     "https://user:c4n4ry@up.example/mcp", "/x?next=%2Flogin%3Ftoken%3Dc4n4ry", "/v1/ghp_c4n4ryA1b2C3d4E5f6G7h8I9j0K1l2M3/mcp",
     "/mcp?%61ccess_token=c4n4ry", "/mcp?access_token=%634n4ry-c4n4ry", "/saml?SAMLResponse=c4n4ry",
     "/mcp?x=<REDACTED:token#9>&password=c4n4ry", "/mcp?password=c4n4ry+c4n4ry&y",
+    "/cb?error=invalid_grant&error_description=the+token+c4n4ry7f3K9xQ2mZ8p+ended", "/cb?error_description=API%20key%20c4n4ry7f3K9xQ2mZ8p",
 ];
 
 #[test]
@@ -118,6 +121,22 @@ fn no_body_holds_a_secret() {
             },
         );
         assert!(!line.contains(CANARY), "{body}\n{line}");
+    }
+}
+
+#[test]
+fn no_error_of_an_authorization_server_holds_a_secret() {
+    let mut tape = Tape::new(&Settings::default());
+    for body in [
+        r#"{"error":"invalid_grant","error_description":"The refresh token c4n4ry7f3K9xQ2mZ8p is not known."}"#,
+        "error=invalid_client&error_description=wrong+client+secret+c4n4ry7f3K9xQ2mZ8p",
+        "Bearer error=\"invalid_token\", error_description=\"token \\\"c4n4ry7f3K9xQ2mZ8p\\\" ended\"",
+    ] {
+        let line = tape.body(body);
+        assert!(
+            !line.contains(CANARY) && line.contains("error_description"),
+            "{body}\n{line}"
+        );
     }
 }
 
