@@ -7,11 +7,12 @@ use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::event::{Event, RequestHead};
 
 use super::exchange::parameters;
+use super::head::SESSION;
 use super::head::{self, Asked};
 use super::index::{Asks, OPENINGS};
 use super::memory::Question;
 use super::question::Named;
-use super::{MOST, Recorded, question};
+use super::{Recorded, question};
 use crate::placeholder::Stands;
 use crate::plan::At;
 use crate::rounds;
@@ -71,10 +72,9 @@ impl<'p> Recorded<'p> {
         });
         if let Some(head) = &conduit.request {
             see_head(head, &asks.headers, out);
-            let id = head.fields.get("mcp-session-id");
-            out.push(u8::from(self.issued.is_empty()));
-            out.push(u8::from(self.issued.len() >= MOST));
-            out.push(u8::from(id.is_some_and(|id| self.issued.contains(id))));
+            let id = head.fields.get(SESSION);
+            out.push(u8::from(self.issued.is_any()));
+            out.push(u8::from(id.is_some_and(|id| self.issued.may_have(id))));
         }
         params.is_none_or(|params| is_surely_read(params) && asks.look.see(params, out))
     }

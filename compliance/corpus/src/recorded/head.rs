@@ -1,13 +1,11 @@
 //! Whether the head of a recorded request is as its revision wants it: a server may refuse any other.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 use tapewright_compliance::LOG_LEVELS;
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::event::RequestHead;
 
-use super::MOST;
+use super::sessions::Issued;
 
 /// The first revision in which every request names its revision in the head.
 const FIRST_NAMED: &str = "2025-06-18";
@@ -20,8 +18,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether a server of the revision has nothing to complain of in it. `issued` has the session ids that the server gave.
-    pub(super) fn is_right(&self, revision: &str, issued: &BTreeSet<String>) -> bool {
+    /// Whether a server of the revision has nothing to complain of in it. `issued` has the ids of the sessions that the server gave and that go on.
+    pub(super) fn is_right(&self, revision: &str, issued: &Issued) -> bool {
         let fields = &self.head.fields;
         let accept: Vec<&str> = fields.all("accept").collect();
         let accept = accept.join(",");
@@ -49,9 +47,9 @@ impl Asked<'_> {
     }
 
     /// Whether it names a session that the server gave, where it gives any (2025-03-26, basic/transports §Session Management).
-    fn is_in_a_session(&self, issued: &BTreeSet<String>) -> bool {
+    fn is_in_a_session(&self, issued: &Issued) -> bool {
         let id = self.head.fields.get(SESSION);
-        issued.is_empty() || id.is_some_and(|id| issued.len() >= MOST || issued.contains(id))
+        !issued.is_any() || id.is_some_and(|id| issued.may_have(id))
     }
 
     /// Whether the head repeats what the body says (2026-07-28, basic/transports/streamable-http).
@@ -74,14 +72,14 @@ impl Asked<'_> {
 /// A field whose value a recording hides, so that nobody can tell a good one from a bad one.
 const SECRET: &str = "authorization";
 /// A field whose value is a secret, which a recording hides by one name everywhere.
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Whether the fields that an assertion sends were sent: an empty value means that there is no such field. `issued` has the
 /// session ids that the server gave.
 pub(super) fn has(
     head: Option<&RequestHead>,
     wanted: &[(String, String)],
-    issued: &BTreeSet<String>,
+    issued: &Issued,
 ) -> bool {
     let Some(head) = head else {
         return wanted.is_empty();
@@ -96,7 +94,7 @@ pub(super) fn has(
         _ if SESSION.eq_ignore_ascii_case(name) => head
             .fields
             .get(name)
-            .is_some_and(|found| issued.len() < MOST && !issued.contains(found)),
+            .is_some_and(|found| !issued.may_have(found)),
         _ => head.fields.all(name).any(|found| found == value),
     })
 }

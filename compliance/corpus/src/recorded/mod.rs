@@ -49,10 +49,11 @@ use self::about::About;
 use self::conduit::Conduits;
 use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange, Said, source};
 use self::groups::Groups;
+use self::head::SESSION;
 use self::index::Index;
 use self::memory::Memory;
 use self::rounds::Rounds;
-use self::sessions::SessionFacts;
+use self::sessions::{Issued, SessionFacts};
 use crate::observation::{Framing, Reply};
 use crate::plan::{Facts, Plan, Tally};
 use crate::rounds::may_be_required;
@@ -85,8 +86,7 @@ pub struct Recorded<'p> {
     recording: usize,
     framing: Framing,
     tokens: BTreeSet<String>,
-    // Session ids, as the recording has them.
-    issued: BTreeSet<String>,
+    issued: Issued,
     // How many of the open requests listen to what comes beside their answers.
     listening: usize,
     gaps: u64,
@@ -146,7 +146,7 @@ impl<'p> Recorded<'p> {
             recording: 0,
             framing: Framing::default(),
             tokens: BTreeSet::new(),
-            issued: BTreeSet::new(),
+            issued: Issued::default(),
             listening: 0,
             gaps: 0,
             exchanges: 0,
@@ -172,7 +172,7 @@ impl<'p> Recorded<'p> {
             EventBody::Gap(_) => self.gaps += 1,
             EventBody::Head(head) => {
                 if let Head::Response(head) = head.as_ref() {
-                    self.issued(head);
+                    self.issued(event, head);
                 }
                 self.bodiless(event);
             }
@@ -181,13 +181,16 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    /// A server that gives a session id has sessions.
-    fn issued(&mut self, head: &ResponseHead) {
-        if let Some(id) = head.fields.get("mcp-session-id")
-            && self.issued.len() < MOST
-        {
+    /// A server that gives a session id has sessions, until it lets one be deleted.
+    fn issued(&mut self, event: &Event, head: &ResponseHead) {
+        if let Some(id) = head.fields.get(SESSION) {
             self.facts.known.shown.sessions = true;
-            self.issued.insert(id.to_owned());
+            self.issued.give(id);
+        }
+        let request = self.conduits.enter(event).request.as_ref();
+        let ended = request.filter(|asked| asked.method == "DELETE" && head.status / 100 == 2);
+        if let Some(id) = ended.and_then(|asked| asked.fields.get(SESSION)) {
+            self.issued.end(id);
         }
     }
 

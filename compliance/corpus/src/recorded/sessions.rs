@@ -1,10 +1,52 @@
 //! What is known of each session of a recording.
 
+use std::collections::BTreeSet;
+
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::event::{Event, SessionKey};
 use tapewright_schemas::json;
 
 use super::{MOST, Recorded};
+
+/// The session ids that servers gave, as the recording has them.
+#[derive(Debug, Default)]
+pub(super) struct Issued {
+    open: BTreeSet<String>,
+    is_any: bool,
+    // There were more than are kept, so that any may be one.
+    is_more: bool,
+}
+
+impl Issued {
+    /// A server gives an id.
+    pub(super) fn give(&mut self, id: &str) {
+        self.is_any = true;
+        if self.open.contains(id) {
+            return;
+        }
+        if self.open.len() < MOST {
+            self.open.insert(id.to_owned());
+        } else {
+            self.is_more = true;
+        }
+    }
+
+    /// A client has ended a session: its id is none any more (2025-03-26, basic/transports
+    /// §Session Management).
+    pub(super) fn end(&mut self, id: &str) {
+        self.open.remove(id);
+    }
+
+    /// Whether any was given.
+    pub(super) fn is_any(&self) -> bool {
+        self.is_any
+    }
+
+    /// Whether a session goes on that has this id, as far as is known.
+    pub(super) fn may_have(&self, id: &str) -> bool {
+        self.is_more || self.open.contains(id)
+    }
+}
 
 /// What is known of a session.
 #[derive(Debug, Default)]

@@ -97,3 +97,42 @@ fn a_server_without_sessions_is_asked_without_one() {
     let tape = pinged(None, &[], 200, pong);
     assert_eq!(verdicts(&tape)[0], Verdict::Pass);
 }
+
+/// A session that its client deletes with this answer, and then a ping in it.
+fn pinged_after_its_end(deleted: u16, status: u16, answer: Value) -> Tape {
+    let pong = json!({ "id": 1, "result": {} });
+    let mut tape = pinged(Some("s-1"), &[(SESSION, "s-1")], 200, pong);
+    let request = RequestHead {
+        method: "DELETE".into(),
+        fields: [VERSION, (SESSION, "s-1")].into_iter().collect(),
+        ..RequestHead::default()
+    };
+    let head = EventBody::Head(Box::new(Head::Request(request)));
+    tape.event(Direction::ToServer, head);
+    let response = ResponseHead {
+        status: deleted,
+        ..ResponseHead::default()
+    };
+    let head = EventBody::Head(Box::new(Head::Response(response)));
+    tape.event(Direction::ToClient, head);
+    let end = EventBody::Closed(CloseReason::EndOfInput);
+    tape.event(Direction::ToClient, end);
+    let fields = [VERSION, (SESSION, "s-1")];
+    let asked = json!({ "id": 2, "method": "ping" });
+    exchange(&mut tape, &fields, asked, status, (&[], answer));
+    tape
+}
+
+#[test]
+fn a_session_that_was_deleted_is_none_that_the_server_gave() {
+    let pong = || json!({ "id": 2, "result": {} });
+    let gone = verdicts(&pinged_after_its_end(204, 404, Value::Null));
+    assert_eq!(gone[0], Verdict::Pass, "of the ping before");
+    assert_eq!(gone[2], Verdict::Pass);
+    let served = verdicts(&pinged_after_its_end(200, 200, pong()));
+    assert!(matches!(served[2], Verdict::Fail(_)), "{served:?}");
+    // A server need not let a client end its session.
+    let kept = verdicts(&pinged_after_its_end(405, 200, pong()));
+    assert_eq!(kept[0], Verdict::Pass);
+    assert_eq!(kept[2], Verdict::Untested(Untested::NotAsked));
+}
