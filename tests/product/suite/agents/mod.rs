@@ -4,6 +4,7 @@ mod cassettes;
 mod faults;
 mod live;
 mod money;
+mod page;
 mod recovery;
 
 use std::process::Command;

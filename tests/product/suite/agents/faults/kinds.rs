@@ -76,7 +76,7 @@ const CASES: [Case; 23] = [
     failed("garbage tool=add", "no JSON-RPC message"),
     failed("duplicate tool=add", "no JSON-RPC message"),
     answered("reorder tool=add within_ms=50"),
-    silent("drop tool=add"),
+    failed("drop tool=add", "without a message"),
     failed("wrong-id tool=add", "another request"),
     silent("late-after-cancel tool=add"),
     answered("oversize tool=add bytes=2000"),
@@ -145,7 +145,7 @@ fn every_kind_reaches_the_model_over_http_with_sse() {
     all_kinds(Server::legacy, |case| match case.kind() {
         // Answers come on a stream, where each line is an event of its own.
         "garbage" | "duplicate" => answered(case.wire),
-        "wrong-id" => silent(case.wire),
+        "drop" | "wrong-id" => silent(case.wire),
         // The answer may come on the stream before the status does.
         "http-status" => Case {
             failed: None,
