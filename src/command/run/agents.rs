@@ -41,6 +41,8 @@ impl AgentArguments {
             folder,
             record,
             update: self.update_cassettes,
+            fresh: false,
+            runs: None,
             check_tools: self.check_tools,
             prices: Arc::new(self.prices()?),
             max_cost: self.max_cost,
@@ -49,21 +51,26 @@ impl AgentArguments {
     }
 
     fn prices(&self) -> anyhow::Result<Prices> {
-        let mut prices = Prices::built_in();
-        let Some(path) = &self.prices else {
-            return Ok(prices);
-        };
-        let mistake = |why: String| -> anyhow::Error {
-            let path = report::safe(&path.display().to_string());
-            let what = format!("cannot read the prices `{path}`: {}", report::safe(&why));
-            Mistake::new(what, HINT).into()
-        };
-        let text = read(path).map_err(|error| mistake(error.to_string()))?;
-        let value = serde_json::from_slice(&text).map_err(|error| mistake(error.to_string()))?;
-        let added = prices.add_file(value);
-        added.map_err(|error| mistake(error.to_string()))?;
-        Ok(prices)
+        prices(self.prices.as_deref())
     }
+}
+
+/// The built-in prices, and over them those of a file.
+pub(crate) fn prices(path: Option<&Path>) -> anyhow::Result<Prices> {
+    let mut prices = Prices::built_in();
+    let Some(path) = path else {
+        return Ok(prices);
+    };
+    let mistake = |why: String| -> anyhow::Error {
+        let path = report::safe(&path.display().to_string());
+        let what = format!("cannot read the prices `{path}`: {}", report::safe(&why));
+        Mistake::new(what, HINT).into()
+    };
+    let text = read(path).map_err(|error| mistake(error.to_string()))?;
+    let value = serde_json::from_slice(&text).map_err(|error| mistake(error.to_string()))?;
+    let added = prices.add_file(value);
+    added.map_err(|error| mistake(error.to_string()))?;
+    Ok(prices)
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -80,7 +87,7 @@ const LONGEST: u64 = 16 << 20;
 const HINT: &str = "it is `{\"date\": \"YYYY-MM-DD\", \"source\": \"…\", \"models\": {\"MODEL\": {\"input\": 3, \"output\": 15}}}`, in dollars for a million tokens";
 
 /// Dollars as millionths of a cent.
-fn dollars(text: &str) -> Result<u64, String> {
+pub(crate) fn dollars(text: &str) -> Result<u64, String> {
     let wrong = || "it is an amount in US dollars, such as 0.50".to_owned();
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,6 +1,6 @@
 //! `tapewright run`: suites against servers, cassettes and recorded sessions.
 
-mod agents;
+pub(crate) mod agents;
 mod arguments;
 mod baseline;
 mod failed;

@@ -224,6 +224,18 @@ impl Connection {
         &self.name
     }
 
+    /// The version that the server told when it was greeted.
+    pub(super) fn server_version(&self) -> Option<String> {
+        let result = self.greeting.as_ref()?.envelope.get("result")?;
+        let stateless = || {
+            result
+                .get("_meta")?
+                .get("io.modelcontextprotocol/serverInfo")
+        };
+        let told = result.get("serverInfo").or_else(stateless)?;
+        Some(told.get("version")?.as_str()?.to_owned())
+    }
+
     /// Whether a recording answers.
     pub(super) fn is_replay(&self) -> bool {
         self.reach.is_replay()

@@ -25,8 +25,8 @@ use tapewright_config::Suite;
 use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
-pub(crate) use self::agents::AgentOptions;
 use self::agents::Agents;
+pub(crate) use self::agents::{AgentOptions, CapturedRun};
 use self::connection::{Connection, NotConnected};
 use self::groups::{Group, groups};
 pub(crate) use self::oauth::tokens;

@@ -1,8 +1,10 @@
 //! The trace of a run, while it is made.
 
 use serde_json::Value;
-use tapewright_models::agent_cassette::{Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn};
-use tapewright_models::conversation::Usage;
+use tapewright_models::agent_cassette::{
+    Said, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
+};
+use tapewright_models::conversation::{Response, Usage};
 
 use crate::Offered;
 use crate::digest::Digest;
@@ -58,6 +60,11 @@ impl Journal {
     /// The model is asked with all that is known now.
     pub(super) fn asks(&mut self) {
         self.known = self.context;
+    }
+
+    /// The model has answered, after so many milliseconds if that is known.
+    pub(super) fn answers(&mut self, response: &Response, latency_ms: Option<u64>) {
+        self.trace.answers.push(Said::of(response, latency_ms));
     }
 
     /// A tool is called; its place among the calls.

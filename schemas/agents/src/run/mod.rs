@@ -40,6 +40,8 @@ pub struct Run {
     results: Vec<Block>,
     under_way: Option<(Wanted, usize)>,
     hung: u64,
+    // How long the answer took that is taken next.
+    took_ms: Option<u64>,
     trip: Option<Trip>,
     warnings: Vec<String>,
 }
@@ -110,6 +112,7 @@ impl Run {
             results: Vec::new(),
             under_way: None,
             hung: 0,
+            took_ms: None,
             trip: None,
             warnings: Vec::new(),
         }
@@ -216,6 +219,12 @@ impl Run {
         Some(Step::Call(call))
     }
 
+    /// The same as [`Self::answered`], so long after it was asked.
+    pub fn answered_after(&mut self, response: &Response, took: Duration) {
+        self.took_ms = u64::try_from(took.as_millis()).ok();
+        self.answered(response);
+    }
+
     /// The model, or the one that plays the user, has answered.
     pub fn answered(&mut self, response: &Response) {
         match &response.usage {
@@ -247,6 +256,7 @@ impl Run {
             return;
         }
         let said = text::of_blocks(response.blocks());
+        self.journal.answers(response, self.took_ms.take());
         self.journal.says("assistant", said.clone());
         self.push(Role::Assistant, response.blocks().to_vec());
         let uses = response.tool_uses();

@@ -4,14 +4,18 @@ mod fingerprint;
 mod path;
 mod read;
 mod recorded;
+mod said;
 mod stale;
 mod view;
 mod write;
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 pub use fingerprint::fingerprint;
 pub use path::file_names;
+pub use said::{Ended, Said};
 pub use stale::{Asked, Stale};
 
 /// What stands in `schema_version`.
@@ -36,6 +40,9 @@ pub struct AgentCassette {
     pub temperature: Option<f64>,
     /// How many tokens an answer might have.
     pub max_tokens: Option<u64>,
+    /// The version that each server told when it was greeted, by its name; empty where it is
+    /// not known.
+    pub servers: BTreeMap<String, String>,
     /// What happened.
     pub trace: Trace,
 }
@@ -51,6 +58,8 @@ pub struct Trace {
     pub final_response: String,
     /// The run in numbers.
     pub conversation: Talk,
+    /// Every answer of the model, in order; empty where they were not kept.
+    pub answers: Vec<Said>,
 }
 
 /// One tool that the model asked for.

@@ -1,9 +1,12 @@
 //! Reading an agent cassette. Members that are unknown are passed over.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
-    AgentCassette, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn, VERSION,
+    AgentCassette, Ended, Said, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn,
+    UserTurn, VERSION,
 };
 use crate::read::{Members, Problem, ReadError, json};
 
@@ -24,6 +27,7 @@ impl AgentCassette {
             tools_fingerprint: members.text("tools_fingerprint")?,
             temperature: members.number("temperature")?,
             max_tokens: members.count("max_tokens")?,
+            servers: servers(&mut members).map_err(|error| error.under("servers"))?,
             trace: read_trace(trace).map_err(|error| error.under("trace"))?,
         })
     }
@@ -62,6 +66,31 @@ fn read_trace(mut members: Members) -> Result<Trace, ReadError> {
         final_response: members.needed_text("final_response")?,
         conversation: talk(needed(&mut members, "conversation")?)
             .map_err(|error| error.under("conversation"))?,
+        answers: members.each("answers", said)?,
+    })
+}
+
+fn servers(members: &mut Members) -> Result<BTreeMap<String, String>, ReadError> {
+    let Some(found) = members.object("servers")? else {
+        return Ok(BTreeMap::new());
+    };
+    let one = |(name, version): (String, Value)| match version {
+        Value::String(version) => Ok((name, version)),
+        _ => Err(ReadError::expected("a string").under(&name)),
+    };
+    found.rest().into_iter().map(one).collect()
+}
+
+fn said(value: Value) -> Result<Said, ReadError> {
+    let mut members = Members::of(value)?;
+    let finish = members.needed_text("finish_reason")?;
+    Ok(Said {
+        content: members.list("content")?,
+        tool_calls: members.count("tool_calls")?.unwrap_or(0),
+        ended: Ended::of_name(&finish)
+            .ok_or_else(|| ReadError::expected("a known reason").under("finish_reason"))?,
+        model: members.text("model")?,
+        latency_ms: members.count("latency_ms")?,
     })
 }
 

@@ -3,13 +3,13 @@
 //! An agent sends all that was said so far with every call, so that the longest call tells the
 //! run. What is asked beside it, for a title or by an agent of the agent, is shorter.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use tapewright_schemas::event::Offset;
 
 use super::{
-    AgentCassette, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
+    AgentCassette, Said, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
 };
 use crate::conversation::{
     Block, Content, Input, Media, MediaKind, Message, Request, Response, Role, Source, ToolResult,
@@ -55,6 +55,7 @@ impl AgentCassette {
             tools_fingerprint: None,
             temperature: last.request.sampling.temperature,
             max_tokens: last.request.sampling.max_tokens,
+            servers: BTreeMap::new(),
             trace,
         })
     }
@@ -311,7 +312,26 @@ impl Run {
             turns: said,
             per_turn: if turns.len() > 1 { turns } else { Vec::new() },
         };
+        trace.answers = answers(&own, trace.tool_calls.len());
         trace
+    }
+}
+
+/// What the model said in each call of the run. Where some of them are not on the recording,
+/// the calls of tools cannot be told apart by answer, and there are none.
+fn answers(own: &[&Call], tool_calls: usize) -> Vec<Said> {
+    let mut own = own.to_vec();
+    own.sort_by_key(|call| call.began);
+    let said = |call: &&Call| {
+        let took = call.ended.since(call.began).0 / 1_000;
+        Said::of(&call.response, Some(took))
+    };
+    let all: Vec<Said> = own.iter().map(said).collect();
+    let counted: u64 = all.iter().map(|said| said.tool_calls).sum();
+    if counted == tool_calls as u64 {
+        all
+    } else {
+        Vec::new()
     }
 }
 

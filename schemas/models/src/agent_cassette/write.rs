@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AgentCassette, Talk, ToolCall, ToolOutcome, UserTurn, VERSION};
+use super::{AgentCassette, Said, Talk, ToolCall, ToolOutcome, UserTurn, VERSION};
 use crate::keys::hide_keys;
 use crate::write::put;
 
@@ -24,6 +24,11 @@ impl AgentCassette {
         );
         put(&mut map, "temperature", self.temperature);
         put(&mut map, "max_tokens", self.max_tokens);
+        if !self.servers.is_empty() {
+            let each = self.servers.iter();
+            let each = each.map(|(name, version)| (name.clone(), version.as_str().into()));
+            map.insert("servers".into(), Value::Object(each.collect()));
+        }
         map.insert("trace".into(), self.trace.to_value());
         let text = format!("{:#}\n", Value::Object(map));
         hide_keys(&text)
@@ -32,13 +37,27 @@ impl AgentCassette {
 
 impl super::Trace {
     pub(super) fn to_value(&self) -> Value {
-        json!({
+        let mut value = json!({
             "tool_calls": calls(&self.tool_calls),
             "tool_results": outcomes(&self.tool_results),
             "final_response": self.final_response,
             "conversation": talk(&self.conversation),
-        })
+        });
+        if let (false, Value::Object(map)) = (self.answers.is_empty(), &mut value) {
+            map.insert("answers".into(), self.answers.iter().map(said).collect());
+        }
+        value
     }
+}
+
+fn said(said: &Said) -> Value {
+    let mut map = Map::new();
+    map.insert("content".into(), said.content.clone().into());
+    map.insert("tool_calls".into(), said.tool_calls.into());
+    map.insert("finish_reason".into(), said.ended.name().into());
+    put(&mut map, "model", said.model.as_deref());
+    put(&mut map, "latency_ms", said.latency_ms);
+    Value::Object(map)
 }
 
 fn calls(calls: &[ToolCall]) -> Vec<Value> {

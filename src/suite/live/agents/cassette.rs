@@ -79,17 +79,11 @@ pub(super) fn check(known: &Known, agent: &AgentCase, rules: &Arc<Rules>) -> Res
     known.cassette.check(&asked).map_err(|_| stale)
 }
 
-/// Writes the cassette of a run.
-pub(super) fn write(
-    folder: &Path,
-    agent: &AgentCase,
-    ran: &Ran,
-    rules: &Arc<Rules>,
-    clock: Clock,
-) -> anyhow::Result<()> {
+/// The cassette of a run.
+pub(super) fn of_run(agent: &AgentCase, ran: &Ran, clock: Clock) -> AgentCassette {
     let now = clock.created + clock.elapsed();
     let now = jiff::Timestamp::try_from(now).unwrap_or_default();
-    let cassette = AgentCassette {
+    AgentCassette {
         agent_name: agent.agent.clone(),
         model: agent.model.id.clone(),
         user_prompt: agent.user.prompt(),
@@ -98,8 +92,26 @@ pub(super) fn write(
         tools_fingerprint: Some(ran.fingerprint.clone()),
         temperature: None,
         max_tokens: Some(agent.limits.max_tokens),
+        servers: ran.servers.clone(),
         trace: ran.finished.trace.clone(),
-    };
+    }
+}
+
+/// The same cassette, as it is written; `None` where that cannot be read again.
+pub(crate) fn without_secrets(
+    cassette: &AgentCassette,
+    rules: &Arc<Rules>,
+) -> Option<AgentCassette> {
+    AgentCassette::read(hidden(&cassette.write(), rules).as_bytes()).ok()
+}
+
+/// Writes the cassette of a run.
+pub(super) fn write(
+    folder: &Path,
+    agent: &AgentCase,
+    cassette: &AgentCassette,
+    rules: &Arc<Rules>,
+) -> anyhow::Result<()> {
     let text = hidden(&cassette.write(), rules);
     fs::create_dir_all(folder)?;
     let path = folder.join(&agent.files.0);

@@ -1,5 +1,6 @@
 //! A run of an agent against its servers and its provider.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub(super) struct Ran {
     pub(super) finished: Finished,
     pub(super) fingerprint: String,
     pub(super) offered: usize,
+    /// The version that each server told.
+    pub(super) servers: BTreeMap<String, String>,
     /// Why the stub stood in.
     pub(super) stub: Option<String>,
     pub(super) took: Duration,
@@ -63,6 +66,11 @@ pub(super) fn run(
         }
     };
     let (fingerprint, offered) = (catalogue.fingerprint().to_owned(), catalogue.len());
+    let servers = connections.iter().filter_map(|connection| {
+        let version = connection.server_version()?;
+        Some((connection.name().to_owned(), version))
+    });
+    let servers = servers.collect();
     let mut driver = Driver {
         case,
         agent,
@@ -81,6 +89,7 @@ pub(super) fn run(
         finished,
         fingerprint,
         offered,
+        servers,
         stub,
         took: clock.elapsed(),
         notes,
@@ -209,6 +218,7 @@ impl Driver<'_, '_> {
     }
 
     fn ask(&mut self, run: &mut Run, request: &Request, user: Option<usize>) -> Result<(), String> {
+        let asked = self.clock.elapsed();
         let response = match &self.model {
             Model::Stub(wire) => {
                 let user = user.map(|turn| Stub::user(*wire, turn == 0));
@@ -221,7 +231,10 @@ impl Driver<'_, '_> {
             }
         };
         match response {
-            Ok(answered) => self.take(run, &answered.response),
+            Ok(answered) => {
+                let took = self.clock.elapsed().saturating_sub(asked);
+                self.take(run, &answered.response, took)
+            }
             Err(error) if matches!(error.cause, Cause::OutOfTime) => {
                 let limit = self.agent.limits.time_budget.unwrap_or_default();
                 run.stop(Trip::Time(limit));
@@ -231,9 +244,9 @@ impl Driver<'_, '_> {
         }
     }
 
-    fn take(&mut self, run: &mut Run, response: &Response) -> Result<(), String> {
+    fn take(&mut self, run: &mut Run, response: &Response, took: Duration) -> Result<(), String> {
         let paid = self.purse.pay(response);
-        run.answered(response);
+        run.answered_after(response, took);
         paid
     }
 

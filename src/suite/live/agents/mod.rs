@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tapewright_agents::{Caps, Finished, Stub};
 use tapewright_config::Suite;
+use tapewright_models::agent_cassette::AgentCassette;
 use tapewright_models::prices::Prices;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::origin::{TlsSettings, client_config};
@@ -42,6 +43,10 @@ pub(crate) struct AgentOptions {
     pub(crate) record: bool,
     /// All are recorded anew.
     pub(crate) update: bool,
+    /// The model is asked, whatever cassette there is; none is written for that alone.
+    pub(crate) fresh: bool,
+    /// Where each run is handed over, recorded or new.
+    pub(crate) runs: Option<Arc<Mutex<Vec<CapturedRun>>>>,
     /// Before a cassette is used, its tools are compared with those of the servers.
     pub(crate) check_tools: bool,
     pub(crate) prices: Arc<Prices>,
@@ -49,6 +54,13 @@ pub(crate) struct AgentOptions {
     pub(crate) max_cost: Option<u64>,
     /// What it cost so far.
     pub(crate) spent: Arc<AtomicU64>,
+}
+
+/// The run of an agent test, without secrets.
+pub(crate) struct CapturedRun {
+    /// Its place among the cases of the plan.
+    pub(crate) case: usize,
+    pub(crate) cassette: AgentCassette,
 }
 
 /// All agent tests of a suite that are chosen.
@@ -160,7 +172,12 @@ impl<'a> Agents<'a> {
             Ok(None) => false,
             Err(_) => true,
         };
-        let anew = has_key && (self.how.update || self.how.record && is_empty);
+        let wanted = self.how.update || self.how.fresh || self.how.record && is_empty;
+        let anew = has_key && wanted;
+        if let (Ok(Choice::Stub { why, .. }), true) = (&choice, self.how.fresh) {
+            let why = format!("{why}, and the model was to be asked");
+            return (unusable(number, case, why), Vec::new());
+        }
         match known {
             Ok(Some(known)) if !anew => match cassette::check(&known, agent, &self.options.rules) {
                 Ok(()) => return (self.replay(number, case, agent, known, clock), Vec::new()),
@@ -189,6 +206,7 @@ impl<'a> Agents<'a> {
         {
             return unusable(number, case, why);
         }
+        self.hand_over(number, &known.cassette);
         let trace = known.cassette.trace;
         let finished = Finished {
             hung: drive::faults(agent).met(&trace),
@@ -277,7 +295,9 @@ impl<'a> Agents<'a> {
             cost,
         };
         let mut rows = rows(number, case, agent, self.suite, &evidence, self.snapshots);
-        let kept = self.keep(agent, &ran, clock);
+        let cassette = cassette::of_run(agent, &ran, clock);
+        self.hand_over(number, &cassette);
+        let kept = self.keep(agent, &ran, &cassette);
         if let (Some(first), Err(why)) = (rows.first_mut(), kept) {
             first.status = Status::Error;
             first.reasons.push(why);
@@ -289,13 +309,24 @@ impl<'a> Agents<'a> {
         (rows, ran.notes)
     }
 
+    /// Hands a run over to whoever wants it; that of the stub is none.
+    fn hand_over(&self, case: usize, cassette: &AgentCassette) {
+        let Some(runs) = &self.how.runs else { return };
+        if Stub::made(&cassette.trace) {
+            return;
+        }
+        let cassette = cassette::without_secrets(cassette, &self.options.rules);
+        let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.extend(cassette.map(|cassette| CapturedRun { case, cassette }));
+    }
+
     /// Records a run, where that is wanted and it came to its own end.
-    fn keep(&self, agent: &AgentCase, ran: &Ran, clock: Clock) -> Result<(), String> {
+    fn keep(&self, agent: &AgentCase, ran: &Ran, cassette: &AgentCassette) -> Result<(), String> {
         let wanted = self.how.record || self.how.update;
         if !wanted || ran.finished.trip.is_some() {
             return Ok(());
         }
-        let written = cassette::write(&self.how.folder, agent, ran, &self.options.rules, clock);
+        let written = cassette::write(&self.how.folder, agent, cassette, &self.options.rules);
         written.map_err(|error| format!("its cassette cannot be written: {error:#}"))?;
         self.recorded.fetch_add(1, Ordering::Relaxed);
         Ok(())

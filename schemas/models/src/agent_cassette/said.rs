@@ -1,0 +1,141 @@
+//! One answer of a model, as it is kept.
+
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Block, Content, FinishReason, Media, MediaKind, Response, Source};
+use crate::write::{put, with};
+
+/// One answer of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// Everything that it is made of but the tools that it asks for, block by block, each an
+    /// object with a `type`.
+    pub content: Vec<Value>,
+    /// How many tools it asks for.
+    pub tool_calls: u64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// The model that answered, in the provider's full spelling.
+    pub model: Option<String>,
+    /// From the request to the end of the answer, in milliseconds.
+    pub latency_ms: Option<u64>,
+}
+
+/// Why an answer ended, alike for every wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ended {
+    /// The model had said all, or a text that was asked to end it.
+    Stop,
+    /// It waits for the results of tools.
+    ToolUse,
+    /// It was cut off at a limit.
+    MaxTokens,
+    /// Anything else.
+    Other,
+}
+
+impl Ended {
+    const ALL: [Self; 4] = [Self::Stop, Self::ToolUse, Self::MaxTokens, Self::Other];
+
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolUse => "tool_use",
+            Self::MaxTokens => "max_tokens",
+            Self::Other => "other",
+        }
+    }
+
+    /// The reason of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ended| ended.name() == name)
+    }
+
+    /// What the end of an answer on any wire is here.
+    #[must_use]
+    pub fn of(reason: FinishReason) -> Self {
+        match reason {
+            FinishReason::Stop | FinishReason::StopSequence => Self::Stop,
+            FinishReason::ToolUse => Self::ToolUse,
+            FinishReason::MaxTokens => Self::MaxTokens,
+            FinishReason::Refusal
+            | FinishReason::Filtered
+            | FinishReason::Paused
+            | FinishReason::MalformedToolUse
+            | FinishReason::Failed
+            | FinishReason::Other => Self::Other,
+        }
+    }
+}
+
+impl Said {
+    /// The first answer of a response that took so long, in milliseconds.
+    #[must_use]
+    pub fn of(response: &Response, latency_ms: Option<u64>) -> Self {
+        let asks = response.tool_uses().next().is_some();
+        let ended = response.finish().map(|finish| Ended::of(finish.reason));
+        // A stream that broke off has not ended.
+        let ended = ended.unwrap_or(Ended::Other);
+        Self {
+            content: response.blocks().iter().filter_map(block).collect(),
+            tool_calls: response.tool_uses().count() as u64,
+            // Some servers say `stop` when they ask for tools.
+            ended: if asks && ended == Ended::Stop {
+                Ended::ToolUse
+            } else {
+                ended
+            },
+            model: response.model.clone(),
+            latency_ms,
+        }
+    }
+}
+
+/// A block as an object with a `type`; `None` for a tool use, and for a text that is empty.
+fn block(block: &Block) -> Option<Value> {
+    let value = match &block.content {
+        Content::ToolUse(_) => return None,
+        Content::Text(text) if text.is_empty() => return None,
+        Content::Text(text) => json!({"type": "text", "text": text}),
+        Content::Refusal(text) => json!({"type": "refusal", "refusal": text}),
+        Content::Json(value) => json!({"type": "json", "json": value}),
+        Content::Media(media) => of_media(media),
+        Content::Thinking(thinking) => {
+            let mut map = Map::new();
+            map.insert("type".to_owned(), "thinking".into());
+            map.insert("thinking".to_owned(), thinking.text.as_str().into());
+            put(&mut map, "signature", thinking.signature.as_deref());
+            Value::Object(map)
+        }
+        Content::ToolResult(result) => {
+            let content: Vec<Value> = result.content.iter().filter_map(self::block).collect();
+            json!({"type": "tool_result", "content": content, "is_error": result.is_error})
+        }
+        Content::Other(value) if value.get("type").is_some_and(Value::is_string) => value.clone(),
+        Content::Other(value) => json!({"type": "other", "value": value}),
+    };
+    Some(with(value, &block.more))
+}
+
+fn of_media(media: &Media) -> Value {
+    let kind = match media.kind {
+        MediaKind::Image => "image",
+        MediaKind::Document => "document",
+        MediaKind::Audio => "audio",
+        MediaKind::Video => "video",
+    };
+    let (place, data) = match &media.source {
+        Source::Base64(data) => ("data", data),
+        Source::Text(text) => ("text", text),
+        Source::Url(url) => ("url", url),
+        Source::File(file) => ("file", file),
+    };
+    let mut map = Map::new();
+    map.insert("type".to_owned(), kind.into());
+    put(&mut map, "mimeType", media.mime.as_deref());
+    map.insert(place.to_owned(), data.as_str().into());
+    Value::Object(map)
+}
