@@ -1,0 +1,258 @@
+//! What can be found, and what it means.
+
+use serde_json::Value;
+use tapewright_models::agent_cassette::Ended;
+
+use crate::invariant::Violation;
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The id of the exchange.
+    pub test_id: String,
+    /// What sort of thing it is about.
+    pub category: Category,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The same model shows it against itself, so that it does not count.
+    pub is_noise: bool,
+    /// What it is.
+    pub change: Change,
+}
+
+/// What an entry is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// Which tools are called.
+    ToolCalls,
+    /// What they are called with.
+    ToolArgs,
+    /// Of which blocks an answer is made.
+    ResponseShape,
+    /// What its texts say.
+    ResponseSemantics,
+    /// Why it ended.
+    FinishReason,
+    /// What the baseline declares.
+    Invariant,
+}
+
+impl Category {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToolCalls => "tool_calls",
+            Self::ToolArgs => "tool_args",
+            Self::ResponseShape => "response_shape",
+            Self::ResponseSemantics => "response_semantics",
+            Self::FinishReason => "finish_reason",
+            Self::Invariant => "invariant",
+        }
+    }
+}
+
+/// How much an entry matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing differs.
+    Pass,
+    /// It differs, as models may.
+    Drift,
+    /// It differs, and should not.
+    Fail,
+}
+
+impl Severity {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Drift => "DRIFT",
+            Self::Fail => "FAIL",
+        }
+    }
+}
+
+/// What differs. `before` is the baseline, `after` the candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Nothing.
+    Same,
+    /// The candidate has no such exchange.
+    OnlyInBaseline,
+    /// The baseline has no such exchange.
+    OnlyInCandidate,
+    /// The same tools are called in another order.
+    Order {
+        /// Their names.
+        before: Vec<String>,
+        /// Their names.
+        after: Vec<String>,
+    },
+    /// A tool is not called any more; one for each call.
+    MissingTool(String),
+    /// A tool is called that was not; one for each call.
+    UnexpectedTool(String),
+    /// A tool is called more often, or not as often.
+    Count {
+        /// Its name.
+        tool: String,
+        /// How often.
+        before: usize,
+        /// How often.
+        after: usize,
+    },
+    /// The arguments are the same and are written in another order.
+    ArgumentOrder {
+        /// The tool.
+        tool: String,
+        /// Which call of it, from 0 on.
+        nth: usize,
+        /// As they were written.
+        before: String,
+        /// As they were written.
+        after: String,
+    },
+    /// The arguments differ.
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// Which call of it, from 0 on.
+        nth: usize,
+        /// Each argument that differs.
+        arguments: Vec<ArgumentChange>,
+    },
+    /// There are more blocks, or fewer.
+    BlockCount {
+        /// How many.
+        before: usize,
+        /// How many.
+        after: usize,
+    },
+    /// A block is of another type.
+    BlockType {
+        /// Its place, from 0 on.
+        at: usize,
+        /// The type.
+        before: String,
+        /// The type.
+        after: String,
+    },
+    /// A block has other data.
+    BlockData {
+        /// Its place, from 0 on.
+        at: usize,
+        /// Its type.
+        kind: String,
+        /// The members that differ.
+        members: Vec<String>,
+        /// All of these are new.
+        is_additive: bool,
+    },
+    /// A text, or a thought, is another one.
+    Text {
+        /// The place of its block, from 0 on.
+        at: usize,
+        /// In what it differs.
+        how: TextChange,
+        /// The text.
+        before: String,
+        /// The text.
+        after: String,
+    },
+    /// The answer ended for another reason.
+    Finish {
+        /// The reason.
+        before: Ended,
+        /// The reason.
+        after: Ended,
+    },
+    /// An invariant of the baseline does not hold.
+    Invariant {
+        /// Its name.
+        name: String,
+        /// Why not.
+        violation: Violation,
+    },
+}
+
+/// In what texts differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextChange {
+    /// In capitals.
+    Case,
+    /// In white space.
+    Whitespace,
+    /// In words.
+    Words,
+}
+
+/// An argument that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArgumentChange {
+    /// Its JSON pointer in the arguments; empty where they are not both objects.
+    pub pointer: String,
+    /// What became of it.
+    pub kind: ArgumentKind,
+    /// Its value in the baseline.
+    pub before: Option<Value>,
+    /// Its value in the candidate.
+    pub after: Option<Value>,
+}
+
+/// What became of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It has another value.
+    Value,
+    /// It has a value of another type.
+    Type,
+}
+
+impl Entry {
+    pub(super) fn new(test_id: &str, change: Change) -> Self {
+        let (category, severity) = change.class();
+        Self {
+            test_id: test_id.to_owned(),
+            category,
+            severity,
+            is_noise: false,
+            change,
+        }
+    }
+}
+
+impl Change {
+    /// The table of the format: what a difference is about, and how much it matters.
+    #[must_use]
+    pub fn class(&self) -> (Category, Severity) {
+        use Severity::{Drift, Fail, Pass};
+        let drift_if = |drifts: bool| if drifts { Drift } else { Fail };
+        match self {
+            Self::Same => (Category::ResponseShape, Pass),
+            Self::OnlyInBaseline => (Category::ToolCalls, Fail),
+            Self::OnlyInCandidate | Self::Count { .. } => (Category::ToolCalls, Drift),
+            Self::Order { .. } | Self::MissingTool(_) | Self::UnexpectedTool(_) => {
+                (Category::ToolCalls, Fail)
+            }
+            Self::ArgumentOrder { .. } => (Category::ToolArgs, Drift),
+            Self::Arguments { arguments, .. } => {
+                let is_new = |one: &ArgumentChange| one.kind == ArgumentKind::Added;
+                (Category::ToolArgs, drift_if(arguments.iter().all(is_new)))
+            }
+            Self::BlockCount { .. } | Self::BlockType { .. } => (Category::ResponseShape, Fail),
+            Self::BlockData { is_additive, .. } => {
+                (Category::ResponseShape, drift_if(*is_additive))
+            }
+            Self::Text { .. } => (Category::ResponseSemantics, Drift),
+            Self::Finish { .. } => (Category::FinishReason, Fail),
+            Self::Invariant { .. } => (Category::Invariant, Fail),
+        }
+    }
+}

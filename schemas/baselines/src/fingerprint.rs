@@ -1,0 +1,231 @@
+//! One digest for the shape of all exchanges, and how far two of them are apart.
+
+use std::collections::HashMap;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::file::Exchange;
+
+/// How the fingerprints of two captures compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fingerprint {
+    /// That of the baseline, in hexadecimal digits.
+    pub baseline: String,
+    /// That of the candidate.
+    pub candidate: String,
+    /// Whether the tools, in order, are not the same.
+    pub tool_sequence_changed: bool,
+    /// Whether the reasons of the ends, in order, are not the same.
+    pub finish_reasons_changed: bool,
+    /// From 0 for the same to 1: the mean of the edit distances of tools and of reasons, each
+    /// by the length of the longer one; 0.1 where both are 0 and the digests differ.
+    pub distance: f64,
+}
+
+impl Fingerprint {
+    /// Whether both are the same.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.baseline == self.candidate
+    }
+
+    /// Compares exchanges, each in the order of their ids.
+    pub(crate) fn of(baseline: &[&Exchange], candidate: &[&Exchange]) -> Self {
+        let mut names = Names::default();
+        let (tools, ends) = sequences(baseline, &mut names);
+        let (new_tools, new_ends) = sequences(candidate, &mut names);
+        let (baseline, candidate) = (digest_of(baseline), digest_of(candidate));
+        let mean = f64::midpoint(normalized(&tools, &new_tools), normalized(&ends, &new_ends));
+        let is_far = mean > 0.0 || baseline == candidate;
+        Self {
+            tool_sequence_changed: tools != new_tools,
+            finish_reasons_changed: ends != new_ends,
+            distance: if is_far { mean } else { ONLY_DIGESTS },
+            baseline,
+            candidate,
+        }
+    }
+}
+
+/// The tools of exchanges as numbers, and how they ended.
+fn sequences<'e>(exchanges: &[&'e Exchange], names: &mut Names<'e>) -> (Vec<u32>, Vec<u32>) {
+    let (mut tools, mut ends) = (Vec::new(), Vec::new());
+    for Exchange { answer, .. } in exchanges {
+        let calls = answer.tool_calls.iter();
+        tools.extend(calls.map(|call| names.number(&call.name)));
+        ends.push(answer.finish_reason as u32);
+    }
+    (tools, ends)
+}
+
+/// The distance where only the digests differ.
+const ONLY_DIGESTS: f64 = 0.1;
+
+/// The digest of exchanges in the order of their ids: of their ids, how they ended, and the
+/// tools with the names of their arguments.
+#[must_use]
+pub fn digest(exchanges: &[Exchange]) -> String {
+    digest_of(&exchanges.iter().collect::<Vec<_>>())
+}
+
+fn digest_of(exchanges: &[&Exchange]) -> String {
+    let mut hash = Sha256::new();
+    for Exchange { id, answer, .. } in exchanges {
+        hash.update("exchange:");
+        hash.update(id);
+        hash.update("|finish:");
+        hash.update(answer.finish_reason.name());
+        for call in &answer.tool_calls {
+            hash.update("|tool:");
+            hash.update(&call.name);
+            hash.update("|args:");
+            let members = call.arguments.as_object();
+            let mut names: Vec<&String> = members.into_iter().flat_map(|map| map.keys()).collect();
+            names.sort_unstable();
+            for name in names {
+                hash.update(name);
+                hash.update(",");
+            }
+        }
+    }
+    crate::config::hex(&hash.finalize())
+}
+
+/// Numbers for names.
+#[derive(Default)]
+struct Names<'n>(HashMap<&'n str, u32>);
+
+impl<'n> Names<'n> {
+    fn number(&mut self, name: &'n str) -> u32 {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        *self.0.entry(name).or_insert(next)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a share of counts far below 2^52"
+)]
+fn normalized(one: &[u32], other: &[u32]) -> f64 {
+    match one.len().max(other.len()) {
+        0 => 0.0,
+        longest => edit_distance(one, other) as f64 / longest as f64,
+    }
+}
+
+/// How long sequences are compared at once: the time goes with the product of the lengths.
+const AT_ONCE: usize = 1 << 17;
+
+/// How many insertions, deletions and replacements make one sequence of the other. Sequences
+/// that are very long are compared part by part, which may count more.
+fn edit_distance(one: &[u32], other: &[u32]) -> usize {
+    let same = one
+        .iter()
+        .zip(other)
+        .take_while(|(one, other)| one == other);
+    let same = same.count();
+    let (one, other) = (one.get(same..), other.get(same..));
+    let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+    let pairs = one.iter().rev().zip(other.iter().rev());
+    let tail = pairs.take_while(|(one, other)| one == other).count();
+    let one = one.get(..one.len() - tail).unwrap_or_default();
+    let other = other.get(..other.len() - tail).unwrap_or_default();
+    let parts = one.len().max(other.len()).div_ceil(AT_ONCE);
+    let part = |list: &[u32], at: usize| {
+        let part = list.chunks(AT_ONCE).nth(at);
+        part.unwrap_or_default().to_vec()
+    };
+    let each = (0..parts).map(|at| blocks(&part(one, at), &part(other, at)));
+    each.sum()
+}
+
+/// Myers' bit-vector algorithm in Hyyrö's form for any length ("A Bit-Vector Algorithm for
+/// Computing Levenshtein and Damerau Edit Distances", 2003): a column of the matrix at a time,
+/// 64 rows in a word.
+fn blocks(pattern: &[u32], text: &[u32]) -> usize {
+    let Some(last) = pattern.len().checked_sub(1) else {
+        return text.len();
+    };
+    let words = pattern.len().div_ceil(64);
+    let mut places: HashMap<u32, Vec<u64>> = HashMap::new();
+    for (at, symbol) in pattern.iter().enumerate() {
+        let words = places.entry(*symbol).or_insert_with(|| vec![0; words]);
+        if let Some(word) = words.get_mut(at / 64) {
+            *word |= 1 << (at % 64);
+        }
+    }
+    let (nowhere, last) = (vec![0; words], 1_u64 << (last % 64));
+    let mut column = vec![Rows::START; words];
+    let mut score = pattern.len();
+    for symbol in text {
+        let matches = places.get(symbol).unwrap_or(&nowhere);
+        let mut carry = (1, 0);
+        let (mut more, mut less) = (0, 0);
+        for (rows, found) in column.iter_mut().zip(matches) {
+            (carry, more, less) = rows.step(*found, carry);
+        }
+        // Of the last row of the matrix.
+        score += usize::from(more & last != 0);
+        score -= usize::from(less & last != 0);
+    }
+    score
+}
+
+/// How 64 rows of a column differ from the row above: by one more, or one less.
+#[derive(Clone, Copy)]
+struct Rows {
+    more: u64,
+    less: u64,
+}
+
+impl Rows {
+    const START: Self = Self {
+        more: u64::MAX,
+        less: 0,
+    };
+
+    /// The next column. Gives what is carried into the rows below, and how these rows differ
+    /// from the column before.
+    fn step(&mut self, found: u64, carry: (u64, u64)) -> ((u64, u64), u64, u64) {
+        let found = found | carry.1;
+        let along = (found & self.more).wrapping_add(self.more) ^ self.more;
+        let same = along | found | self.less;
+        let more = self.less | !(same | self.more);
+        let less = same & self.more;
+        let (up, down) = ((more << 1) | carry.0, (less << 1) | carry.1);
+        self.more = down | !(same | up);
+        self.less = up & same;
+        ((more >> 63, less >> 63), more, less)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The textbook's matrix.
+    fn plain(one: &[u32], other: &[u32]) -> usize {
+        let mut row: Vec<usize> = (0..=other.len()).collect();
+        for (at, symbol) in one.iter().enumerate() {
+            let mut next = vec![at + 1];
+            for (column, (with, above)) in other.iter().zip(row.windows(2)).enumerate() {
+                let replaced = above[0] + usize::from(symbol != with);
+                next.push(replaced.min(above[1] + 1).min(next[column] + 1));
+            }
+            row = next;
+        }
+        row[other.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn the_distance_is_that_of_the_textbook(
+            one in prop::collection::vec(0_u32..4, 0..200),
+            other in prop::collection::vec(0_u32..4, 0..200),
+        ) {
+            prop_assert_eq!(edit_distance(&one, &other), plain(&one, &other));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What must hold for every candidate.
+
+use serde_json::Value;
+
+use crate::file::{Answer, Members};
+use crate::glob::Glob;
+
+/// An invariant that a baseline declares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invariant {
+    /// What it is called.
+    pub name: String,
+    /// What must hold.
+    pub condition: Condition,
+    /// The exchanges that it speaks of, as a pattern over their ids; all of them without it.
+    pub id: Option<String>,
+    /// Further members of the condition.
+    pub condition_more: Members,
+    /// Further members.
+    pub more: Members,
+}
+
+/// What must hold for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It asks for a tool.
+    ToolCalled {
+        /// The tool.
+        tool: String,
+    },
+    /// It asks for a tool, each time with an argument.
+    ArgPresent {
+        /// The tool.
+        tool: String,
+        /// The argument.
+        arg: String,
+    },
+    /// Its text has a part, in this spelling.
+    ResponseFieldPresent {
+        /// The part.
+        text: String,
+    },
+    /// Its text has a part, in capitals or not.
+    ResponseSemanticMatch {
+        /// The part.
+        text: String,
+    },
+    /// It took less than so long.
+    LatencyUnderMs {
+        /// How long, in milliseconds.
+        ms: u64,
+    },
+}
+
+/// Why an invariant does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// The tool is not asked for.
+    NotCalled {
+        /// The tool.
+        tool: String,
+    },
+    /// A call has no such argument.
+    NoArgument {
+        /// The tool.
+        tool: String,
+        /// The argument.
+        arg: String,
+    },
+    /// The text is not there.
+    NoText {
+        /// The text.
+        text: String,
+    },
+    /// It took too long.
+    Slow {
+        /// How long it took, in milliseconds.
+        took_ms: u64,
+        /// How long it had to take less than.
+        ms: u64,
+    },
+    /// How long it took was not captured.
+    NoLatency {
+        /// How long it had to take less than, in milliseconds.
+        ms: u64,
+    },
+}
+
+impl Invariant {
+    /// Whether it speaks of an exchange.
+    #[must_use]
+    pub fn is_about(&self, id: &str) -> bool {
+        let pattern = self.id.as_deref();
+        pattern.is_none_or(|pattern| Glob::new(pattern).takes(id))
+    }
+
+    /// As it stands in a file.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut condition = self.condition_more.clone();
+        let mut put = |name: &str, value: Value| condition.insert(name.to_owned(), value);
+        match &self.condition {
+            Condition::ToolCalled { tool } => {
+                put("tool", tool.as_str().into());
+            }
+            Condition::ArgPresent { tool, arg } => {
+                put("tool", tool.as_str().into());
+                put("arg", arg.as_str().into());
+            }
+            Condition::ResponseFieldPresent { text }
+            | Condition::ResponseSemanticMatch { text } => {
+                put("text", text.as_str().into());
+            }
+            Condition::LatencyUnderMs { ms } => {
+                put("ms", (*ms).into());
+            }
+        }
+        let mut map = self.more.clone();
+        map.insert("name".to_owned(), self.name.as_str().into());
+        map.insert("kind".to_owned(), self.condition.kind().into());
+        map.insert("condition".to_owned(), condition.into());
+        if let Some(id) = &self.id {
+            map.insert("id".to_owned(), id.as_str().into());
+        }
+        Value::Object(map)
+    }
+}
+
+impl Condition {
+    /// Its kind in a file.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ToolCalled { .. } => "tool_called",
+            Self::ArgPresent { .. } => "arg_present",
+            Self::ResponseFieldPresent { .. } => "response_field_present",
+            Self::ResponseSemanticMatch { .. } => "response_semantic_match",
+            Self::LatencyUnderMs { .. } => "latency_under_ms",
+        }
+    }
+
+    /// Whether it holds for an answer; else why not.
+    pub fn check(&self, answer: &Answer) -> Result<(), Violation> {
+        let calls_of = |name: &str| {
+            let calls = answer.tool_calls.iter();
+            calls.filter(|call| call.name == name).collect::<Vec<_>>()
+        };
+        let holds = |holds: bool, why: Violation| if holds { Ok(()) } else { Err(why) };
+        match self {
+            Self::ToolCalled { tool } => {
+                let tool = tool.clone();
+                holds(!calls_of(&tool).is_empty(), Violation::NotCalled { tool })
+            }
+            Self::ArgPresent { tool, arg } => {
+                let calls = calls_of(tool);
+                let (tool, arg) = (tool.clone(), arg.clone());
+                if calls.is_empty() {
+                    return Err(Violation::NotCalled { tool });
+                }
+                let has = calls.iter().all(|call| call.arguments.get(&arg).is_some());
+                holds(has, Violation::NoArgument { tool, arg })
+            }
+            Self::ResponseFieldPresent { text } => {
+                let has = answer.texts().any(|said| said.contains(text));
+                holds(has, Violation::NoText { text: text.clone() })
+            }
+            Self::ResponseSemanticMatch { text } => {
+                let wanted = text.to_lowercase();
+                let has = answer
+                    .texts()
+                    .any(|said| said.to_lowercase().contains(&wanted));
+                holds(has, Violation::NoText { text: text.clone() })
+            }
+            Self::LatencyUnderMs { ms } => match answer.latency_ms {
+                None => Err(Violation::NoLatency { ms: *ms }),
+                Some(took_ms) => holds(took_ms < *ms, Violation::Slow { took_ms, ms: *ms }),
+            },
+        }
+    }
+}

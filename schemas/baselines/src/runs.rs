@@ -1,0 +1,71 @@
+//! Several runs of the same model as one capture.
+
+use std::collections::BTreeMap;
+
+use crate::file::{Answer, Baseline, Exchange, canonical};
+
+/// The most runs that a capture may have been made of.
+pub const MOST_RUNS: u64 = 100;
+
+/// One capture out of several of the same model: the first of them, with what the others
+/// answered otherwise beside it. `None` where there are none.
+#[must_use]
+pub fn merge(captures: Vec<Baseline>) -> Option<Baseline> {
+    let runs = captures.iter().map(|one| one.runs).sum::<u64>();
+    let mut captures = captures.into_iter();
+    let mut first = captures.next()?;
+    if captures.len() == 0 {
+        return Some(first);
+    }
+    let mut all: BTreeMap<String, (Exchange, u64)> = BTreeMap::new();
+    let own = first.runs;
+    for exchange in std::mem::take(&mut first.exchanges) {
+        let seen = exchange.seen.unwrap_or(own);
+        all.insert(exchange.id.clone(), (exchange, seen));
+    }
+    for capture in captures {
+        for exchange in capture.exchanges {
+            let seen = exchange.seen.unwrap_or(capture.runs);
+            match all.get_mut(&exchange.id) {
+                Some((known, count)) => {
+                    *count += seen;
+                    add(known, exchange);
+                }
+                None => {
+                    all.insert(exchange.id.clone(), (exchange, seen));
+                }
+            }
+        }
+    }
+    first.runs = runs;
+    first.exchanges = all.into_values().map(|one| settled(one, runs)).collect();
+    Some(first)
+}
+
+/// Takes the answers of another run in, each once.
+fn add(known: &mut Exchange, other: Exchange) {
+    for answer in std::iter::once(other.answer).chain(other.variants) {
+        let all = std::iter::once(&mut known.answer).chain(&mut known.variants);
+        let mut same = all.filter(|one| is_same(one, &answer));
+        if let Some(one) = same.next() {
+            // The slowest run counts.
+            one.latency_ms = one.latency_ms.max(answer.latency_ms);
+        } else {
+            known.variants.push(answer);
+        }
+    }
+}
+
+fn is_same(one: &Answer, other: &Answer) -> bool {
+    one.content == other.content
+        && one.tool_calls == other.tool_calls
+        && one.finish_reason == other.finish_reason
+}
+
+/// The same runs in any order behind the first make the same file.
+fn settled((mut exchange, seen): (Exchange, u64), runs: u64) -> Exchange {
+    let text = |answer: &Answer| canonical(&answer.to_value());
+    exchange.variants.sort_by_cached_key(text);
+    exchange.seen = (seen < runs).then_some(seen);
+    exchange
+}
