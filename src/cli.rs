@@ -7,7 +7,8 @@ use clap::{Parser, Subcommand};
 use crate::command::run::ServerArguments;
 use crate::command::{
     completions, compliance, demo, diff, explain, export, fault, init, inspect, mcp, migrate,
-    record, replay, run, schema, scrub, sessions, show, tail, validate, verify, wrap,
+    model_baseline, record, replay, run, schema, scrub, sessions, show, tail, validate, verify,
+    wrap,
 };
 
 /// The recording proxy and replay gateway for MCP, the Model Context Protocol.
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Scrub(scrub::Arguments),
     Compliance(compliance::Arguments),
     Migrate(migrate::Arguments),
+    #[command(visible_alias = "model-compat")]
+    ModelBaseline(model_baseline::Arguments),
     Validate(validate::Arguments),
     Schema(schema::Arguments),
     Run(Box<run::Arguments>),

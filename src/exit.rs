@@ -13,15 +13,17 @@ pub(crate) enum Exit {
     Unusable,
     /// The evidence has gaps, or nothing was selected.
     Inconclusive,
+    /// Models differ as they may: `model-baseline` alone.
+    Drift,
     /// The status of the wrapped command.
     External(u8),
 }
 
 impl Exit {
     /// Of several judgements, the one to tell: what could not be judged, then what failed,
-    /// then gaps.
+    /// then gaps, then drift.
     pub(crate) fn worst(exits: &[Self]) -> Self {
-        let order = [Self::Unusable, Self::Fail, Self::Inconclusive];
+        let order = [Self::Unusable, Self::Fail, Self::Inconclusive, Self::Drift];
         let worst = order.into_iter().find(|exit| exits.contains(exit));
         worst.unwrap_or(Self::Pass)
     }
@@ -35,6 +37,7 @@ impl Exit {
             Self::Fail => 1,
             Self::Unusable => 2,
             Self::Inconclusive => 3,
+            Self::Drift => 6,
             Self::External(status) => status,
         }
     }

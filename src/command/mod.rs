@@ -13,6 +13,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
+pub(crate) mod model_baseline;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
@@ -70,6 +71,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compliance(arguments) => compliance::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Migrate(arguments) => migrate::run(arguments),
+        Command::ModelBaseline(arguments) => model_baseline::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Run(run) => run::run(run, &arguments.servers),

@@ -62,6 +62,22 @@ impl AgentTapes {
         }
     }
 
+    /// The tapes of MCP servers of a folder; a recording that is one file has none beside it.
+    pub(crate) fn mcp_servers(&self) -> &[PathBuf] {
+        match self.servers.as_slice() {
+            [only]
+                if self.models.len() == 1
+                    && self
+                        .models
+                        .first()
+                        .is_some_and(|one| one == only || is_of_models(one)) =>
+            {
+                &[]
+            }
+            servers => servers,
+        }
+    }
+
     /// The tape with the calls of models, as far as names tell.
     pub(crate) fn of_models(&self) -> Option<&PathBuf> {
         let named = self.models.iter().find(|path| is_of_models(path));

@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ErrorKind};
 
 use crate::exit::Exit;
 
+pub(crate) mod baseline;
 pub(crate) mod body;
 pub(crate) mod compliance;
 pub(crate) mod corpora;

@@ -14,7 +14,7 @@ use crate::suite::write::agent::AgentDraft;
 use crate::suite::write::server::{Reach, Server};
 
 /// A recording with calls of models.
-pub(super) struct Run {
+pub(crate) struct Run {
     named: PathBuf,
     tapes: AgentTapes,
     cassette: AgentCassette,
@@ -50,13 +50,18 @@ impl Run {
     }
 
     /// The same, where there must be one.
-    pub(super) fn required(named: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn required(named: &Path) -> anyhow::Result<Self> {
         Self::of(named)?.ok_or_else(|| {
             let path = safe(&named.display().to_string());
             let what = format!("`{path}` has no answered call of a model");
             let hint = "record an agent: `tapewright record --models -o run/ -- AGENT`";
             Mistake::new(what, hint).into()
         })
+    }
+
+    /// The run itself.
+    pub(crate) fn into_cassette(self) -> AgentCassette {
+        self.cassette
     }
 
     /// Writes the cassette.

@@ -1,6 +1,6 @@
 //! `tapewright export`: one recording in another format.
 
-mod agent;
+pub(crate) mod agent;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

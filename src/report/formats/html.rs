@@ -17,21 +17,25 @@ pre{margin:.2rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere;color:#444}\
 
 /// The page.
 pub(crate) fn text(report: &Report) -> String {
-    let title = escaped(report.title);
-    let mut out = format!(
+    let mut body = String::new();
+    if let Some(result) = &report.result {
+        paragraph(result, &mut body);
+    }
+    for group in &report.groups {
+        section(group, &mut body);
+    }
+    page(report.title, &body)
+}
+
+/// A page with this title and body, which is markup.
+pub(crate) fn page(title: &str, body: &str) -> String {
+    let title = escaped(title);
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-    );
-    if let Some(result) = &report.result {
-        paragraph(result, &mut out);
-    }
-    for group in &report.groups {
-        section(group, &mut out);
-    }
-    out.push_str("</body>\n</html>\n");
-    out
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
 }
 
 fn section(group: &Group, out: &mut String) {
@@ -73,7 +77,7 @@ fn paragraph(text: &str, out: &mut String) {
 }
 
 /// A text that says nothing to a browser.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in safe(text).chars() {
         match char {

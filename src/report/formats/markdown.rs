@@ -78,7 +78,7 @@ fn folded(rows: &[&Row], out: &mut String) {
 }
 
 /// Text in a cell: nothing in it is markup. What stands in our own backticks stays.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in safe(text).chars() {
         match char {

@@ -1,0 +1,124 @@
+//! `tapewright model-baseline capture`: what a model answers, into a file.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use tapewright_baselines::{Baseline, Glob, read_invariants};
+
+use super::candidates::{Candidate, Captured};
+use super::source::{Source, SourceArguments};
+use super::suite::{self, Wanted};
+use super::{file, recorded};
+use crate::exit::Exit;
+use crate::files::unreadable;
+use crate::report::{self, Mistake};
+
+/// Write what a model answers into a baseline
+///
+/// Of the agent tests of a suite, of a recording of an agent, or of a file. The same runs make
+/// the same bytes. A baseline that is there already keeps its invariants.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Only exchanges whose ids this takes; `*` is any text, `?` any character
+    #[arg(long, value_name = "GLOB")]
+    filter: Option<Glob>,
+    /// What must hold for every candidate: a JSON list of invariants
+    #[arg(long, value_name = "FILE")]
+    invariants: Option<PathBuf>,
+    /// Where to write; standard output without it
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        let source = self.source.source()?;
+        // Refused before a model is asked.
+        let before = self.output.as_deref().map(file::replaced).transpose()?;
+        let declared = self.declared()?;
+        let interrupted = tapewright_proxy::stdio::interruption()?;
+        let captured = match source {
+            Source::Suite(path) => {
+                let all = suite::capture(path, &self.source, Wanted::One, &interrupted)?;
+                let Some(all) = all else {
+                    return Ok(Exit::Unusable);
+                };
+                all.into_iter().next()
+            }
+            source => Some(recorded::capture(&self.source, &source)?),
+        };
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Exit::External(130));
+        }
+        let Captured {
+            mut baseline,
+            rules,
+        } = whole(captured)?;
+        if let Some(filter) = &self.filter {
+            baseline.retain(filter);
+        }
+        if baseline.exchanges.is_empty() {
+            report::note("nothing is captured: there is no exchange, or the filter takes none");
+            return Ok(Exit::Inconclusive);
+        }
+        if let Some(Some(Baseline { invariants, .. })) = before {
+            baseline.invariants = invariants;
+        }
+        if let Some(declared) = declared {
+            baseline.invariants = declared;
+        }
+        let text = file::text(&baseline, &rules)?;
+        let Some(output) = &self.output else {
+            report::out(&text)?;
+            return Ok(Exit::Pass);
+        };
+        file::write(output, &text)?;
+        let path = report::safe(&output.display().to_string());
+        let model = report::safe(&baseline.identity.model_id);
+        let count = baseline.exchanges.len();
+        report::note(&format!("`{path}` has {count} exchanges with {model}"));
+        Ok(Exit::Pass)
+    }
+
+    fn declared(&self) -> anyhow::Result<Option<Vec<tapewright_baselines::Invariant>>> {
+        let Some(path) = &self.invariants else {
+            return Ok(None);
+        };
+        let read = read_invariants(&file::bytes(path)?);
+        read.map(Some).map_err(|error| {
+            let hint = "it is a list of `{\"name\": …, \"kind\": …, \"condition\": {…}}`";
+            unreadable(path, &error.to_string(), hint)
+        })
+    }
+}
+
+/// A capture of every test; a part of it would pass for the whole.
+fn whole(candidate: Option<Candidate>) -> anyhow::Result<Captured> {
+    let missing = match candidate {
+        Some(Candidate {
+            captured: Ok(captured),
+            ..
+        }) => return Ok(captured),
+        Some(Candidate {
+            captured: Err(missing),
+            ..
+        }) => missing,
+        None => Vec::new(),
+    };
+    let missing: Vec<String> = missing.iter().map(|one| report::safe(one)).collect();
+    let what = format!("not every test could be captured: {}", missing.join("; "));
+    let hint =
+        "record its cassette with `tapewright run SUITE --record`, or set the key of its model";
+    Err(Mistake::new(what, hint).into())
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright model-baseline capture agents.yaml -o baseline.json
+  tapewright model-baseline capture agents.yaml --model claude-sonnet-5 --live --runs 3 -o candidate.json
+  tapewright model-baseline capture --recording runs/one/ --test agents.yaml::sums -o recorded.json
+  tapewright model-baseline capture --input baseline.json --filter '*::step-1' > first-steps.json";

@@ -1,0 +1,78 @@
+//! Baselines on the disk.
+
+use std::fs::{self, File, Permissions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use tapewright_baselines::{Baseline, MAX_BYTES, Problem, ReadError};
+use tapewright_schemas::redact::{Redactor, Rules};
+
+use crate::files::{NewFile, output, unreadable};
+use crate::report::{self, Mistake};
+
+/// The bytes of a file, up to the longest that is read.
+pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let fail = |error: std::io::Error| {
+        let hint = "write one with `tapewright model-baseline capture`";
+        unreadable(path, &error.to_string(), hint)
+    };
+    let file = File::open(path).map_err(fail)?;
+    let mut text = Vec::new();
+    // One byte more than may be, so that what is too long is known.
+    let limit = MAX_BYTES as u64 + 1;
+    file.take(limit).read_to_end(&mut text).map_err(fail)?;
+    Ok(text)
+}
+
+/// Reads a baseline.
+pub(super) fn read(path: &Path) -> anyhow::Result<Baseline> {
+    Baseline::read(&bytes(path)?).map_err(|error| refused(path, &error))
+}
+
+/// A file that is no baseline.
+pub(super) fn refused(path: &Path, error: &ReadError) -> anyhow::Error {
+    let hint = match error.problem {
+        Problem::Version { .. } => "capture both with the same version of tapewright",
+        Problem::SameId { .. } => "exchanges are paired by their ids: each stands once",
+        _ => "`tapewright schema model-baseline` prints what a baseline is made of",
+    };
+    unreadable(path, &error.to_string(), hint)
+}
+
+/// The text of a baseline as it is written: without secrets, and canonical.
+pub(super) fn text(baseline: &Baseline, rules: &Arc<Rules>) -> anyhow::Result<String> {
+    let text = baseline.write();
+    let mut redactor = Redactor::new(Arc::clone(rules));
+    let clean = redactor.json(text.as_bytes());
+    let clean = clean.map_err(|_| anyhow::anyhow!("what was captured cannot be redacted"))?;
+    // The spelling of what was redacted is none of ours.
+    let clean = Baseline::read(&clean)?;
+    Ok(clean.write())
+}
+
+/// Writes a baseline whole or not at all; others read it.
+pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut file = NewFile::create(path)?;
+    file.writer().write_all(text.as_bytes())?;
+    let there = fs::metadata(path).map(|data| data.permissions());
+    file.commit(Some(there.unwrap_or(Permissions::from_mode(0o644))))
+}
+
+/// The baseline that is to be replaced, if there is one. Anything else is not replaced.
+pub(super) fn replaced(path: &Path) -> anyhow::Result<Option<Baseline>> {
+    output::check(path, output::Over::Any)?;
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Ok(data) if data.len() == 0 => return Ok(None),
+        _ => {}
+    }
+    let known = Baseline::read(&bytes(path)?);
+    known.map(Some).map_err(|error| {
+        let path = report::safe(&path.display().to_string());
+        let what = format!("`{path}` is there already, and is no baseline: {error}");
+        let hint = "name another file, or move this one away: it would be lost";
+        Mistake::new(what, hint).into()
+    })
+}

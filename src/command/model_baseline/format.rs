@@ -1,0 +1,50 @@
+//! How a comparison is reported.
+
+use clap::ValueEnum;
+use tapewright_baselines::{Comparison, Outcome};
+
+use crate::exit::Exit;
+use crate::report::baseline::Compared;
+use crate::report::formats::{self, Told as _};
+
+/// How a comparison is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Pretty,
+    /// One JSON object, for programs
+    Json,
+    /// A table for a pull request
+    Markdown,
+    /// XML for test reports
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
+    /// A page
+    Html,
+}
+
+impl Format {
+    /// A comparison in this format.
+    pub(super) fn text(self, compared: &Compared<'_>) -> anyhow::Result<String> {
+        compared.text(match self {
+            Self::Pretty => formats::Format::Pretty,
+            Self::Json => formats::Format::Json,
+            Self::Markdown => formats::Format::Markdown,
+            Self::Junit => formats::Format::Junit,
+            Self::Github => formats::Format::Github,
+            Self::Html => return Ok(formats::html::text(&compared.report())),
+        })
+    }
+}
+
+/// What the caller is told of a comparison.
+pub(super) fn exit(comparison: &Comparison) -> Exit {
+    match comparison.outcome() {
+        Outcome::Pass => Exit::Pass,
+        Outcome::Drift => Exit::Drift,
+        Outcome::Fail => Exit::Fail,
+        Outcome::Invalid => Exit::Unusable,
+        Outcome::Empty => Exit::Inconclusive,
+    }
+}

@@ -1,0 +1,45 @@
+//! `tapewright model-baseline`: what a model answers, kept in a file and compared.
+
+mod accept;
+mod candidates;
+mod capture;
+mod diff;
+mod file;
+mod format;
+mod recorded;
+mod run;
+mod source;
+mod suite;
+
+use clap::{Args, Subcommand};
+
+use crate::exit::Exit;
+
+/// Keep what a model answers, and tell how another one differs
+///
+/// A baseline holds, for every step of every agent test, what the model said and which tools
+/// it called with which arguments. Before a model is replaced, the new one is compared with it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Capture(Box<capture::Arguments>),
+    Diff(diff::Arguments),
+    Run(Box<run::Arguments>),
+    Accept(accept::Arguments),
+}
+
+/// Carries out what was typed.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Command::Capture(arguments) => arguments.run(),
+        Command::Diff(arguments) => arguments.run(),
+        Command::Run(arguments) => arguments.run(),
+        Command::Accept(arguments) => arguments.run(),
+    }
+}

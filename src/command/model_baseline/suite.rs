@@ -1,0 +1,331 @@
+//! Captures of the agent tests of a suite, model by model.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tapewright_baselines::{Baseline, exchanges, merge, model_version};
+use tapewright_config::Suite;
+use tapewright_config::suite::agent::Model;
+use tapewright_config::suite::server::{Server, Target};
+use tapewright_models::Family;
+
+use super::candidates::{Candidate, Captured, hash, identity, qualified};
+use super::source::SourceArguments;
+use crate::command::run::agents::prices;
+use crate::command::suites::Ready;
+use crate::report::Mistake;
+use crate::suite::live::{self, AgentOptions, CapturedRun};
+use crate::suite::plan::{AgentCase, What};
+use crate::suite::result::{Row, Status};
+use crate::suite::world::Snapshots;
+
+/// How long each step of an opening may take, where the suite sets no limit.
+const OPENING: Duration = Duration::from_secs(60);
+
+/// Which models are asked, where none is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The only one that the tests name.
+    One,
+    /// Those that the suite is meant for, or else those that its tests name.
+    All,
+}
+
+/// Captures every model that is wanted, in order. `None` where the suite cannot be used, which
+/// was said.
+pub(super) fn capture(
+    path: &Path,
+    arguments: &SourceArguments,
+    wanted: Wanted,
+    interrupted: &Arc<AtomicBool>,
+) -> anyhow::Result<Option<Vec<Candidate>>> {
+    let mut models = Vec::new();
+    let ready = Ready::load(path, &arguments.variables, true, |suite| {
+        models = chosen(suite, &arguments.models.model, wanted)?;
+        for agent in &mut suite.agents {
+            agent.models.clone_from(&models);
+        }
+        Ok(())
+    })?;
+    let Ok(mut ready) = ready else {
+        return Ok(None);
+    };
+    let pairs = ready.suite.secrets.pairs().iter().cloned();
+    let process = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let variables: HashMap<String, String> = pairs.chain(process).collect();
+    let keys = live::agents::keys(&ready.suite, &variables);
+    ready.hide(keys.iter());
+    let asking = Asking {
+        path,
+        arguments,
+        ready: &ready,
+        variables: &variables,
+        interrupted,
+    };
+    asking.all(&models).map(Some)
+}
+
+/// The models to ask.
+fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec<Model>> {
+    let own = suite.agents.iter().flat_map(|agent| &agent.models);
+    let mut known: Vec<Model> = Vec::new();
+    for model in own {
+        if !known.contains(model) {
+            known.push(model.clone());
+        }
+    }
+    if known.is_empty() {
+        let what = "the suite has no agent tests";
+        let hint = "add them under `agents`: docs/agents.md";
+        return Err(Mistake::new(what, hint).into());
+    }
+    let meant = &suite.model_compatibility;
+    let named = match wanted {
+        _ if !named.is_empty() => named,
+        Wanted::All if !meant.is_empty() => meant,
+        _ => &[],
+    };
+    if named.is_empty() {
+        if wanted == Wanted::One && known.len() > 1 {
+            let names: Vec<String> = known.iter().map(id).collect();
+            let what = format!("the suite asks several models: {}", names.join(", "));
+            let hint = "a baseline is of one model: name it with `--model`";
+            return Err(Mistake::new(what, hint).into());
+        }
+        return Ok(known);
+    }
+    let mut models: Vec<Model> = Vec::new();
+    for name in named {
+        let model = named_model(suite, &known, name);
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    if wanted == Wanted::One && models.len() > 1 {
+        let what = "a baseline is of one model";
+        return Err(Mistake::new(what, "name one `--model`").into());
+    }
+    Ok(models)
+}
+
+/// The model that a name means: with a provider of the suite or a known one in front, as a
+/// test spells it, or alone.
+fn named_model(suite: &Suite, known: &[Model], name: &str) -> Model {
+    if let Some((provider, id)) = name.split_once(':') {
+        if suite.providers.iter().any(|one| one.name == provider) {
+            return Model {
+                provider: Some(provider.to_owned()),
+                id: id.to_owned(),
+            };
+        }
+        let family = Family::of_model(id);
+        if family.is_some_and(|family| family.name().eq_ignore_ascii_case(provider)) {
+            return Model {
+                provider: None,
+                id: id.to_owned(),
+            };
+        }
+    }
+    let known = known.iter().find(|model| model.id == name);
+    known.cloned().unwrap_or_else(|| Model {
+        provider: None,
+        id: name.to_owned(),
+    })
+}
+
+/// A model with its provider.
+fn id(model: &Model) -> String {
+    match &model.provider {
+        Some(provider) => format!("{provider}:{}", model.id),
+        None => qualified(&model.id),
+    }
+}
+
+struct Asking<'a> {
+    path: &'a Path,
+    arguments: &'a SourceArguments,
+    ready: &'a Ready,
+    variables: &'a HashMap<String, String>,
+    interrupted: &'a Arc<AtomicBool>,
+}
+
+impl Asking<'_> {
+    /// Every model, each as often as was asked for.
+    fn all(&self, models: &[Model]) -> anyhow::Result<Vec<Candidate>> {
+        let hash = hash(&config(&self.ready.suite, self.path), &self.ready.rules)?;
+        let mut runs: Vec<Vec<Result<Baseline, Vec<String>>>> = vec![Vec::new(); models.len()];
+        let spent = Arc::default();
+        for _ in 0..self.arguments.models.runs {
+            let (captured, rows) = self.once(&spent)?;
+            for (model, runs) in models.iter().zip(&mut runs) {
+                runs.push(self.of(model, &captured, &rows, &hash));
+            }
+        }
+        let candidates = models.iter().zip(runs).map(|(model, runs)| {
+            let captured = runs.into_iter().collect::<Result<Vec<Baseline>, _>>();
+            let captured = captured.map(|runs| {
+                let baseline = merge(runs)?;
+                let rules = Arc::clone(&self.ready.rules);
+                Some(Captured { baseline, rules })
+            });
+            Candidate {
+                model: id(model),
+                captured: captured.and_then(|one| one.ok_or_else(Vec::new)),
+            }
+        });
+        Ok(candidates.collect())
+    }
+
+    /// Runs every agent test once with every model.
+    fn once(
+        &self,
+        spent: &Arc<std::sync::atomic::AtomicU64>,
+    ) -> anyhow::Result<(Vec<CapturedRun>, Vec<Row>)> {
+        let Ready {
+            suite,
+            plan,
+            rules,
+            path,
+            ..
+        } = self.ready;
+        let models = &self.arguments.models;
+        let runs = Arc::new(Mutex::new(Vec::new()));
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let agents = AgentOptions {
+            folder: folder.join("cassettes"),
+            record: false,
+            update: false,
+            // Cassettes say the same each time.
+            fresh: models.live || models.runs > 1,
+            runs: Some(Arc::clone(&runs)),
+            check_tools: false,
+            prices: Arc::new(prices(models.prices.as_deref())?),
+            max_cost: models.max_cost,
+            spent: Arc::clone(spent),
+        };
+        let chosen: Vec<usize> = self.cases().map(|(number, _)| number).collect();
+        let options = live::Options {
+            parallel: models.parallel,
+            bail: false,
+            retry: 0,
+            record: None,
+            revisions: suite
+                .target_versions
+                .iter()
+                .map(|one| (*one).to_owned())
+                .collect(),
+            rules: Arc::clone(rules),
+            interrupted: Arc::clone(self.interrupted),
+            patience: suite.performance.default_timeout.unwrap_or(OPENING),
+            progress: |_, _, _, _| {},
+            variables: self.variables.clone(),
+            tokens: HashMap::new(),
+            agents: Some(agents),
+        };
+        let snapshots = Arc::new(Snapshots::beside(path, false, true, Arc::clone(rules)));
+        let results = live::run(suite, plan, &chosen, &options, &snapshots);
+        drop(options);
+        let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok((std::mem::take(&mut *runs), results.rows))
+    }
+
+    fn cases(&self) -> impl Iterator<Item = (usize, &AgentCase)> {
+        let cases = self.ready.plan.cases.iter().enumerate();
+        cases.filter_map(|(number, case)| match &case.what {
+            What::Agent(agent) => Some((number, agent.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// What a model did in one run; or why that is not known of each test.
+    fn of(
+        &self,
+        model: &Model,
+        captured: &[CapturedRun],
+        rows: &[Row],
+        hash: &str,
+    ) -> Result<Baseline, Vec<String>> {
+        let file = named(self.path);
+        let own: Vec<(usize, &AgentCase)> = self
+            .cases()
+            .filter(|(_, agent)| agent.model == *model)
+            .collect();
+        let mut all = Vec::new();
+        let mut missing = Vec::new();
+        let mut servers = Vec::new();
+        let mut traces = Vec::new();
+        for (number, agent) in own {
+            let Some(run) = captured.iter().find(|run| run.case == number) else {
+                let why = why(number, rows);
+                missing.push(format!("{}: {why}", agent.agent));
+                continue;
+            };
+            traces.push(&run.cassette.trace);
+            servers.extend(run.cassette.servers.clone());
+            all.extend(exchanges(&file, &agent.agent, &run.cassette.trace));
+        }
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        let version = model_version(traces.into_iter());
+        let identity = identity(id(model), version, &servers, hash.to_owned());
+        Ok(Baseline::new(identity, all))
+    }
+}
+
+/// Why a test was not captured.
+fn why(number: usize, rows: &[Row]) -> String {
+    let mut own = rows.iter().filter(|row| row.case == number);
+    let told = own.find(|row| row.stub || matches!(row.status, Status::Error | Status::Skip));
+    let reasons = told.map(|row| row.reasons.join("; ")).unwrap_or_default();
+    if reasons.is_empty() {
+        "it did not run".to_owned()
+    } else {
+        reasons
+    }
+}
+
+/// The name of a suite in ids: the same from wherever it is named below the working folder.
+fn named(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path.strip_prefix(here).unwrap_or(path);
+    let path = path.strip_prefix(".").unwrap_or(path);
+    path.to_string_lossy().into_owned()
+}
+
+/// How the servers of the agent tests are reached.
+fn config(suite: &Suite, path: &Path) -> Value {
+    let used = |server: &&Server| {
+        let mut agents = suite.agents.iter();
+        agents.any(|agent| agent.servers.contains(&server.name))
+    };
+    let servers = suite.servers.iter().filter(used);
+    let each = servers.map(|server| (server.name.clone(), reached(server, path)));
+    Value::Object(each.collect::<Map<String, Value>>())
+}
+
+/// How a server is reached, whatever the folder that it is looked at from.
+fn reached(server: &Server, suite: &Path) -> Value {
+    match &server.target {
+        Target::Command(command) => {
+            let env = command.env.iter().cloned();
+            let env = env.map(|(name, value)| (name, Value::from(value)));
+            json!({ "command": command.argv, "env": env.collect::<Map<_, _>>() })
+        }
+        Target::Url(url) => {
+            let headers = url.headers.iter();
+            let headers: Vec<&str> = headers.map(|header| header.name.as_str()).collect();
+            json!({ "url": url.url, "headers": headers })
+        }
+        Target::Cassette(cassette) => {
+            let folder = suite.parent().unwrap_or(Path::new(""));
+            let cassette = cassette.strip_prefix(folder).unwrap_or(cassette);
+            json!({ "cassette": cassette.to_string_lossy() })
+        }
+    }
+}
