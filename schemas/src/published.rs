@@ -64,6 +64,11 @@ pub const ALL: &[Published] = &[
         include_str!("../json/compliance-report.schema.json"),
     ),
     schema(
+        "model-baseline",
+        "what a model answers, for `model-baseline`",
+        include_str!("../json/model-baseline.schema.json"),
+    ),
+    schema(
         "log-line",
         "one line of `--log` as JSON",
         include_str!("../json/log-line.schema.json"),

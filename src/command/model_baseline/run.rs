@@ -158,4 +158,4 @@ Examples:
   tapewright model-baseline run agents.yaml --baseline baseline.json --model claude-sonnet-5
   tapewright model-baseline run agents.yaml --baseline baseline.json --save candidates/ --format html > models.html
   tapewright model-baseline run agents.yaml --baseline baseline.json --live --runs 3
-  tapewright model-baseline run --recording runs/one/ --test agents.yaml::sums --baseline baseline.json";
+  tapewright model-baseline run --recording runs/one/ --test agents.yaml::sums --baseline baseline.json --ignore-config";

@@ -8,6 +8,7 @@ mod failing;
 mod http;
 mod lasting;
 mod matrix;
+mod model_baseline;
 mod reach;
 mod recorded;
 mod reports;
