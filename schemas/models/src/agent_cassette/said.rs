@@ -139,3 +139,61 @@ fn of_media(media: &Media) -> Value {
     map.insert(place.to_owned(), data.as_str().into());
     Value::Object(map)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wire;
+
+    fn read(wire: Wire, body: &Value) -> Said {
+        let response = wire.read_response(body.to_string().as_bytes());
+        Said::of(&response.expect("a response"), Some(12))
+    }
+
+    #[test]
+    fn every_wire_has_its_words_for_how_an_answer_ended() {
+        let anthropic =
+            |word: &str| json!({"content": [], "stop_reason": word, "role": "assistant"});
+        let chat = |word: &str| json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": word}]});
+        let gemini = |word: &str| json!({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": word}]});
+        for (wire, body, wanted) in [
+            (Wire::Anthropic, anthropic("end_turn"), Ended::Stop),
+            (Wire::Anthropic, anthropic("stop_sequence"), Ended::Stop),
+            (Wire::Anthropic, anthropic("tool_use"), Ended::ToolUse),
+            (Wire::Anthropic, anthropic("max_tokens"), Ended::MaxTokens),
+            (Wire::Anthropic, anthropic("refusal"), Ended::Other),
+            (Wire::OpenAiChat, chat("stop"), Ended::Stop),
+            (Wire::OpenAiChat, chat("tool_calls"), Ended::ToolUse),
+            (Wire::OpenAiChat, chat("length"), Ended::MaxTokens),
+            (Wire::OpenAiChat, chat("content_filter"), Ended::Other),
+            (Wire::Gemini, gemini("STOP"), Ended::Stop),
+            (Wire::Gemini, gemini("MAX_TOKENS"), Ended::MaxTokens),
+            (Wire::Gemini, gemini("SAFETY"), Ended::Other),
+        ] {
+            assert_eq!(read(wire, &body).ended, wanted, "{body}");
+        }
+        let calls = json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}, "finishReason": "STOP"}]});
+        assert_eq!(read(Wire::Gemini, &calls).ended, Ended::ToolUse);
+    }
+
+    #[test]
+    fn other_blocks_are_kept_whole_and_tools_are_counted() {
+        let body = json!({"model": "m-1", "role": "assistant", "stop_reason": "tool_use", "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "s"},
+            {"type": "text", "text": "look", "citations": [{"cited_text": "c"}]},
+            {"type": "server_tool_use", "id": "1", "name": "web_search", "input": {"query": "q"}},
+            {"type": "tool_use", "id": "2", "name": "f", "input": {"a": 1}},
+        ]});
+        let said = read(Wire::Anthropic, &body);
+        assert_eq!((said.tool_calls, said.model.as_deref()), (1, Some("m-1")));
+        assert_eq!(said.latency_ms, Some(12));
+        assert_eq!(
+            Value::from(said.content),
+            json!([
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "look", "citations": [{"cited_text": "c"}]},
+                {"type": "server_tool_use", "id": "1", "name": "web_search", "input": {"query": "q"}},
+            ])
+        );
+    }
+}
