@@ -56,8 +56,17 @@ impl Told for Compared<'_> {
             // What is the same is counted below.
             group.rows.retain(|row| row.status != Status::Pass);
         }
+        let told = report.groups.iter_mut();
+        let notes: Vec<String> = told
+            .flat_map(|group| std::mem::take(&mut group.notes))
+            .collect();
         report.groups.retain(|group| !group.rows.is_empty());
-        pretty::text(&report)
+        let mut text = pretty::text(&report);
+        for note in notes {
+            text.push_str(&super::safe(&note));
+            text.push('\n');
+        }
+        text
     }
 }
 
@@ -93,15 +102,20 @@ impl Compared<'_> {
 
     fn exchanges(&self) -> Group {
         let [before, after] = self.models;
+        let title = if self.candidate == after {
+            format!("{after} against {} ({before})", self.baseline)
+        } else {
+            format!(
+                "{} ({after}) against {} ({before})",
+                self.candidate, self.baseline
+            )
+        };
         let fingerprint =
             (!self.found.is_invalid).then(|| words::fingerprint(&self.found.fingerprint));
         let noise = self.found.summary().noise > 0;
         let noise = noise.then(|| words::noise(self.runs));
         Group {
-            title: format!(
-                "{} ({after}) against {} ({before})",
-                self.candidate, self.baseline
-            ),
+            title,
             rows: self
                 .found
                 .entries
@@ -152,10 +166,13 @@ impl Compared<'_> {
             count(summary.fail, "failure"),
             count(summary.drift, "drift"),
         );
+        let noise = match summary.noise {
+            0 => String::new(),
+            noise => format!(", {noise} of noise"),
+        };
         format!(
-            "{told}: {compared} compared, {} the same; {fail}, {drift}, {} of noise",
-            summary.pass,
-            count(summary.noise, "difference")
+            "{told}: {compared} compared, {} the same; {fail}, {drift}{noise}",
+            summary.pass
         )
     }
 

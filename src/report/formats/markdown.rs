@@ -21,6 +21,9 @@ pub(crate) fn text(report: &Report) -> String {
 }
 
 fn section(group: &Group, out: &mut String) {
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
+    }
     let _never_fails = writeln!(out, "## {}\n", cell(&group.title));
     if let Some(summary) = &group.summary {
         let _never_fails = writeln!(out, "{}\n", cell(summary));

@@ -66,11 +66,7 @@ pub(super) fn run(
         }
     };
     let (fingerprint, offered) = (catalogue.fingerprint().to_owned(), catalogue.len());
-    let servers = connections.iter().filter_map(|connection| {
-        let version = connection.server_version()?;
-        Some((connection.name().to_owned(), version))
-    });
-    let servers = servers.collect();
+    let servers = versions(&connections);
     let mut driver = Driver {
         case,
         agent,
@@ -115,6 +111,15 @@ fn model(choice: Choice, agents: &Agents<'_>) -> Result<(Model, Wire, Option<Str
     let told = |cause: Cause| format!("provider `{name}`: {}", report::causes(&cause));
     let provider = Box::new(provider.map_err(told)?);
     Ok((Model::Provider(provider), wire, None))
+}
+
+/// The version that each server told when it was greeted.
+fn versions(connections: &[Connection]) -> BTreeMap<String, String> {
+    let versions = connections.iter().filter_map(|connection| {
+        let version = connection.server_version()?;
+        Some((connection.name().to_owned(), version))
+    });
+    versions.collect()
 }
 
 /// The faults of a run, as nothing has met them yet.

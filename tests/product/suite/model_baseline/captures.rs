@@ -177,7 +177,7 @@ fn another_server_invalidates_a_baseline() {
     captured(&stage, &adds(2, 3, "It is 5."), &["-o", "base.json"]);
     stage.write(
         "suite.yaml",
-        &suite("").replace("\"suite\"]", "\"suite\", \"--more\"]"),
+        &suite("").replace("agents:", "    env: { MODE: other }\nagents:"),
     );
     captured(&stage, &adds(2, 3, "It is 5."), &["-o", "other.json"]);
     let said = run(&stage, None, &["diff", "base.json", "other.json"]);
