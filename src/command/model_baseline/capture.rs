@@ -43,7 +43,8 @@ impl Arguments {
         let interrupted = tapewright_proxy::stdio::interruption()?;
         let captured = match source {
             Source::Suite(path) => {
-                let all = suite::capture(path, &self.source, Wanted::One, &interrupted)?;
+                let filter = self.filter.as_ref();
+                let all = suite::capture(path, &self.source, Wanted::One, filter, &interrupted)?;
                 let Some(all) = all else {
                     return Ok(Exit::Unusable);
                 };

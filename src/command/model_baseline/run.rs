@@ -43,7 +43,8 @@ impl Arguments {
         let interrupted = tapewright_proxy::stdio::interruption()?;
         let candidates = match source {
             Source::Suite(path) => {
-                let all = suite::capture(path, &self.source, Wanted::All, &interrupted)?;
+                let filter = self.how.filter.as_ref();
+                let all = suite::capture(path, &self.source, Wanted::All, filter, &interrupted)?;
                 let Some(all) = all else {
                     return Ok(Exit::Unusable);
                 };

@@ -23,7 +23,7 @@ pub(super) struct SourceArguments {
     #[arg(long, value_name = "FOLDER", conflicts_with = "input")]
     pub(super) recording: Vec<PathBuf>,
     /// A capture, or an agent cassette; repeatable, for several runs of the same model
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "candidate", value_name = "FILE")]
     pub(super) input: Vec<PathBuf>,
     /// The test that a recording or a cassette is a run of, for its ids; without it
     /// `recorded::NAME`, with the name of the agent
@@ -70,6 +70,12 @@ pub(super) enum Source<'a> {
 }
 
 impl SourceArguments {
+    /// Whether the models of a suite are asked, whatever cassettes there are: those say the
+    /// same each time.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.models.live || self.models.runs > 1
+    }
+
     /// The one source that is named.
     pub(super) fn source(&self) -> anyhow::Result<Source<'_>> {
         if let Some(suite) = self.suite.as_ref().or(self.config.as_ref()) {

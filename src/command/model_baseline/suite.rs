@@ -1,13 +1,13 @@
 //! Captures of the agent tests of a suite, model by model.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tapewright_baselines::{Baseline, exchanges, merge, model_version};
+use tapewright_baselines::{Baseline, Glob, exchanges, merge, model_version};
 use tapewright_config::Suite;
 use tapewright_config::suite::agent::Model;
 use tapewright_config::suite::server::{Server, Target};
@@ -18,6 +18,7 @@ use super::source::SourceArguments;
 use crate::command::run::agents::prices;
 use crate::command::suites::Ready;
 use crate::report::Mistake;
+use crate::suite::live::agents::cassette;
 use crate::suite::live::{self, AgentOptions, CapturedRun};
 use crate::suite::plan::{AgentCase, What};
 use crate::suite::result::{Row, Status};
@@ -25,6 +26,9 @@ use crate::suite::world::Snapshots;
 
 /// How long each step of an opening may take, where the suite sets no limit.
 const OPENING: Duration = Duration::from_secs(60);
+
+/// The steps of a test that a filter may be about.
+const STEPS: usize = 200;
 
 /// Which models are asked, where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,7 @@ pub(super) fn capture(
     path: &Path,
     arguments: &SourceArguments,
     wanted: Wanted,
+    filter: Option<&Glob>,
     interrupted: &Arc<AtomicBool>,
 ) -> anyhow::Result<Option<Vec<Candidate>>> {
     let mut models = Vec::new();
@@ -58,16 +63,36 @@ pub(super) fn capture(
     let process = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let variables: HashMap<String, String> = pairs.chain(process).collect();
+    let asked = asked(&ready, &cassettes(path), arguments);
+    let tokens = live::tokens(&ready.suite, &ready.plan, &asked, &variables)?;
     let keys = live::agents::keys(&ready.suite, &variables);
-    ready.hide(keys.iter());
+    ready.hide(tokens.iter().chain(&keys));
     let asking = Asking {
         path,
         arguments,
+        filter,
         ready: &ready,
         variables: &variables,
+        tokens: &tokens,
         interrupted,
     };
     asking.all(&models).map(Some)
+}
+
+/// Where the cassettes of a suite are.
+fn cassettes(suite: &Path) -> PathBuf {
+    suite.parent().unwrap_or(Path::new("")).join("cassettes")
+}
+
+/// The cases whose servers are connected: those that no cassette tells.
+fn asked(ready: &Ready, folder: &Path, arguments: &SourceArguments) -> Vec<usize> {
+    let is_asked = |what: &What| match what {
+        What::Agent(agent) => arguments.is_fresh() || cassette::found(folder, agent).is_none(),
+        _ => false,
+    };
+    let cases = ready.plan.cases.iter().enumerate();
+    let asked = cases.filter(|(_, case)| is_asked(&case.what));
+    asked.map(|(number, _)| number).collect()
 }
 
 /// The models to ask.
@@ -149,8 +174,11 @@ fn id(model: &Model) -> String {
 struct Asking<'a> {
     path: &'a Path,
     arguments: &'a SourceArguments,
+    filter: Option<&'a Glob>,
     ready: &'a Ready,
     variables: &'a HashMap<String, String>,
+    /// The tokens of servers that sign in for one.
+    tokens: &'a HashMap<String, String>,
     interrupted: &'a Arc<AtomicBool>,
 }
 
@@ -195,13 +223,11 @@ impl Asking<'_> {
         } = self.ready;
         let models = &self.arguments.models;
         let runs = Arc::new(Mutex::new(Vec::new()));
-        let folder = self.path.parent().unwrap_or(Path::new(""));
         let agents = AgentOptions {
-            folder: folder.join("cassettes"),
+            folder: cassettes(self.path),
             record: false,
             update: false,
-            // Cassettes say the same each time.
-            fresh: models.live || models.runs > 1,
+            fresh: self.arguments.is_fresh(),
             runs: Some(Arc::clone(&runs)),
             check_tools: false,
             prices: Arc::new(prices(models.prices.as_deref())?),
@@ -224,7 +250,7 @@ impl Asking<'_> {
             patience: suite.performance.default_timeout.unwrap_or(OPENING),
             progress: |_, _, _, _| {},
             variables: self.variables.clone(),
-            tokens: HashMap::new(),
+            tokens: self.tokens.clone(),
             agents: Some(agents),
         };
         let snapshots = Arc::new(Snapshots::beside(path, false, true, Arc::clone(rules)));
@@ -234,10 +260,18 @@ impl Asking<'_> {
         Ok((std::mem::take(&mut *runs), results.rows))
     }
 
+    /// The agent tests of which the filter may take a step: others are not asked.
     fn cases(&self) -> impl Iterator<Item = (usize, &AgentCase)> {
+        let file = named(self.path);
+        let takes = move |agent: &AgentCase| {
+            self.filter.is_none_or(|filter| {
+                let mut steps = 1..=STEPS;
+                steps.any(|step| filter.takes(&format!("{file}::{}::step-{step}", agent.agent)))
+            })
+        };
         let cases = self.ready.plan.cases.iter().enumerate();
-        cases.filter_map(|(number, case)| match &case.what {
-            What::Agent(agent) => Some((number, agent.as_ref())),
+        cases.filter_map(move |(number, case)| match &case.what {
+            What::Agent(agent) if takes(agent) => Some((number, agent.as_ref())),
             _ => None,
         })
     }

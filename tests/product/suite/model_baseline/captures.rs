@@ -152,6 +152,15 @@ fn drift_is_6_and_a_failure_1_in_every_format() {
             }
         }
     }
+    // The candidate of other tools' spelling.
+    let other = [
+        "run",
+        "--baseline",
+        "base.json",
+        "--candidate",
+        "drift.json",
+    ];
+    assert_eq!(run(&stage, None, &other).status, 6);
     let said = run(&stage, None, &["diff", "base.json", "fail.json"]);
     assert!(said.out.contains("/b before 3, now 4"), "{}", said.out);
     let (status, report) = compared(

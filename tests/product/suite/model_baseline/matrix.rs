@@ -74,8 +74,11 @@ fn every_model_that_a_suite_is_meant_for_has_its_column() {
     for format in ["junit", "github"] {
         assert_eq!(matrix(&["--format", format]).status, 2);
     }
+    let before = provider.requests().len();
     let one = matrix(&["--model", "gpt-5", "--filter", "*::sums::*"]);
     assert_eq!(one.status, 0, "{}", one.out);
+    let asked = provider.requests().len() - before;
+    assert_eq!(asked, 1, "what the filter leaves out is not asked");
 }
 
 #[test]
