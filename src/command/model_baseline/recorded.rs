@@ -26,14 +26,16 @@ pub(super) fn capture(
     source: &Source<'_>,
 ) -> anyhow::Result<Candidate> {
     let rules = Arc::new(redaction::built_in(&redaction::of_environment()));
-    let (paths, read): (&[PathBuf], fn(&SourceArguments, &Path, &Arc<Rules>) -> _) = match source {
-        Source::Recordings(paths) => (paths, recording),
-        Source::Files(paths) => (paths, input),
-        Source::Suite(_) => (&[], input),
+    let paths: &[PathBuf] = match source {
+        Source::Recordings(paths) | Source::Files(paths) => paths,
+        Source::Suite(_) => &[],
     };
     let mut captures = Vec::with_capacity(paths.len());
     for path in paths {
-        let mut one: Baseline = read(arguments, path, &rules)?;
+        let mut one = match source {
+            Source::Recordings(_) => recording(arguments, path, &rules)?,
+            _ => input(arguments, path, &rules)?,
+        };
         if let Some(model) = arguments.models.model.first() {
             one.identity.model_id = qualified(model);
         }

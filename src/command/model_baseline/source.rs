@@ -104,8 +104,8 @@ impl SourceArguments {
     }
 }
 
-fn test(text: &str) -> Result<(String, String), String> {
-    match text.rsplit_once("::") {
+fn test(typed: &str) -> Result<(String, String), String> {
+    match typed.rsplit_once("::") {
         Some((file, test)) if !file.is_empty() && !test.is_empty() => {
             Ok((file.to_owned(), test.to_owned()))
         }

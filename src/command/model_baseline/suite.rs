@@ -19,7 +19,7 @@ use crate::command::run::agents::prices;
 use crate::command::suites::Ready;
 use crate::report::Mistake;
 use crate::suite::live::agents::cassette;
-use crate::suite::live::{self, AgentOptions, CapturedRun};
+use crate::suite::live::{self, AgentOptions, Capture, CapturedRun};
 use crate::suite::plan::{AgentCase, What};
 use crate::suite::result::{Row, Status};
 use crate::suite::world::Snapshots;
@@ -117,8 +117,8 @@ fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec
     };
     if named.is_empty() {
         if wanted == Wanted::One && known.len() > 1 {
-            let names: Vec<String> = known.iter().map(id).collect();
-            let what = format!("the suite asks several models: {}", names.join(", "));
+            let listed: Vec<String> = known.iter().map(id).collect();
+            let what = format!("the suite asks several models: {}", listed.join(", "));
             let hint = "a baseline is of one model: name it with `--model`";
             return Err(Mistake::new(what, hint).into());
         }
@@ -227,8 +227,10 @@ impl Asking<'_> {
             folder: cassettes(self.path),
             record: false,
             update: false,
-            fresh: self.arguments.is_fresh(),
-            runs: Some(Arc::clone(&runs)),
+            capture: Some(Capture {
+                runs: Arc::clone(&runs),
+                fresh: self.arguments.is_fresh(),
+            }),
             check_tools: false,
             prices: Arc::new(prices(models.prices.as_deref())?),
             max_cost: models.max_cost,

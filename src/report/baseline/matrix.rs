@@ -282,11 +282,11 @@ impl Cell<'_> {
 }
 
 fn html_cell(column: &Column<'_>, test: &str) -> String {
-    let text = column.text(test);
+    let short = column.text(test);
     let cell = column.cell(test);
     let class = match () {
-        () if text == "pass" => "pass",
-        () if text.starts_with("FAIL") => "fail",
+        () if short == "pass" => "pass",
+        () if short.starts_with("FAIL") => "fail",
         () => "other",
     };
     let told = cell
@@ -300,13 +300,13 @@ fn html_cell(column: &Column<'_>, test: &str) -> String {
             )
         })
         .collect();
-    let text = escaped(&text);
+    let short = escaped(&short);
     if told.is_empty() {
-        return format!("<td class=\"{class}\">{text}</td>");
+        return format!("<td class=\"{class}\">{short}</td>");
     }
     let told = told.join("\n");
     format!(
-        "<td class=\"{class}\"><details><summary>{text}</summary><pre>{told}</pre></details></td>"
+        "<td class=\"{class}\"><details><summary>{short}</summary><pre>{told}</pre></details></td>"
     )
 }
 

@@ -93,8 +93,8 @@ impl Compared<'_> {
             "{}\nthe baseline says nothing about another configuration, and nothing was compared: capture it again, or add `--ignore-config`",
             words::identity(change)
         );
-        row.heading = "the server is configured otherwise".to_owned();
-        row.class = self.baseline.to_owned();
+        "the server is configured otherwise".clone_into(&mut row.heading);
+        self.baseline.clone_into(&mut row.class);
         row.spot = Some(Spot::file(self.baseline));
         row.problems.push(Problem::new(Some(Level::Error), &text));
         row
@@ -144,8 +144,8 @@ impl Compared<'_> {
             .map_or(self.baseline, |(file, _)| file);
         row.spot = Some(Spot::file(file));
         if entry.severity != Severity::Pass {
-            let text = words::of(entry);
-            row.problems.push(Problem::new(Some(level), &text));
+            let told = words::of(entry);
+            row.problems.push(Problem::new(Some(level), &told));
         }
         row
     }

@@ -26,7 +26,7 @@ use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
 use self::agents::Agents;
-pub(crate) use self::agents::{AgentOptions, CapturedRun};
+pub(crate) use self::agents::{AgentOptions, Capture, CapturedRun};
 use self::connection::{Connection, NotConnected};
 use self::groups::{Group, groups};
 pub(crate) use self::oauth::tokens;

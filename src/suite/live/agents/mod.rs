@@ -43,10 +43,8 @@ pub(crate) struct AgentOptions {
     pub(crate) record: bool,
     /// All are recorded anew.
     pub(crate) update: bool,
-    /// The model is asked, whatever cassette there is; none is written for that alone.
-    pub(crate) fresh: bool,
-    /// Where each run is handed over, recorded or new.
-    pub(crate) runs: Option<Arc<Mutex<Vec<CapturedRun>>>>,
+    /// Who wants the runs themselves.
+    pub(crate) capture: Option<Capture>,
     /// Before a cassette is used, its tools are compared with those of the servers.
     pub(crate) check_tools: bool,
     pub(crate) prices: Arc<Prices>,
@@ -54,6 +52,15 @@ pub(crate) struct AgentOptions {
     pub(crate) max_cost: Option<u64>,
     /// What it cost so far.
     pub(crate) spent: Arc<AtomicU64>,
+}
+
+/// Somebody who wants the runs themselves, recorded or new.
+#[derive(Clone)]
+pub(crate) struct Capture {
+    /// Where each of them is handed over.
+    pub(crate) runs: Arc<Mutex<Vec<CapturedRun>>>,
+    /// The model is asked, whatever cassette there is; none is written for that alone.
+    pub(crate) fresh: bool,
 }
 
 /// The run of an agent test, without secrets.
@@ -172,9 +179,10 @@ impl<'a> Agents<'a> {
             Ok(None) => false,
             Err(_) => true,
         };
-        let wanted = self.how.update || self.how.fresh || self.how.record && is_empty;
+        let fresh = self.how.capture.as_ref().is_some_and(|one| one.fresh);
+        let wanted = self.how.update || fresh || self.how.record && is_empty;
         let anew = has_key && wanted;
-        if let (Ok(Choice::Stub { why, .. }), true) = (&choice, self.how.fresh) {
+        if let (Ok(Choice::Stub { why, .. }), true) = (&choice, fresh) {
             let why = format!("{why}, and the model was to be asked");
             return (unusable(number, case, why), Vec::new());
         }
@@ -311,7 +319,9 @@ impl<'a> Agents<'a> {
 
     /// Hands a run over to whoever wants it; that of the stub is none.
     fn hand_over(&self, case: usize, cassette: &AgentCassette) {
-        let Some(runs) = &self.how.runs else { return };
+        let Some(Capture { runs, .. }) = &self.how.capture else {
+            return;
+        };
         if Stub::made(&cassette.trace) {
             return;
         }

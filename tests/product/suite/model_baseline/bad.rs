@@ -30,6 +30,7 @@ fn bad_baselines_are_refused_with_a_pointer() {
     let mut invariant = baseline();
     invariant["invariants"] =
         json!([{"name": "x", "kind": "arg_present", "condition": {"tool": "t"}}]);
+    assert_eq!(super::misfits(&baseline()), Vec::<String>::new());
     for (case, text) in [
         ("model_baseline_same_id", twice.to_string()),
         ("model_baseline_version", newer.to_string()),
@@ -44,6 +45,12 @@ fn bad_baselines_are_refused_with_a_pointer() {
             good.replace("\"version\":1", "\"version\":1,\"version\":1"),
         ),
     ] {
+        // A schema cannot tell what stands twice.
+        let is_about_two = case.ends_with("same_id") || case.ends_with("twice");
+        let read: Result<Value, _> = serde_json::from_str(&text);
+        if let Some(read) = read.ok().filter(|_| !is_about_two) {
+            assert!(!super::misfits(&read).is_empty(), "the schema takes {case}");
+        }
         let folder = folder(&[("base.json", &good), ("bad.json", &text)]);
         golden(
             case,

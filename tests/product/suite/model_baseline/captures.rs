@@ -40,6 +40,8 @@ fn the_same_cassettes_make_the_same_bytes() {
     assert_eq!(mode & 0o777, 0o644);
 
     let file: Value = serde_json::from_str(&text).expect("JSON");
+    let errors = super::misfits(&file);
+    assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(file["model_id"], "anthropic:claude-sonnet-4-5");
     assert!(
         file["model_version"]

@@ -70,6 +70,16 @@ fn compared(stage: &Stage, words: &[&str]) -> (i32, Value) {
     (said.status, value)
 }
 
+/// Where a file is not as its published schema says.
+fn misfits(file: &Value) -> Vec<String> {
+    let schema = include_str!("../../../../schemas/json/model-baseline.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let errors = validator.iter_errors(file);
+    let errors = errors.map(|error| format!("{}: {error}", error.instance_path()));
+    errors.collect()
+}
+
 /// Category, severity and step of what was found, but what is the same.
 fn found(report: &Value) -> Vec<String> {
     let entries = report["entries"].as_array().expect("entries").iter();
