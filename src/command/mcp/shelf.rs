@@ -1,7 +1,7 @@
 //! The recordings of a folder, by names that never lead out of it.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
@@ -163,11 +163,8 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 /// Whether a name is that of a recording: one or two plain parts, none of them hidden.
 fn plain(name: &str) -> bool {
     let is_recording = folder::has_name(Path::new(name));
-    let parts: Vec<Component<'_>> = Path::new(name).components().collect();
-    let plain = |part: &Component<'_>| match part {
-        Component::Normal(part) => !part.to_string_lossy().starts_with('.'),
-        _ => false,
-    };
+    let parts: Vec<&str> = name.split('/').collect();
+    let plain = |part: &&str| !part.is_empty() && !part.starts_with('.');
     is_recording && name.len() <= NAME_BYTES && parts.len() <= 2 && parts.iter().all(plain)
 }
 
@@ -223,6 +220,7 @@ mod tests {
             "agent/../fs.tape.jsonl",
             "./fs.tape.jsonl",
             "agent//fs.tape.jsonl",
+            "agent/./fs.tape.jsonl",
             "",
             "/etc/passwd",
             "fs.tape.jsonl\0",

@@ -2,6 +2,7 @@
 
 mod answers;
 mod clean;
+mod guarded;
 mod hostile;
 mod live;
 
