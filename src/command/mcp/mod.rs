@@ -12,9 +12,9 @@ mod link;
 mod one;
 mod page;
 mod prompts;
+mod recordings;
 mod resources;
 mod server;
-mod shelf;
 mod tools;
 
 use std::path::PathBuf;
@@ -31,8 +31,8 @@ use tapewright_proxy::stdio;
 use tapewright_schemas::event;
 
 use self::link::Inside;
+use self::recordings::Recordings;
 use self::server::Server;
-use self::shelf::Shelf;
 use crate::command::control::Remote;
 use crate::command::faults;
 use crate::command::record::gateway;
@@ -83,8 +83,8 @@ const AT_ONCE: usize = 4;
 const LAST: Duration = Duration::from_millis(100);
 
 /// What is served.
-struct Library {
-    shelf: Shelf,
+struct Sources {
+    recordings: Recordings,
     /// Recorders that run, by the addresses of their controls.
     recorders: Vec<(String, Remote)>,
     rules: Arc<tapewright_schemas::redact::Rules>,
@@ -93,8 +93,8 @@ struct Library {
 /// Serves until the client leaves, or a signal ends it.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = Clock::start();
-    let library = arguments.library()?;
-    let rules = Arc::clone(&library.rules);
+    let sources = arguments.sources()?;
+    let rules = Arc::clone(&sources.rules);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(AT_ONCE)
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("the server could not be started")?;
-    let inside = Inside::new(Server::new(library), runtime.handle().clone());
+    let inside = Inside::new(Server::new(sources), runtime.handle().clone());
     let (recorder, ear) = faults::unrecorded(None, LONGEST_MESSAGE, || Ok(rules), clock)?;
     let exit = match arguments.listening.listen.as_deref() {
         Some(listen) => arguments.serve_http(listen, inside, &recorder, clock)?,
@@ -128,15 +128,15 @@ fn serve_stdio(inside: &Inside, recorder: &Arc<Recorder>, clock: Clock) -> anyho
 }
 
 impl Arguments {
-    fn library(&self) -> anyhow::Result<Library> {
+    fn sources(&self) -> anyhow::Result<Sources> {
         let token = self.token.clone();
         let token = token.or_else(|| std::env::var("TAPEWRIGHT_CONTROL_TOKEN").ok());
         let recorders = self.control.iter().map(|address| {
             let remote = Remote::at(address, token.clone())?;
             Ok((address.clone(), remote))
         });
-        Ok(Library {
-            shelf: Shelf::open(self.folder.as_deref())?,
+        Ok(Sources {
+            recordings: Recordings::open(self.folder.as_deref())?,
             recorders: recorders.collect::<anyhow::Result<_>>()?,
             rules: Arc::new(redaction::built_in(&redaction::of_environment())),
         })

@@ -8,9 +8,9 @@ use tapewright_schemas::event::{Event, EventBody};
 use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Entry, Listing, Wanted};
 
-use super::Library;
+use super::Sources;
 use super::answer::piece;
-use super::shelf::Found;
+use super::recordings::Found;
 use crate::command::show;
 use crate::report::{Mistake, safe};
 
@@ -80,8 +80,8 @@ impl Which {
 
 impl Shown {
     /// Looks for an exchange.
-    pub(super) fn find(library: &Library, name: &str, which: &Which) -> anyhow::Result<Self> {
-        let (found, recording) = library.shelf.read(name)?;
+    pub(super) fn find(sources: &Sources, name: &str, which: &Which) -> anyhow::Result<Self> {
+        let (found, recording) = sources.recordings.read(name)?;
         let created = recording.header().created;
         let wanted = Wanted {
             kinds: BTreeSet::from([LineKind::Exchange]),
@@ -113,10 +113,10 @@ impl Shown {
     /// Hands out the events of its messages.
     pub(super) fn events(
         &self,
-        library: &Library,
+        sources: &Sources,
         mut each: impl FnMut(&Event),
     ) -> anyhow::Result<()> {
-        let (_, recording) = library.shelf.read(&self.found.name)?;
+        let (_, recording) = sources.recordings.read(&self.found.name)?;
         let row = &self.row;
         let last = row.notifications.iter().copied().max();
         let last = last.max(row.answer_seq).max(Some(row.request_seq));
@@ -132,14 +132,14 @@ impl Shown {
     }
 
     /// What was asked and what was answered, and the notifications about it.
-    pub(super) fn said(&self, library: &Library) -> anyhow::Result<Said> {
+    pub(super) fn said(&self, sources: &Sources) -> anyhow::Result<Said> {
         let mut listing = Listing::new(Wanted {
             kinds: BTreeSet::from([LineKind::Exchange]),
             bodies: true,
             ..Wanted::default()
         });
         let mut said = Said::default();
-        self.events(library, |event| {
+        self.events(sources, |event| {
             if self.row.notifications.contains(&event.seq) {
                 said.note(event);
             } else {

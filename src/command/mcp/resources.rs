@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::cursor::{Place, Question};
 use super::tools::{exchange, inspect};
-use super::{Library, answer::Answer};
+use super::{Sources, answer::Answer};
 use crate::report::{self, figures, safe};
 
 /// What stands before the name of a recording.
@@ -52,7 +52,7 @@ fn name(encoded: &str) -> Option<String> {
 
 /// The recordings, the newest first.
 pub(super) fn list(
-    library: &Library,
+    sources: &Sources,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let question = Question::of("resources/list");
@@ -65,7 +65,7 @@ pub(super) fn list(
         None => 0,
     };
     let start = usize::try_from(start).unwrap_or(usize::MAX);
-    let all = library.shelf.found();
+    let all = sources.recordings.found();
     let all = all.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
     let listed = all.iter().skip(start).take(AT_ONCE);
     let resources: Vec<Resource> = listed
@@ -102,7 +102,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// One of them.
-pub(super) fn read(library: &Library, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) fn read(sources: &Sources, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = |why: &str| {
         let data = json!({ "uri": uri.chars().take(URI_CHARS).collect::<String>() });
         ErrorData::resource_not_found(safe(why), Some(data))
@@ -115,15 +115,15 @@ pub(super) fn read(library: &Library, uri: &str) -> Result<ReadResourceResult, E
     };
     let name = name(encoded).ok_or_else(|| missing("the name of the recording cannot be read"))?;
     let answer: anyhow::Result<Answer> = match seq {
-        None => inspect::of(library, &name),
-        Some(Ok(seq)) => exchange::of(library, &name, seq),
+        None => inspect::of(sources, &name),
+        Some(Ok(seq)) => exchange::of(sources, &name, seq),
         Some(Err(_)) => return Err(missing("the place of an exchange is a number")),
     };
     let answer = answer.map_err(|why| {
         let hint = report::hint(&why).map(|hint| format!("; {hint}"));
         missing(&format!("{why:#}{}", hint.unwrap_or_default()))
     })?;
-    let (value, _): (Value, String) = answer.finish(&library.rules);
+    let (value, _): (Value, String) = answer.finish(&sources.rules);
     let text = report::safe_json(&value.to_string()).into_owned();
     let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
     Ok(ReadResourceResult::new(vec![contents]))

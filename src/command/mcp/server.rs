@@ -14,13 +14,13 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
 use super::tools::{self, Spec};
-use super::{Library, prompts, resources};
+use super::{Sources, prompts, resources};
 use crate::report::{self, safe, safe_json};
 
 /// Answers one conversation.
 #[derive(Clone)]
 pub(super) struct Server {
-    library: Arc<Library>,
+    sources: Arc<Sources>,
     /// How many answers are being worked on.
     owed: Arc<AtomicUsize>,
 }
@@ -35,9 +35,9 @@ const INSTRUCTIONS: &str = "Recordings of MCP traffic, made by tapewright. Begin
 
 impl Server {
     /// A server of these recordings.
-    pub(super) fn new(library: Library) -> Self {
+    pub(super) fn new(sources: Sources) -> Self {
         Self {
-            library: Arc::new(library),
+            sources: Arc::new(sources),
             owed: Arc::default(),
         }
     }
@@ -45,7 +45,7 @@ impl Server {
     /// The same, which counts its work there.
     pub(super) fn owing(&self, owed: Arc<AtomicUsize>) -> Self {
         Self {
-            library: Arc::clone(&self.library),
+            sources: Arc::clone(&self.sources),
             owed,
         }
     }
@@ -53,17 +53,17 @@ impl Server {
     /// Works on a thread that may wait for a disk.
     async fn work<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Library) -> T + Send + 'static,
+        work: impl FnOnce(&Sources) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let library = Arc::clone(&self.library);
+        let sources = Arc::clone(&self.sources);
         let owing = Owing::new(&self.owed);
-        let done = tokio::task::spawn_blocking(move || work(&library)).await;
+        let done = tokio::task::spawn_blocking(move || work(&sources)).await;
         drop(owing);
         done.map_err(|_| ErrorData::internal_error("the question could not be answered", None))
     }
 
     fn tools(&self) -> impl Iterator<Item = &'static Spec> {
-        let has_recorders = !self.library.recorders.is_empty();
+        let has_recorders = !self.sources.recorders.is_empty();
         let offered = move |spec: &&Spec| has_recorders || !spec.is_live;
         tools::ALL.iter().copied().filter(offered)
     }
@@ -135,9 +135,9 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let answer = self
-            .work(move |library| {
-                let answer = (spec.call)(library, arguments)?;
-                Ok(answer.finish(&library.rules))
+            .work(move |sources| {
+                let answer = (spec.call)(sources, arguments)?;
+                Ok(answer.finish(&sources.rules))
             })
             .await?;
         Ok(CallToolResponse::Complete(match answer {
@@ -162,7 +162,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.work(move |library| resources::list(library, cursor.as_deref()))
+        self.work(move |sources| resources::list(sources, cursor.as_deref()))
             .await?
     }
 
@@ -181,7 +181,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.work(move |library| resources::read(library, &request.uri));
+        let read = self.work(move |sources| resources::read(sources, &request.uri));
         Ok(ReadResourceResponse::Complete(read.await??))
     }
 

@@ -14,7 +14,7 @@ const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"p
 fn status(address: SocketAddr, host: &str, fields: &[&str]) -> u16 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+    let fields: String = fields.iter().flat_map(|field| [*field, "\r\n"]).collect();
     let length = BODY.len();
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{fields}Content-Length: {length}\r\nConnection: close\r\n\r\n{BODY}"

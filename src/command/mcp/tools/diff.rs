@@ -11,7 +11,7 @@ use super::Spec;
 use crate::command::mcp::answer::{Answer, shortened};
 use crate::command::mcp::cursor::{Place, Question};
 use crate::command::mcp::page::{Page, Row};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::command::replay::load;
 use crate::report::diff::Differing;
 use crate::report::{self, Mistake, safe};
@@ -100,14 +100,14 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let mut question = Question::of(SPEC.name)
         .about(&asked.exact)
         .about(&asked.ignore);
     let mut scripts = Vec::new();
     for name in [&asked.before, &asked.after] {
-        let (found, recording) = library.shelf.read(name)?;
+        let (found, recording) = sources.recordings.read(name)?;
         question = question
             .about(&found.name)
             .about(&recording.header().created);
@@ -124,7 +124,7 @@ fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let options = DiffOptions {
         exact: asked.exact,
         ignore,
-        rules: Arc::clone(&library.rules),
+        rules: Arc::clone(&sources.rules),
     };
     let [earlier, later] = scripts.as_slice() else {
         anyhow::bail!("a comparison has two sides");

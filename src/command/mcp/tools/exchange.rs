@@ -10,7 +10,7 @@ use super::{Spec, find};
 use crate::command::mcp::answer::{Answer, Piece, piece};
 use crate::command::mcp::cursor::{Place, Question};
 use crate::command::mcp::one::{Shown, Which};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::report;
 
 pub(super) const SPEC: Spec = Spec {
@@ -90,10 +90,10 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let which = Which::of(asked.seq, asked.id, asked.session)?;
-    let shown = Shown::find(library, &asked.recording, &which)?;
+    let shown = Shown::find(sources, &asked.recording, &which)?;
     let question = Question::of(SPEC.name)
         .about(&shown.found.name)
         .about(&shown.created)
@@ -101,29 +101,29 @@ fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let after = asked.cursor.as_deref();
     let after = after.map(|cursor| question.place(cursor)).transpose()?;
     let most = asked.max_bytes.unwrap_or(PIECE).clamp(1, MOST);
-    answer(&shown, library, &question, after.unwrap_or_default(), most)
+    answer(&shown, sources, &question, after.unwrap_or_default(), most)
 }
 
 /// An exchange by the place of one of its messages, from its beginning.
 pub(in crate::command::mcp) fn of(
-    library: &Library,
+    sources: &Sources,
     name: &str,
     seq: u64,
 ) -> anyhow::Result<Answer> {
-    let shown = Shown::find(library, name, &Which::Seq(seq))?;
+    let shown = Shown::find(sources, name, &Which::Seq(seq))?;
     let question = Question::of("resource");
-    answer(&shown, library, &question, Place::default(), MOST)
+    answer(&shown, sources, &question, Place::default(), MOST)
 }
 
 fn answer(
     shown: &Shown,
-    library: &Library,
+    sources: &Sources,
     question: &Question,
     Place(asked, answered): Place,
     most: usize,
 ) -> anyhow::Result<Answer> {
-    let said = shown.said(library)?;
-    let mut redactor = Redactor::new(Arc::clone(&library.rules));
+    let said = shown.said(sources)?;
+    let mut redactor = Redactor::new(Arc::clone(&sources.rules));
     let mut room = most;
     let mut tell = |message: &Option<Vec<u8>>, offset: u64| {
         let message = message.as_ref()?;

@@ -8,7 +8,7 @@ use crate::command::explain;
 use crate::command::mcp::answer::Answer;
 use crate::command::mcp::cursor::{Place, Question};
 use crate::command::mcp::page::{Page, Row};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::report;
 
 pub(super) const SPEC: Spec = Spec {
@@ -56,7 +56,7 @@ fn output() -> Value {
     })
 }
 
-fn call(_: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(_: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let question = Question::of(SPEC.name);
     if let Some(code) = &asked.code {

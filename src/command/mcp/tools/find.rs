@@ -13,7 +13,7 @@ use super::Spec;
 use crate::command::mcp::answer::{Answer, shortened};
 use crate::command::mcp::cursor::{Place, Question, mark};
 use crate::command::mcp::page::{Page, Row};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::command::show;
 use crate::files::Frame;
 use crate::report::show::Closing;
@@ -127,10 +127,10 @@ fn beside() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let filter = filter(&asked.filter)?;
-    let (found, recording) = library.shelf.read(&asked.recording)?;
+    let (found, recording) = sources.recordings.read(&asked.recording)?;
     let (kind, timed, header) = (recording.kind(), recording.timed(), recording.header());
     let question = Question::of(SPEC.name)
         .about(&found.name)

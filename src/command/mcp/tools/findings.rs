@@ -10,7 +10,7 @@ use crate::command::compliance::{Question as Judging, Server, Verdicts, judge};
 use crate::command::mcp::answer::{Answer, cut, shortened};
 use crate::command::mcp::cursor::{Place, Question};
 use crate::command::mcp::page::{Page, Row};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::report;
 use crate::report::compliance::json::finding;
 
@@ -95,9 +95,9 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
-    let (found, recording) = library.shelf.read(&asked.recording)?;
+    let (found, recording) = sources.recordings.read(&asked.recording)?;
     let question = Question::of(SPEC.name)
         .about(&found.name)
         .about(&recording.header().created)

@@ -15,7 +15,7 @@ use crate::command::inspect;
 use crate::command::mcp::answer::{Answer, shortened};
 use crate::command::mcp::cursor::{Place, Question, mark};
 use crate::command::mcp::page::{Page, Row};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::report;
 
 pub(super) const SPEC: Spec = Spec {
@@ -80,9 +80,9 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
-    let (found, recording) = library.shelf.read(&asked.recording)?;
+    let (found, recording) = sources.recordings.read(&asked.recording)?;
     let header = recording.header();
     let question = Question::of(SPEC.name)
         .about(&found.name)

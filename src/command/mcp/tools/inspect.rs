@@ -9,7 +9,7 @@ use tapewright_models::prices::Prices;
 use super::Spec;
 use crate::command::inspect;
 use crate::command::mcp::answer::{Answer, bounded};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 
 pub(super) const SPEC: Spec = Spec {
     name: "inspect_recording",
@@ -64,14 +64,14 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
-    of(library, &asked.recording)
+    of(sources, &asked.recording)
 }
 
 /// What is on a recording.
-pub(in crate::command::mcp) fn of(library: &Library, name: &str) -> anyhow::Result<Answer> {
-    let (found, recording) = library.shelf.read(name)?;
+pub(in crate::command::mcp) fn of(sources: &Sources, name: &str) -> anyhow::Result<Answer> {
+    let (found, recording) = sources.recordings.read(name)?;
     let told = inspect::alone(recording, HANG_AFTER, &Prices::built_in())?;
     let text = told.text();
     let mut report = serde_json::to_value(&told)?;

@@ -11,8 +11,8 @@ use super::Spec;
 use crate::command::mcp::answer::Answer;
 use crate::command::mcp::cursor::{Place, Question, mark};
 use crate::command::mcp::page::{Page, Row};
-use crate::command::mcp::shelf::Found;
-use crate::command::mcp::{Library, asked, resources};
+use crate::command::mcp::recordings::Found;
+use crate::command::mcp::{Sources, asked, resources};
 use crate::files::{Recording, folder};
 use crate::report;
 
@@ -74,19 +74,19 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let question = Question::of(SPEC.name);
     let after = asked.cursor.as_deref();
     let after = after.map(|cursor| question.place(cursor)).transpose()?;
-    let found = library.shelf.found()?;
+    let found = sources.recordings.found()?;
     let limit = asked::rows(asked.limit.or(Some(LISTED)));
     let (mut page, mut budget) = (Page::new(after, limit), ALL_BYTES);
     for one in &found {
         page.offer_if(place(one), || row(one, &mut budget));
     }
     let rows = page.finish();
-    let folder = library.shelf.shown();
+    let folder = sources.recordings.shown();
     let text = report::mcp::recordings(&folder, found.len(), &rows.lines);
     let told = json!({ "folder": folder, "count": found.len(), "recordings": rows.values });
     Ok(Answer::new(told, text).going_on(&question, rows.next))

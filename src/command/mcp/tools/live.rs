@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Spec;
 use crate::command::mcp::answer::{Answer, bounded};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::command::sessions;
 use crate::report::{self, live, safe};
 
@@ -50,10 +50,10 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let (mut all, mut text) = (Vec::new(), String::new());
-    for (control, remote) in &library.recorders {
+    for (control, remote) in &sources.recorders {
         let shown = safe(control);
         let mut told = match sessions::lists(remote, asked.session) {
             Ok(lists) => {

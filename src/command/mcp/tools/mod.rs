@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
-use super::Library;
+use super::Sources;
 use super::answer::Answer;
 
 /// A tool: what clients are told of it, and what it does.
@@ -30,7 +30,7 @@ pub(super) struct Spec {
     pub(super) output: fn() -> Value,
     /// Whether it is about recorders that run, and makes no sense without one.
     pub(super) is_live: bool,
-    pub(super) call: fn(&Library, Map<String, Value>) -> anyhow::Result<Answer>,
+    pub(super) call: fn(&Sources, Map<String, Value>) -> anyhow::Result<Answer>,
 }
 
 /// Every tool, in the order in which an agent needs them.

@@ -9,7 +9,7 @@ use super::Spec;
 use crate::command::init::recorded;
 use crate::command::mcp::answer::Answer;
 use crate::command::mcp::one::{Shown, Which};
-use crate::command::mcp::{Library, asked};
+use crate::command::mcp::{Sources, asked};
 use crate::report::{Mistake, safe};
 use crate::suite::write::Draft;
 use crate::suite::write::call::Calls;
@@ -60,12 +60,12 @@ fn output() -> Value {
     })
 }
 
-fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
+fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let which = Which::of(asked.seq, asked.id, asked.session)?;
-    let shown = Shown::find(library, &asked.recording, &which)?;
+    let shown = Shown::find(sources, &asked.recording, &which)?;
     let mut calls = Calls::default();
-    shown.events(library, |event| calls.observe(event, None))?;
+    shown.events(sources, |event| calls.observe(event, None))?;
     calls.finish();
     let row = &shown.row;
     let name = row.tool.as_ref().or(row.resource.as_ref());
@@ -78,7 +78,7 @@ fn call(library: &Library, arguments: Map<String, Value>) -> anyhow::Result<Answ
         let hint = "choose a call of a tool, a read of a resource or a prompt that was answered: `find_exchanges` with `status:ok`";
         return Err(Mistake::new(what, hint).into());
     };
-    let (found, recording) = library.shelf.read(&asked.recording)?;
+    let (found, recording) = sources.recordings.read(&asked.recording)?;
     let name = safe(&found.name);
     let draft = Draft {
         about: recorded::about(

@@ -14,7 +14,7 @@ use crate::report::{Mistake, safe};
 
 /// A folder of recordings, and the folders directly in it, which hold those of agents.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct Recordings {
     folder: PathBuf,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Found {
 /// How many folders in the folder are looked into.
 const FOLDERS: usize = 1_000;
 
-impl Shelf {
+impl Recordings {
     /// The folder that was named, or the one where recordings go.
     pub(super) fn open(named: Option<&Path>) -> anyhow::Result<Self> {
         let Some(named) = named else {
@@ -200,8 +200,8 @@ mod tests {
         symlink("../secret.tape.jsonl", inner.join("out.tape.jsonl")).unwrap();
         symlink("fs.tape.jsonl", inner.join("in.tape.jsonl")).unwrap();
         symlink("..", inner.join("up")).unwrap();
-        let shelf = Shelf::open(Some(&inner)).unwrap();
-        let mut names: Vec<String> = shelf
+        let recordings = Recordings::open(Some(&inner)).unwrap();
+        let mut names: Vec<String> = recordings
             .found()
             .unwrap()
             .into_iter()
@@ -226,10 +226,10 @@ mod tests {
             "fs.tape.jsonl\0",
             "agent",
         ] {
-            assert!(shelf.find(name).is_err(), "{name}");
+            assert!(recordings.find(name).is_err(), "{name}");
         }
         let absolute = outer.path().join("secret.tape.jsonl");
-        assert!(shelf.find(absolute.to_str().unwrap()).is_err());
-        assert!(shelf.find("agent/fs.tape.jsonl").is_ok());
+        assert!(recordings.find(absolute.to_str().unwrap()).is_err());
+        assert!(recordings.find("agent/fs.tape.jsonl").is_ok());
     }
 }
