@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::run::ServerArguments;
 use crate::command::{
-    completions, compliance, demo, diff, explain, export, fault, init, inspect, mcp, migrate,
+    completions, compliance, demo, diff, eval, explain, export, fault, init, inspect, mcp, migrate,
     model_baseline, record, replay, run, schema, scrub, sessions, show, tail, validate, verify,
     wrap,
 };
@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Validate(validate::Arguments),
     Schema(schema::Arguments),
     Run(Box<run::Arguments>),
+    Eval(Box<eval::Arguments>),
     Explain(explain::Arguments),
     Wrap(wrap::Arguments),
     Unwrap(wrap::UnwrapArguments),

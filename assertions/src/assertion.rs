@@ -76,6 +76,12 @@ impl Assertion {
         self.name
     }
 
+    /// Whether a model has to judge it.
+    #[must_use]
+    pub fn asks_models(&self) -> bool {
+        self.matcher.needs() == Some(matcher::A_MODEL)
+    }
+
     /// Whether a recording hides a part of what it looks at, or may have had it below what
     /// it hides.
     #[must_use]
@@ -104,6 +110,8 @@ impl Assertion {
         match self.matcher.judge(found.value(), evidence.world) {
             Judged::Holds => Verdict::Passed,
             Judged::Unknown(error) => Verdict::Unjudged(error),
+            Judged::Undecided(why) => Verdict::Undecided(why),
+            Judged::Deferred(why) => Verdict::Deferred(why),
             Judged::Fails(failure) => {
                 let mut failure = *failure;
                 self.name.clone_into(&mut failure.matcher);

@@ -6,8 +6,8 @@
 //! apart however deep matchers nest: it holds, it does not hold, or it could not be judged.
 //! The last is a mistake of the suite and is never turned around by `not`.
 //!
-//! Nothing here has a runtime, a clock, a file or a process: snapshots and transforms are
-//! asked of a [`World`].
+//! Nothing here has a runtime, a clock, a file or a process: snapshots, transforms and what
+//! models think are asked of a [`World`].
 
 mod assertion;
 mod diff;
@@ -15,6 +15,7 @@ mod error;
 mod expectation;
 mod failure;
 pub mod json;
+mod judging;
 mod matcher;
 pub mod score;
 pub mod target;
@@ -30,6 +31,7 @@ pub use expectation::{
 };
 pub use failure::{Failure, Violation};
 pub use json::Json;
+pub use judging::{By, Juror, Opinion, Question};
 pub use matcher::names as matcher_names;
 pub use test::{Ask, Test};
 pub use verdict::{Evidence, Verdict};

@@ -10,7 +10,7 @@ use crate::world::World;
 pub struct Evidence<'a> {
     /// The answer, as targets see it: `{"result": …}`.
     pub envelope: &'a Json,
-    /// Where snapshots are and transforms run.
+    /// Where snapshots are, transforms run and models are asked.
     pub world: &'a dyn World,
 }
 
@@ -24,6 +24,10 @@ pub enum Verdict {
     Failed(Box<Failure>),
     /// It could not be judged: a mistake of the suite.
     Unjudged(EvalError),
+    /// A model judged it and did not decide, for this reason.
+    Undecided(String),
+    /// A model that should judge it cannot be asked, for this reason.
+    Deferred(String),
 }
 
 impl std::fmt::Debug for Evidence<'_> {

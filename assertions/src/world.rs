@@ -1,7 +1,8 @@
-//! What judging needs from outside: files and processes.
+//! What judging needs from outside: files, processes and models.
 
 use crate::error::EvalError;
 use crate::json::Json;
+use crate::judging::{Opinion, Question};
 
 /// The world around a judgement. Whoever runs a suite brings it.
 pub trait World {
@@ -13,6 +14,9 @@ pub trait World {
     /// What is recorded under the key of a snapshot; `update` asks to record `actual`
     /// anew.
     fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError>;
+
+    /// Asks models about a candidate: the text at the target of an assertion.
+    fn consult(&self, question: &Question<'_>, candidate: &str) -> Opinion;
 }
 
 /// Which value a transform gets.
@@ -65,5 +69,9 @@ impl World for NoWorld {
         Err(EvalError::new(format!(
             "the snapshot `{key}` cannot be read here"
         )))
+    }
+
+    fn consult(&self, _: &Question<'_>, _: &str) -> Opinion {
+        Opinion::Unknown("no model can be asked here".to_owned())
     }
 }

@@ -69,6 +69,11 @@ pub const ALL: &[Published] = &[
         include_str!("../json/model-baseline.schema.json"),
     ),
     schema(
+        "judgements",
+        "what judges answered about a test, recorded beside its suite",
+        include_str!("../json/judgements.schema.json"),
+    ),
+    schema(
         "log-line",
         "one line of `--log` as JSON",
         include_str!("../json/log-line.schema.json"),

@@ -5,6 +5,7 @@ pub(crate) mod compliance;
 pub(crate) mod control;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fault;
@@ -14,6 +15,7 @@ pub(crate) mod inspect;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod model_baseline;
+pub(crate) mod models;
 pub(crate) mod record;
 pub(crate) mod redaction;
 pub(crate) mod replay;
@@ -75,6 +77,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Run(run) => run::run(run, &arguments.servers),
+        Command::Eval(arguments) => eval::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Wrap(arguments) => wrap::run(arguments),
@@ -94,6 +97,7 @@ impl Command {
             Self::Mcp(mcp) => ("mcp", &mcp.log),
             Self::Compliance(compliance) => ("compliance", compliance.log()),
             Self::Run(run) => ("run", &run.log),
+            Self::Eval(eval) => ("eval", &eval.log),
             _ => return None,
         })
     }

@@ -1,8 +1,10 @@
 //! Suites that are ready: loaded, checked, compiled. Shared by the commands that judge by
 //! them.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tapewright_config::{Sources, Suite};
 use tapewright_schemas::redact::{Rules, Settings};
@@ -11,6 +13,8 @@ use super::variables::Variables;
 use super::{redaction, validate};
 use crate::report;
 use crate::report::suite::{Redaction, View};
+use crate::suite::judging::{Circumstances, JudgeOptions, Judges};
+use crate::suite::models::Money;
 use crate::suite::plan::Plan;
 use crate::suite::result::Results;
 
@@ -75,6 +79,42 @@ impl Ready {
         if self.suite.secrets.pairs().len() > before {
             self.rules = rules(&self.suite);
         }
+    }
+
+    /// The environment; what the suite reads as a credential may stand in a file beside it.
+    pub(crate) fn variables(&self) -> HashMap<String, String> {
+        let pairs = self.suite.secrets.pairs().iter().cloned();
+        let process = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        pairs.chain(process).collect()
+    }
+
+    /// The folder of cassettes beside the suite.
+    pub(crate) fn cassettes(&self) -> PathBuf {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        folder.join("cassettes")
+    }
+
+    /// Those who judge.
+    pub(crate) fn judges(
+        &self,
+        how: JudgeOptions,
+        variables: &HashMap<String, String>,
+        money: &Arc<Money>,
+        stop: &Arc<AtomicBool>,
+    ) -> Judges {
+        Judges::new(
+            how,
+            &Circumstances {
+                path: &self.path,
+                suite: &self.suite,
+                variables,
+                money,
+                rules: &self.rules,
+                stop,
+            },
+        )
     }
 
     /// The results as reporters get them.

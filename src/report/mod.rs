@@ -23,6 +23,7 @@ mod inspect_http;
 pub(crate) mod inspect_models;
 pub(crate) mod inspect_tools;
 pub(crate) mod issues;
+pub(crate) mod judgement;
 pub(crate) mod live;
 pub(crate) mod mcp;
 pub(crate) mod migrate;

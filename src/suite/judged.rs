@@ -1,12 +1,13 @@
 //! From outcomes to rows, for recordings and live servers alike.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tapewright_assertions::{Answer, Ask, Headers, Json, Outcome, Phase, Test, World as _};
 
 use super::plan::Case;
 use super::result::{ExchangeNumbers, Row, Status, Told};
-use super::world::{Snapshots, TestWorld};
+use super::world::{SuiteWorld, TestWorld};
 
 /// A row about a case, with nothing found.
 pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
@@ -27,10 +28,15 @@ pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
         replay: false,
         stub: false,
         cost: None,
+        models: BTreeSet::new(),
+        judgements: Vec::new(),
         exercised: None,
         place: case.place.clone(),
     }
 }
+
+/// Why an evaluation is not run.
+pub(super) const EVAL: &str = "it is graded by a model: `tapewright eval` runs it";
 
 /// A row for a case that is not asked.
 pub(super) fn skipped(number: usize, case: &Case, why: &str) -> Row {
@@ -41,10 +47,11 @@ pub(super) fn skipped(number: usize, case: &Case, why: &str) -> Row {
 }
 
 /// The world as the test of a case sees it.
-pub(super) fn world(case: &Case, test: &Test, snapshots: &Arc<Snapshots>) -> TestWorld {
+pub(super) fn world(case: &Case, test: &Test, shared: &Arc<SuiteWorld>) -> TestWorld {
     let tool = test.ask.subject().unwrap_or_default();
     TestWorld {
-        snapshots: Arc::clone(snapshots),
+        shared: Arc::clone(shared),
+        desk: shared.desk(case.kind, &case.name),
         variables: TestWorld::variables(&case.name, &test.server, tool),
         time: case.timeout,
     }
@@ -72,7 +79,7 @@ pub(super) fn injected(
     case: &Case,
     test: &Test,
     error: &Json,
-    snapshots: &Arc<Snapshots>,
+    shared: &Arc<SuiteWorld>,
 ) -> Row {
     let envelope = Answer::of_error(error.clone());
     let answer = Answer {
@@ -81,11 +88,12 @@ pub(super) fn injected(
         headers: Headers::NotHttp,
         redacted: false,
     };
-    let world = world(case, test, snapshots);
+    let world = world(case, test, shared);
     // Whoever injects an error expects one.
     let outcome = test.expectation.judge_assertions(&answer, &world);
     let mut row = row(number, case, Status::Pass);
     settle(&mut row, case, &outcome);
+    world.settle(&mut row);
     row
 }
 
@@ -93,12 +101,15 @@ pub(super) fn injected(
 pub(super) fn settle(row: &mut Row, case: &Case, outcome: &Outcome) {
     tell(row, case, outcome, None);
     row.reasons.extend(outcome.doubts.iter().cloned());
+    row.reasons.extend(outcome.deferred.iter().cloned());
     row.status = if !outcome.errors.is_empty() {
         Status::Error
     } else if !outcome.failures.is_empty() {
         Status::Fail
     } else if !outcome.doubts.is_empty() {
         Status::Inconclusive
+    } else if !outcome.deferred.is_empty() {
+        Status::Deferred
     } else {
         Status::Pass
     };

@@ -1,10 +1,12 @@
 //! How a suite came out.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
 use tapewright_assertions::{Failure, Unjudged};
 use tapewright_config::SourceSpot;
+use tapewright_judges::Opinion;
 
 use super::plan::Kind;
 use crate::exit::Exit;
@@ -59,10 +61,24 @@ pub(crate) struct Row {
     pub(crate) stub: bool,
     /// What models took to answer; `None` where none was asked.
     pub(crate) cost: Option<Cost>,
+    /// Which models were.
+    pub(crate) models: BTreeSet<String>,
+    /// What models thought of it.
+    pub(crate) judgements: Vec<Judgement>,
     /// How many recorded exchanges it was judged by.
     pub(crate) exercised: Option<usize>,
     /// Where it stands in the suite.
     pub(crate) place: SourceSpot,
+}
+
+/// What models thought of something.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement {
+    /// By which matcher or metric they were asked.
+    pub(crate) by: &'static str,
+    pub(crate) opinion: Opinion,
+    /// What was recorded, where they were asked anew and it is otherwise.
+    pub(crate) was: Option<Opinion>,
 }
 
 /// A finding, where it stands in the suite, and which exchange it is about.
@@ -104,6 +120,14 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// Nothing was asked yet.
+    pub(crate) const NONE: Self = Self {
+        asked: 0,
+        tokens: 0,
+        amount: 0,
+        is_known: true,
+    };
+
     /// That of both.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -158,6 +182,8 @@ pub(crate) struct Tool {
 /// How a row came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
+    /// A model has to judge it, and none can be asked.
+    Deferred,
     /// It could not be judged: a mistake of the suite.
     Error,
     Fail,
@@ -172,19 +198,21 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Pass,
         Self::Fail,
         Self::Known,
         Self::Error,
         Self::Inconclusive,
         Self::NotExercised,
+        Self::Deferred,
         Self::Skip,
     ];
 
     /// The word of the reports for programs.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Deferred => "deferred",
             Self::Error => "error",
             Self::Fail => "fail",
             Self::Inconclusive => "inconclusive",
@@ -198,6 +226,7 @@ impl Status {
     /// The words for a count of them.
     pub(crate) fn counted(self) -> &'static str {
         match self {
+            Self::Deferred => "deferred",
             Self::Error => "could not be judged",
             Self::Fail => "failed",
             Self::Inconclusive => "inconclusive",
@@ -230,7 +259,7 @@ impl Results {
         let judged = self.count(Status::Pass) + self.count(Status::Known);
         let idle = has(Status::NotExercised) && !self.allow_unexercised;
         // Without a key there is nothing to judge, and a machine without keys stays green.
-        let stub = self.rows.iter().any(|row| row.stub);
+        let stub = has(Status::Deferred) || self.rows.iter().any(|row| row.stub);
         let nothing = judged == 0 && !has(Status::NotExercised) && !stub;
         if has(Status::Inconclusive) || idle || nothing {
             Exit::Inconclusive

@@ -1,4 +1,5 @@
-//! The files and processes that judging needs: snapshots beside the suite, and transforms.
+//! The files, processes and models that judging needs: snapshots beside the suite, transforms,
+//! and judges.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -7,9 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tapewright_assertions::{EvalError, Json, Phase, Snapshot, World};
+use tapewright_assertions::{By, EvalError, Json, Opinion, Phase, Question, Snapshot, World};
+use tapewright_judges::{Candidate, Juror, Jury, Named, Outcome, Rubric, Samples, Subject};
 use tapewright_schemas::redact::{Redactor, Rules};
 
+use super::judging::{Desk, Judges, Matter};
+use super::plan::Kind;
+use super::result::Row;
 use super::transform;
 use crate::files::NewFile;
 
@@ -25,20 +30,56 @@ pub(crate) struct Snapshots {
     written: Mutex<usize>,
 }
 
+/// What all tests of a suite share.
+#[derive(Debug)]
+pub(crate) struct SuiteWorld {
+    snapshots: Snapshots,
+    /// Who judges; nobody where nothing may be asked.
+    pub(crate) judges: Option<Arc<Judges>>,
+}
+
 /// The world as one test sees it.
 #[derive(Debug)]
 pub(crate) struct TestWorld {
-    pub(crate) snapshots: Arc<Snapshots>,
+    pub(crate) shared: Arc<SuiteWorld>,
+    /// What judges think of this test.
+    pub(crate) desk: Option<Arc<Desk>>,
     /// What a transform is told about the test: the documented variables.
     pub(crate) variables: Vec<(String, String)>,
     /// The limit of the test.
     pub(crate) time: Option<Duration>,
 }
 
-impl Snapshots {
-    /// The snapshots beside a suite. With `update` every one that is used is recorded anew.
-    /// Where they are `frozen`, what a suite says about that does not count.
+impl SuiteWorld {
+    /// The snapshots beside a suite, and no judges. With `update` every one that is used is
+    /// recorded anew. Where they are `frozen`, what a suite says about that does not count.
     pub(crate) fn beside(suite: &Path, update: bool, frozen: bool, rules: Arc<Rules>) -> Self {
+        Self {
+            snapshots: Snapshots::beside(suite, update, frozen, rules),
+            judges: None,
+        }
+    }
+
+    /// What is said of what was recorded.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let judges = self.judges.as_ref().and_then(|judges| judges.note());
+        self.snapshots.note().into_iter().chain(judges).collect()
+    }
+
+    /// A value as a recording shows it.
+    pub(crate) fn redacted(&self, value: &Json) -> Json {
+        self.snapshots.redacted(value)
+    }
+
+    /// The desk of a test with this kind and name.
+    pub(crate) fn desk(&self, kind: Kind, name: &str) -> Option<Arc<Desk>> {
+        let judges = self.judges.as_ref()?;
+        Some(Arc::new(Desk::new(judges, (kind, name), None, None)))
+    }
+}
+
+impl Snapshots {
+    fn beside(suite: &Path, update: bool, frozen: bool, rules: Arc<Rules>) -> Self {
         let folder = suite.parent().unwrap_or(Path::new("")).join("snapshots");
         Self {
             folder,
@@ -50,7 +91,7 @@ impl Snapshots {
     }
 
     /// What is said of those that were written.
-    pub(crate) fn note(&self) -> Option<String> {
+    fn note(&self) -> Option<String> {
         match *self.written.lock().unwrap_or_else(PoisonError::into_inner) {
             0 => None,
             1 => Some("1 snapshot recorded".to_owned()),
@@ -104,7 +145,7 @@ impl Snapshots {
     }
 
     /// A value as a recording shows it.
-    pub(crate) fn redacted(&self, value: &Json) -> Json {
+    fn redacted(&self, value: &Json) -> Json {
         let text = value.to_string();
         let mut redactor = Redactor::new(Arc::clone(&self.rules));
         match redactor.json(text.as_bytes()) {
@@ -131,7 +172,12 @@ impl World for TestWorld {
         let name = phase.name();
         variables.push(("MCPTEST_TRANSFORM_PHASE".to_owned(), name.to_owned()));
         let bounds = transform::Bounds {
-            folder: self.snapshots.folder.parent().unwrap_or(Path::new("")),
+            folder: self
+                .shared
+                .snapshots
+                .folder
+                .parent()
+                .unwrap_or(Path::new("")),
             time: self.time,
         };
         transform::run(command, &variables, value, &bounds).map_err(|why| {
@@ -141,13 +187,87 @@ impl World for TestWorld {
     }
 
     fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError> {
-        self.snapshots
-            .use_one(key, actual, update)
-            .map_err(EvalError)
+        let snapshots = &self.shared.snapshots;
+        snapshots.use_one(key, actual, update).map_err(EvalError)
+    }
+
+    fn consult(&self, question: &Question<'_>, candidate: &str) -> Opinion {
+        let Some(desk) = &self.desk else {
+            return Opinion::Deferred("nothing here asks a model".to_owned());
+        };
+        let candidate = Candidate {
+            subject: Subject::Text,
+            text: candidate,
+        };
+        let opinion = match *question {
+            Question::Judge {
+                by,
+                text,
+                model,
+                threshold,
+                samples,
+            } => {
+                let (name, text) = rubric(by, text);
+                desk.judge(&Matter {
+                    by: name,
+                    rubric: &Rubric::text(text, threshold),
+                    candidate,
+                    model,
+                    samples: Samples::new(samples).unwrap_or(Samples::ONE),
+                })
+            }
+            Question::Jury {
+                rubric,
+                jurors,
+                threshold,
+                quorum,
+            } => {
+                let jurors = jurors.iter().map(|one| Juror {
+                    model: desk.named(&one.model),
+                    threshold: one.threshold,
+                });
+                let jury = Jury {
+                    jurors: jurors.collect(),
+                    rubric: rubric.to_owned(),
+                    threshold,
+                    quorum,
+                };
+                desk.jury("llm-jury", &jury, candidate)
+            }
+            _ => return Opinion::Unknown("no embeddings are asked for here".to_owned()),
+        };
+        let why = crate::report::judgement::why(&opinion);
+        match opinion.outcome {
+            Outcome::Pass => Opinion::Holds,
+            Outcome::Fail => Opinion::Fails(why),
+            Outcome::Undecided => Opinion::Undecided(why),
+            Outcome::Deferred => Opinion::Deferred(why),
+            Outcome::Error => Opinion::Unknown(why),
+        }
+    }
+}
+
+/// The name of a matcher that has a judge, and its rubric.
+fn rubric(by: By, text: &str) -> (&'static str, String) {
+    match by {
+        By::Rubric => ("llm-judge", text.to_owned()),
+        By::Reference => ("factuality", Named::Factuality.rubric(text)),
+        By::Query => ("answer-relevance", Named::AnswerRelevance.rubric(text)),
+        By::Context => (
+            "context-faithfulness",
+            Named::ContextFaithfulness.rubric(text),
+        ),
     }
 }
 
 impl TestWorld {
+    /// Gives a row what judges thought, and what it cost.
+    pub(crate) fn settle(&self, row: &mut Row) {
+        if let Some(desk) = &self.desk {
+            desk.settle(row);
+        }
+    }
+
     /// What the transforms of a test with this name, of this server and tool are told.
     pub(crate) fn variables(name: &str, server: &str, tool: &str) -> Vec<(String, String)> {
         [

@@ -64,6 +64,8 @@ pub struct Outcome {
     pub errors: Vec<Unjudged>,
     /// What could not be judged because the answer lacks it.
     pub doubts: Vec<String>,
+    /// What waits for a model that cannot be asked.
+    pub deferred: Vec<String>,
     /// What is said without making the test fail.
     pub warnings: Vec<String>,
     /// How many assertions hold.
@@ -140,19 +142,7 @@ impl Expectation {
                 outcome.doubts.push(doubt);
                 continue;
             }
-            match assertion.judge(&evidence) {
-                Verdict::Passed => outcome.passed += 1,
-                Verdict::Failed(failure) => outcome.failures.push(Failure {
-                    index: Some(index),
-                    ..*failure
-                }),
-                Verdict::Unjudged(error) => outcome.errors.push(Unjudged {
-                    index,
-                    target: assertion.target().to_string(),
-                    matcher: assertion.matcher(),
-                    error,
-                }),
-            }
+            outcome.take(index, assertion, assertion.judge(&evidence));
         }
         self.duration(answer, &mut outcome);
         if let Some(budget) = &self.max_response_tokens {
@@ -198,10 +188,30 @@ impl Expectation {
 }
 
 impl Outcome {
+    /// Takes in how an assertion came out.
+    pub fn take(&mut self, index: usize, assertion: &Assertion, verdict: Verdict) {
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Failed(failure) => self.failures.push(Failure {
+                index: Some(index),
+                ..*failure
+            }),
+            Verdict::Unjudged(error) => self.errors.push(Unjudged {
+                index,
+                target: assertion.target().to_string(),
+                matcher: assertion.matcher(),
+                error,
+            }),
+            Verdict::Undecided(why) => self.doubts.push(told(index, assertion, &why)),
+            Verdict::Deferred(why) => self.deferred.push(told(index, assertion, &why)),
+        }
+    }
+
     /// Whether everything was judged and holds.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.failures.is_empty() && self.errors.is_empty() && self.doubts.is_empty()
+        let known = self.failures.is_empty() && self.errors.is_empty();
+        known && self.doubts.is_empty() && self.deferred.is_empty()
     }
 
     /// What does not hold decides nothing, for this reason.
@@ -221,6 +231,12 @@ impl fmt::Display for Unjudged {
             self.index, self.target, self.error
         )
     }
+}
+
+/// Why an assertion is not decided, with which it is.
+fn told(index: usize, assertion: &Assertion, why: &str) -> String {
+    let (matcher, target) = (assertion.matcher(), assertion.target());
+    format!("assertion #{index} (`{matcher}` on `{target}`): {why}")
 }
 
 /// The failure of a test that did not expect an error.

@@ -72,7 +72,7 @@ impl Matcher for Compose {
             match checked(name, inner, matcher.as_ref(), value, world) {
                 Judged::Holds => passed += 1,
                 Judged::Fails(failure) => failed.push((index, *inner, failure)),
-                unknown @ Judged::Unknown(_) => return unknown,
+                other => return other,
             }
         }
         let count = self.children.len();

@@ -21,6 +21,7 @@ mod text;
 
 use std::fmt::Debug;
 
+pub(crate) use self::model::NEEDS as A_MODEL;
 pub(crate) use self::regex::build as build_regex;
 
 use serde_json::{Map, Value};
@@ -50,6 +51,10 @@ pub(crate) enum Judged {
     Holds,
     Fails(Box<Failure>),
     Unknown(EvalError),
+    /// A model judged, and did not decide.
+    Undecided(String),
+    /// No model can be asked.
+    Deferred(String),
 }
 
 impl Judged {

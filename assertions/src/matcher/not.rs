@@ -35,7 +35,7 @@ impl Matcher for Not {
                 ..Failure::default()
             }),
             Judged::Fails(_) => Judged::Holds,
-            unknown @ Judged::Unknown(_) => unknown,
+            other => other,
         }
     }
 }

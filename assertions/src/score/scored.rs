@@ -19,6 +19,8 @@ pub struct Scored {
     pub unjudged: usize,
     /// How many decide nothing, because the evidence has gaps.
     pub doubtful: usize,
+    /// How many wait for a model that cannot be asked.
+    pub deferred: usize,
     /// Those that did not hold, could not be judged or decide nothing, in order, as many
     /// of each as are told.
     pub others: Vec<Instance>,
@@ -71,9 +73,12 @@ impl Scored {
         } else if !outcome.failures.is_empty() {
             self.failed += 1;
             self.unjudged + self.failed
-        } else {
+        } else if !outcome.doubts.is_empty() {
             self.doubtful += 1;
             self.doubtful
+        } else {
+            self.deferred += 1;
+            self.deferred
         };
         if told > INSTANCES {
             self.more += 1;

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tapewright_assertions::{
-    Answer, EvalError, Evidence, Failure, Json, Phase, Snapshot, Verdict, World, compile,
+    Answer, EvalError, Evidence, Failure, Json, Opinion, Phase, Question, Snapshot, Verdict, World,
+    compile,
 };
 
 /// How an assertion came out.
@@ -15,6 +16,10 @@ pub(crate) enum Out {
     Fail,
     /// It could not be judged.
     Error,
+    /// A model did not decide.
+    Undecided,
+    /// No model could be asked.
+    Deferred,
     /// It was refused when it was loaded.
     Load,
 }
@@ -45,6 +50,18 @@ impl World for Desk {
                 all.insert(key.to_owned(), actual.clone());
                 Ok(Snapshot::Recorded)
             }
+        }
+    }
+
+    /// The candidate says how it is judged.
+    fn consult(&self, _: &Question<'_>, candidate: &str) -> Opinion {
+        let why = || format!("so says `{candidate}`");
+        match candidate {
+            "good" => Opinion::Holds,
+            "bad" => Opinion::Fails(why()),
+            "odd" => Opinion::Undecided(why()),
+            "keyless" => Opinion::Deferred(why()),
+            _ => Opinion::Unknown(why()),
         }
     }
 }
@@ -78,6 +95,8 @@ fn outcome(envelope: &Json, assertion: &Value) -> (Out, Option<Failure>) {
         Verdict::Passed => (Out::Pass, None),
         Verdict::Failed(failure) => (Out::Fail, Some(*failure)),
         Verdict::Unjudged(_) => (Out::Error, None),
+        Verdict::Undecided(_) => (Out::Undecided, None),
+        Verdict::Deferred(_) => (Out::Deferred, None),
     }
 }
 

@@ -111,6 +111,9 @@ fn judge(diff: VersionDiff, assertions: &[Assertion]) -> Result<Gate, GateError>
                 break;
             }
             Verdict::Unjudged(error) => return Err(GateError::Unjudged(error.0)),
+            Verdict::Undecided(why) | Verdict::Deferred(why) => {
+                return Err(GateError::Unjudged(why));
+            }
         }
     }
     Ok(Gate {

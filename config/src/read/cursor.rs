@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What the node is called in a message.
-    pub(super) fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let mut segments = self.pointer.rsplit('/');
         let last = segments.next().unwrap_or_default();
         match (last.parse::<usize>(), segments.next()) {

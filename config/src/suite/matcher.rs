@@ -248,7 +248,19 @@ fn graded(at: &Cursor<'_>, key: &'static str) {
     if let Some(model) = fields.optional("model") {
         model.name();
     }
+    if let Some(samples) = fields.optional("samples") {
+        odd(&samples);
+    }
     fields.finish();
+}
+
+/// How many opinions decide: an odd number of them has a majority.
+fn odd(at: &Cursor<'_>) {
+    if at.integer_within(1, 9).is_multiple_of(2) {
+        let message = format!("{} must be odd", at.label());
+        let help = "write 1, 3, 5, 7 or 9".to_owned();
+        at.error(Code::Value, message, help);
+    }
 }
 
 fn jury(at: &Cursor<'_>) {

@@ -61,6 +61,17 @@ impl Family {
         }
     }
 
+    /// The model that is asked where nobody names one.
+    #[must_use]
+    pub fn default_model(self) -> &'static str {
+        match self {
+            Self::Anthropic => "claude-sonnet-4-5",
+            Self::OpenAi => "gpt-5",
+            Self::Google => "gemini-2.5-pro",
+            Self::Mistral => "mistral-large-latest",
+        }
+    }
+
     /// The wire that an agent of ours uses.
     #[must_use]
     pub fn wire(self) -> Wire {

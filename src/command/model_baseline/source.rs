@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tapewright_baselines::MOST_RUNS;
 
-use crate::command::run::agents::dollars;
+use crate::command::models::dollars;
 use crate::command::variables::Variables;
 use crate::report::Mistake;
 

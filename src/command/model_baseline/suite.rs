@@ -15,14 +15,15 @@ use tapewright_models::Family;
 
 use super::candidates::{Candidate, Captured, hash, identity, qualified};
 use super::source::SourceArguments;
-use crate::command::run::agents::prices;
+use crate::command::models::money;
 use crate::command::suites::Ready;
 use crate::report::Mistake;
 use crate::suite::live::agents::cassette;
 use crate::suite::live::{self, AgentOptions, Capture, CapturedRun};
+use crate::suite::models;
 use crate::suite::plan::{AgentCase, What};
 use crate::suite::result::{Row, Status};
-use crate::suite::world::Snapshots;
+use crate::suite::world::SuiteWorld;
 
 /// How long each step of an opening may take, where the suite sets no limit.
 const OPENING: Duration = Duration::from_secs(60);
@@ -59,13 +60,10 @@ pub(super) fn capture(
     let Ok(mut ready) = ready else {
         return Ok(None);
     };
-    let pairs = ready.suite.secrets.pairs().iter().cloned();
-    let process = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let variables: HashMap<String, String> = pairs.chain(process).collect();
+    let variables = ready.variables();
     let asked = asked(&ready, &cassettes(path), arguments);
     let tokens = live::tokens(&ready.suite, &ready.plan, &asked, &variables)?;
-    let keys = live::agents::keys(&ready.suite, &variables);
+    let keys = models::keys(&ready.suite, &variables);
     ready.hide(tokens.iter().chain(&keys));
     let asking = Asking {
         path,
@@ -232,9 +230,8 @@ impl Asking<'_> {
                 fresh: self.arguments.is_fresh(),
             }),
             check_tools: false,
-            prices: Arc::new(prices(models.prices.as_deref())?),
-            max_cost: models.max_cost,
-            spent: Arc::clone(spent),
+            money: money(suite, models.prices.as_deref(), models.max_cost, spent)?,
+            evals: None,
         };
         let chosen: Vec<usize> = self.cases().map(|(number, _)| number).collect();
         let options = live::Options {
@@ -255,8 +252,8 @@ impl Asking<'_> {
             tokens: self.tokens.clone(),
             agents: Some(agents),
         };
-        let snapshots = Arc::new(Snapshots::beside(path, false, true, Arc::clone(rules)));
-        let results = live::run(suite, plan, &chosen, &options, &snapshots);
+        let shared = Arc::new(SuiteWorld::beside(path, false, true, Arc::clone(rules)));
+        let results = live::run(suite, plan, &chosen, &options, &shared);
         drop(options);
         let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
         Ok((std::mem::take(&mut *runs), results.rows))
@@ -289,7 +286,9 @@ impl Asking<'_> {
         let file = named(self.path);
         let own: Vec<(usize, &AgentCase)> = self
             .cases()
-            .filter(|(_, agent)| agent.model == *model)
+            .filter(|(_, agent)| {
+                (&agent.model.provider, &agent.model.id) == (&model.provider, &model.id)
+            })
             .collect();
         let mut all = Vec::new();
         let mut missing = Vec::new();

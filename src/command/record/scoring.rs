@@ -16,7 +16,7 @@ use crate::command::variables::Variables;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 use crate::suite::captured::{self, Labels};
-use crate::suite::world::Snapshots;
+use crate::suite::world::SuiteWorld;
 
 /// Scoring while it is recorded.
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ pub(super) struct Scoring {
 
 struct Scored {
     ready: Ready,
-    snapshots: Arc<Snapshots>,
+    shared: Arc<SuiteWorld>,
     notes: Vec<String>,
 }
 
@@ -96,17 +96,17 @@ impl ScoringArguments {
                 return Ok(Err(Exit::Unusable));
             };
             let labels = server.labels(&ready)?;
-            let snapshots = Snapshots::beside(path, false, is_ci(), Arc::clone(&ready.rules));
-            let snapshots = Arc::new(snapshots);
+            let shared = SuiteWorld::beside(path, false, is_ci(), Arc::clone(&ready.rules));
+            let shared = Arc::new(shared);
             let all = (0..ready.plan.cases.len()).collect();
             let plan = Arc::clone(&ready.plan);
-            let mut scoring = captured::Scoring::new(plan, all, Arc::clone(&snapshots))?;
+            let mut scoring = captured::Scoring::new(plan, all, Arc::clone(&shared))?;
             scoring.enter(labels.server(server.label), true);
             let notes = labels.notes;
             scorers.push(scoring);
             suites.push(Scored {
                 ready,
-                snapshots,
+                shared,
                 notes,
             });
         }
@@ -172,7 +172,7 @@ impl Scoring {
             results.allow_unexercised = self.allow_unexercised;
             results.took = self.clock.elapsed();
             results.notes.splice(0..0, one.notes);
-            results.notes.extend(one.snapshots.note());
+            results.notes.extend(one.shared.notes());
             results
                 .skipped
                 .extend(one.ready.plan.skipped.iter().cloned());

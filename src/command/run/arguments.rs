@@ -7,6 +7,7 @@ use clap::Args;
 use super::agents::AgentArguments;
 use super::baseline::BaselineArguments;
 use super::servers::{RunArguments, ServerArguments};
+use crate::command::models::{JudgeArguments, MoneyArguments};
 use crate::command::reporters::ReporterFile;
 use crate::command::variables::Variables;
 use crate::log::LogArguments;
@@ -36,6 +37,10 @@ pub(crate) struct Arguments {
     pub(super) run: RunArguments,
     #[command(flatten)]
     pub(super) agents: AgentArguments,
+    #[command(flatten)]
+    pub(super) money: MoneyArguments,
+    #[command(flatten)]
+    pub(super) judges: JudgeArguments,
     #[command(flatten)]
     pub(super) capture: CaptureArguments,
     /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
@@ -140,4 +145,5 @@ Examples:
   tapewright run suite.yaml --capture session.tape.jsonl
   tapewright run suite.yaml --record
   tapewright run agents.yaml --record --max-cost 0.50
+  tapewright run suite.yaml --rejudge
   tapewright run suite.yaml --record=recordings/";

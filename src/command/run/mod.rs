@@ -250,21 +250,26 @@ pub(crate) fn is_ci() -> bool {
 /// What is run where nothing is named, the first that is there.
 const DEFAULT_SUITES: [&str; 2] = ["tapewright.yaml", "mcptest.yaml"];
 
+/// The suites that are named, or the one that lies here.
+pub(crate) fn named(suites: &[PathBuf], config: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let named: Vec<PathBuf> = suites.iter().chain(config).cloned().collect();
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let mut here = DEFAULT_SUITES.iter().map(PathBuf::from);
+    let found = here.find(|path| path.is_file()).ok_or_else(|| {
+        let what = format!("no suite is named, and here is no `{}`", DEFAULT_SUITES[0]);
+        Mistake::new(what, "name one: `tapewright run suite.yaml`")
+    })?;
+    Ok(vec![found])
+}
+
 impl Arguments {
     /// The suites that are to run: those that are named, or the one that lies here. Refuses
     /// what may not be done here.
     fn named(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.check()?;
-        let named: Vec<PathBuf> = self.suites.iter().chain(&self.config).cloned().collect();
-        if !named.is_empty() {
-            return Ok(named);
-        }
-        let mut here = DEFAULT_SUITES.iter().map(PathBuf::from);
-        let found = here.find(|path| path.is_file()).ok_or_else(|| {
-            let what = format!("no suite is named, and here is no `{}`", DEFAULT_SUITES[0]);
-            Mistake::new(what, "name one: `tapewright run suite.yaml`")
-        })?;
-        Ok(vec![found])
+        named(&self.suites, &self.config)
     }
 
     fn check(&self) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! One suite of a run.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +12,10 @@ use super::{Job, failed, is_ci, progress, revisions};
 use crate::command::suites::Ready;
 use crate::report;
 use crate::suite::live::agents::cassette;
+use crate::suite::models::{self, Money, costs};
 use crate::suite::plan::What;
 use crate::suite::result::Results;
-use crate::suite::world::Snapshots;
+use crate::suite::world::SuiteWorld;
 use crate::suite::{captured, live};
 
 /// How long each step of an opening may take, where the suite sets no limit.
@@ -28,7 +29,7 @@ impl Run {
         let arguments = job.arguments;
         let clock = Clock::start();
         let mut results = match &arguments.capture.capture {
-            Some(file) => self.score(arguments, chosen, file)?,
+            Some(file) => self.score(job, chosen, file)?,
             None => self.live(job, chosen)?,
         };
         results.allow_unexercised = arguments.capture.allow_unexercised;
@@ -45,14 +46,13 @@ impl Run {
     }
 
     /// Over a recording.
-    fn score(
-        &self,
-        arguments: &Arguments,
-        chosen: &[usize],
-        file: &Path,
-    ) -> anyhow::Result<Results> {
+    fn score(&mut self, job: &Job<'_>, chosen: &[usize], file: &Path) -> anyhow::Result<Results> {
+        let arguments = job.arguments;
+        let variables = self.0.variables();
+        self.0.hide(&models::keys(&self.0.suite, &variables));
         let Ready { suite, plan, .. } = &self.0;
-        let snapshots = self.snapshots(arguments);
+        let money = arguments.money.money(suite, &job.spent)?;
+        let shared = self.shared(job, &variables, &money);
         let mut results = captured::run(
             suite,
             plan,
@@ -61,13 +61,16 @@ impl Run {
                 path: file,
                 label: arguments.capture.label.as_deref(),
             },
-            &snapshots,
+            &shared,
         )?;
         if !suite.target_versions.is_empty() {
             let note = "a recording is judged as it is: `target_versions` is not heeded";
             results.notes.push(note.to_owned());
         }
-        results.notes.extend(snapshots.note());
+        results
+            .notes
+            .extend(costs::line(&results.rows, &money.prices));
+        results.notes.extend(shared.notes());
         Ok(results)
     }
 
@@ -75,23 +78,22 @@ impl Run {
     fn live(&mut self, job: &Job<'_>, chosen: &[usize]) -> anyhow::Result<Results> {
         let arguments = job.arguments;
         let Ready { suite, plan, .. } = &self.0;
-        // What the suite reads as a credential may stand in a file beside it.
-        let pairs = suite.secrets.pairs().iter().cloned();
-        let process = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        let variables: HashMap<_, _> = pairs.chain(process).collect();
+        let variables = self.0.variables();
         let replayed = |number: &&usize| !self.replays(arguments, **number);
         let asked: Vec<usize> = chosen.iter().filter(replayed).copied().collect();
         let tokens = live::tokens(suite, plan, &asked, &variables)?;
-        let keys = live::agents::keys(suite, &variables);
+        let keys = models::keys(suite, &variables);
+        let money = arguments.money.money(suite, &job.spent)?;
         self.0.hide(tokens.iter().chain(&keys));
-        let options = self.options(job, variables, tokens)?;
-        let snapshots = self.snapshots(arguments);
+        let shared = self.shared(job, &variables, &money);
+        let options = self.options(job, variables, tokens, &money)?;
         let Ready { suite, plan, .. } = &self.0;
-        let mut results = live::run(suite, plan, chosen, &options, &snapshots);
+        let mut results = live::run(suite, plan, chosen, &options, &shared);
         progress::clear();
-        results.notes.extend(snapshots.note());
+        results
+            .notes
+            .extend(costs::line(&results.rows, &money.prices));
+        results.notes.extend(shared.notes());
         Ok(results)
     }
 
@@ -100,22 +102,29 @@ impl Run {
         let anew = arguments.run.record.is_some() || arguments.agents.update_cassettes;
         let case = self.0.plan.cases.get(number);
         case.is_some_and(|case| match &case.what {
-            What::Agent(agent) if !anew => cassette::found(&self.beside(), agent).is_some(),
+            What::Agent(agent) if !anew => cassette::found(&self.0.cassettes(), agent).is_some(),
+            // Nothing here runs it.
+            What::Eval(_) => true,
             _ => false,
         })
     }
 
-    /// The folder of cassettes beside the suite.
-    fn beside(&self) -> PathBuf {
-        let folder = self.0.path.parent().unwrap_or(Path::new(""));
-        folder.join("cassettes")
-    }
-
-    fn snapshots(&self, arguments: &Arguments) -> Arc<Snapshots> {
+    /// What all tests share: snapshots, and judges.
+    fn shared(
+        &self,
+        job: &Job<'_>,
+        variables: &HashMap<String, String>,
+        money: &Arc<Money>,
+    ) -> Arc<SuiteWorld> {
+        let arguments = job.arguments;
         let Ready { path, rules, .. } = &self.0;
         let update = arguments.snapshots.update_snapshots;
         let frozen = is_ci() && !arguments.snapshots.allow_update_in_ci;
-        Arc::new(Snapshots::beside(path, update, frozen, Arc::clone(rules)))
+        let mut shared = SuiteWorld::beside(path, update, frozen, Arc::clone(rules));
+        let how = arguments.judges.options(arguments.run.record.is_some());
+        let judges = self.0.judges(how, variables, money, &job.interrupted);
+        shared.judges = Some(Arc::new(judges));
+        Arc::new(shared)
     }
 
     /// How the servers are asked.
@@ -124,13 +133,14 @@ impl Run {
         job: &Job<'_>,
         variables: HashMap<String, String>,
         tokens: HashMap<String, String>,
+        money: &Arc<Money>,
     ) -> anyhow::Result<live::Options> {
         let Self(Ready { suite, rules, .. }) = self;
         let run = &job.arguments.run;
         let record = run.record.as_ref();
-        let record = record.map(|folder| folder.clone().unwrap_or_else(|| self.beside()));
+        let record = record.map(|folder| folder.clone().unwrap_or_else(|| self.0.cassettes()));
         let agents = &job.arguments.agents;
-        let agents = agents.options(self.beside(), record.is_some(), &job.spent)?;
+        let agents = agents.options(self.0.cassettes(), record.is_some(), money);
         Ok(live::Options {
             parallel: run.parallel,
             bail: run.bail,

@@ -37,6 +37,7 @@ fn summary(views: &[View]) -> Json {
         ("errors", count(Status::Error).into()),
         ("inconclusive", count(Status::Inconclusive).into()),
         ("not_exercised", count(Status::NotExercised).into()),
+        ("deferred", count(Status::Deferred).into()),
         ("skipped", count(Status::Skip).into()),
         ("flaky", flaky.into()),
         ("duration_ms", millis(took)),
@@ -101,6 +102,10 @@ fn row(row: &RowView) -> Json {
         members.push(("stub", Json::Bool(true)));
     }
     members.extend(row.cost.map(|one| ("cost", cost(one))));
+    if !row.judgements.is_empty() {
+        let all = row.judgements.iter().map(|one| one.object.clone());
+        members.push(("judgements", Json::Array(all.collect())));
+    }
     members.extend(
         row.exercised
             .map(|count| ("exercised", (count as u64).into())),

@@ -3,6 +3,7 @@
 mod cut;
 mod hide;
 mod json;
+mod judgement;
 pub(crate) mod list;
 mod pretty;
 mod view;
@@ -66,7 +67,7 @@ fn row(view: &RowView) -> Row {
     let (status, level) = match view.status {
         Result::Pass if view.flaky => (Status::Flaky, Some(Level::Warning)),
         Result::Pass => (Status::Pass, None),
-        Result::Skip | Result::Known => (Status::Skipped, None),
+        Result::Deferred | Result::Skip | Result::Known => (Status::Skipped, None),
         Result::NotExercised => (Status::Inconclusive, Some(Level::Warning)),
         Result::Inconclusive => (Status::Error, Some(Level::Warning)),
         Result::Fail => (Status::Fail, Some(Level::Error)),
@@ -86,7 +87,11 @@ fn row(view: &RowView) -> Row {
     let failed = view.problems.iter().map(|one| problem(one, level));
     let flaky = view.warnings.iter().filter(|_| view.flaky);
     let flaky = flaky.map(|one| Problem::new(level, one));
-    row.problems = failed.chain(reasons).chain(flaky).collect();
+    let judged = view
+        .judgements
+        .iter()
+        .map(|one| Problem::new(None, &one.text));
+    row.problems = failed.chain(reasons).chain(flaky).chain(judged).collect();
     row
 }
 

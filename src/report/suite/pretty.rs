@@ -40,7 +40,8 @@ pub(super) fn coloured(text: &str) -> String {
 }
 
 /// Words of verdicts, and their colours (ECMA-48, Select Graphic Rendition).
-const COLOURS: [(&str, u8); 7] = [
+const COLOURS: [(&str, u8); 8] = [
+    ("DEFERRED", 36),
     ("PASS", 32),
     ("FAIL", 31),
     ("ERROR", 31),
@@ -62,6 +63,7 @@ fn one(view: &View, out: &mut String) {
         for reason in &row.reasons {
             paragraph("    ", reason, out);
         }
+        judged(row, out);
         warnings(row, out);
     }
     if !good.is_empty() {
@@ -69,6 +71,7 @@ fn one(view: &View, out: &mut String) {
     }
     for row in good {
         headline(row, out);
+        judged(row, out);
         warnings(row, out);
     }
     tools(view, out);
@@ -83,7 +86,8 @@ fn one(view: &View, out: &mut String) {
 }
 
 fn is_good(row: &RowView) -> bool {
-    matches!(row.status, Status::Pass | Status::Skip | Status::Known)
+    use Status::{Deferred, Known, Pass, Skip};
+    matches!(row.status, Deferred | Known | Pass | Skip)
 }
 
 /// `  PASS  name  (3.1 ms)  [replay]`
@@ -111,12 +115,19 @@ fn headline(row: &RowView, out: &mut String) {
     if let Some(count) = row.exercised.filter(|count| *count > 1) {
         let _never_fails = write!(text, "  ({count} exchanges)");
     }
-    if row.status == Status::Skip
+    if matches!(row.status, Status::Deferred | Status::Skip)
         && let Some(reason) = row.reasons.first()
     {
         let _never_fails = write!(text, "  {}", safe(reason));
     }
     line(out, &text);
+}
+
+/// What judges think, where a problem or a reason does not tell it already.
+fn judged(row: &RowView, out: &mut String) {
+    for one in row.judgements.iter().filter(|one| one.is_news) {
+        paragraph("    ", &one.text, out);
+    }
 }
 
 fn warnings(row: &RowView, out: &mut String) {

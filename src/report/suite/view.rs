@@ -6,6 +6,7 @@ use tapewright_assertions::{Failure, Json};
 use tapewright_config::{SourceSpot, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
+use super::judgement::{self, Judged};
 use super::{cut, hide};
 use crate::report::model;
 use crate::suite::result::{Cost, ExchangeNumbers, Results, Row, Status, Told, Tool};
@@ -36,6 +37,7 @@ pub(crate) struct RowView {
     pub(crate) replay: bool,
     pub(crate) stub: bool,
     pub(crate) cost: Option<Cost>,
+    pub(crate) judgements: Vec<Judged>,
     pub(crate) exercised: Option<usize>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) reasons: Vec<String>,
@@ -147,6 +149,7 @@ impl View {
             replay: false,
             stub: false,
             cost: None,
+            judgements: Vec::new(),
             exercised: None,
             problems: Vec::new(),
             reasons: why.to_vec(),
@@ -221,6 +224,11 @@ fn view(row: Row, sources: &Sources, redaction: &mut Redaction) -> RowView {
         replay: row.replay,
         stub: row.stub,
         cost: row.cost,
+        judgements: row
+            .judgements
+            .iter()
+            .map(|one| judgement::view(one, redaction))
+            .collect(),
         exercised: row.exercised,
         problems,
         reasons: row.reasons.iter().map(|one| redaction.text(one)).collect(),

@@ -20,9 +20,10 @@ use tapewright_schemas::tape::Ending;
 
 pub(crate) use self::labels::Labels;
 use super::judged;
+use super::judging::Desk;
 use super::plan::{Case, Plan, What};
 use super::result::Results;
-use super::world::{Snapshots, TestWorld};
+use super::world::{SuiteWorld, TestWorld};
 use crate::files::folder::recordings;
 use crate::files::{Contents, Recording};
 use crate::report;
@@ -32,9 +33,11 @@ use crate::report;
 pub(crate) struct Scoring {
     plan: Arc<Plan>,
     chosen: Vec<usize>,
-    snapshots: Arc<Snapshots>,
+    shared: Arc<SuiteWorld>,
     // The cases that a recording can answer, by number.
     asked: Vec<usize>,
+    // What judges think of each of those.
+    desks: Vec<Option<Arc<Desk>>>,
     scorer: Scorer<TestWorld>,
 }
 
@@ -53,9 +56,9 @@ pub(crate) fn run(
     plan: &Arc<Plan>,
     chosen: &[usize],
     evidence: &Evidence<'_>,
-    snapshots: &Arc<Snapshots>,
+    shared: &Arc<SuiteWorld>,
 ) -> anyhow::Result<Results> {
-    let mut scoring = Scoring::new(Arc::clone(plan), chosen.to_vec(), Arc::clone(snapshots))?;
+    let mut scoring = Scoring::new(Arc::clone(plan), chosen.to_vec(), Arc::clone(shared))?;
     let files = if evidence.path.is_dir() {
         recordings(evidence.path)?
     } else {
@@ -93,9 +96,9 @@ impl Scoring {
     pub(crate) fn new(
         plan: Arc<Plan>,
         chosen: Vec<usize>,
-        snapshots: Arc<Snapshots>,
+        shared: Arc<SuiteWorld>,
     ) -> anyhow::Result<Self> {
-        let mut asked = Vec::new();
+        let (mut asked, mut desks) = (Vec::new(), Vec::new());
         let mut questions = Vec::new();
         for number in &chosen {
             let Some(case) = plan.cases.get(*number) else {
@@ -111,12 +114,13 @@ impl Scoring {
             if case.options.skip.is_some() {
                 continue;
             }
-            let world = judged::world(case, test, &snapshots);
+            let world = judged::world(case, test, &shared);
             let rewritten = match request_transform {
                 None => None,
                 Some(command) => Some(rewritten(case, test, command, &world)?),
             };
-            let shown = shown(rewritten.as_ref().unwrap_or(&test.ask), &snapshots);
+            let shown = shown(rewritten.as_ref().unwrap_or(&test.ask), &shared);
+            desks.push(world.desk.clone());
             questions.push(Question {
                 test: Arc::clone(test),
                 rewritten,
@@ -128,8 +132,9 @@ impl Scoring {
         Ok(Self {
             plan,
             chosen,
-            snapshots,
+            shared,
             asked,
+            desks,
             scorer: Scorer::new(questions),
         })
     }
@@ -177,7 +182,8 @@ impl Scoring {
     pub(crate) fn finish(self) -> Results {
         let (scored, coverage) = self.scorer.finish();
         let mut results = Results::default();
-        let mut scored = self.asked.iter().zip(&scored).peekable();
+        let told = scored.iter().zip(&self.desks);
+        let mut scored = self.asked.iter().zip(told).peekable();
         for number in &self.chosen {
             let Some(case) = self.plan.cases.get(*number) else {
                 continue;
@@ -189,10 +195,17 @@ impl Scoring {
             let of_this = scored.next_if(|(one, _)| **one == *number);
             let row = match (&case.what, of_this) {
                 (What::Inject { test, error }, _) => {
-                    judged::injected(*number, case, test, error, &self.snapshots)
+                    judged::injected(*number, case, test, error, &self.shared)
                 }
-                (_, Some((_, scored))) => rows::row(*number, case, scored, &coverage),
+                (_, Some((_, (scored, desk)))) => {
+                    let mut row = rows::row(*number, case, scored, &coverage);
+                    if let Some(desk) = desk {
+                        desk.settle(&mut row);
+                    }
+                    row
+                }
                 (What::Agent(_), _) => rows::agent(*number, case),
+                (What::Eval(_), _) => judged::skipped(*number, case, judged::EVAL),
                 (_, None) => rows::composition(*number, case),
             };
             results.rows.push(row);
@@ -228,13 +241,13 @@ fn rewritten(
 
 /// What a recording shows of a question, where that is not all: what the rules of the suite
 /// take for a secret is not in it.
-fn shown(ask: &Ask, snapshots: &Snapshots) -> Option<Ask> {
+fn shown(ask: &Ask, shared: &SuiteWorld) -> Option<Ask> {
     let request = Json::object([
         ("jsonrpc", "2.0".into()),
         ("method", ask.method().into()),
         ("params", ask.params()),
     ]);
-    let redacted = snapshots.redacted(&request);
+    let redacted = shared.redacted(&request);
     let shown = ask.with_params(redacted.get("params")?);
     (shown != *ask).then_some(shown)
 }

@@ -21,6 +21,9 @@ pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Covera
         for doubt in &one.outcome.doubts {
             row.reasons.push(format!("{exchange}: {doubt}"));
         }
+        for deferred in &one.outcome.deferred {
+            row.reasons.push(format!("{exchange}: {deferred}"));
+        }
     }
     if scored.more > 0 {
         row.warnings
@@ -40,6 +43,8 @@ pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Covera
         Status::Fail
     } else if scored.doubtful > 0 {
         Status::Inconclusive
+    } else if scored.deferred > 0 {
+        Status::Deferred
     } else {
         Status::Pass
     };

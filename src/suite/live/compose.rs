@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tapewright_assertions::target::{Found, Target};
-use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Json, Unjudged, Verdict};
+use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Json};
 use tapewright_config::template::Reference;
 
 use super::Round;
@@ -41,7 +41,8 @@ pub(super) fn run(
     }
     let envelope = envelope(graph, &ran);
     let world = TestWorld {
-        snapshots: Arc::clone(round.snapshots),
+        shared: Arc::clone(round.shared),
+        desk: round.shared.desk(case.kind, &case.name),
         variables: TestWorld::variables(&case.name, "", ""),
         time: case.timeout,
     };
@@ -51,21 +52,10 @@ pub(super) fn run(
     };
     let mut outcome = tapewright_assertions::Outcome::default();
     for (index, assertion) in graph.assertions.iter().enumerate() {
-        match assertion.judge(&evidence) {
-            Verdict::Passed => outcome.passed += 1,
-            Verdict::Failed(mut failure) => {
-                failure.index = Some(index);
-                outcome.failures.push(*failure);
-            }
-            Verdict::Unjudged(error) => outcome.errors.push(Unjudged {
-                index,
-                target: assertion.target().to_string(),
-                matcher: assertion.matcher(),
-                error,
-            }),
-        }
+        outcome.take(index, assertion, assertion.judge(&evidence));
     }
     judged::settle(&mut row, case, &outcome);
+    world.settle(&mut row);
     for one in ran.iter().filter(|one| one.status == "err") {
         let why = one.error.as_deref().unwrap_or("it failed");
         row.warnings.push(format!("node `{}`: {why}", one.id));

@@ -26,7 +26,7 @@ use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 use tapewright_schemas::redact::Rules;
 
 use self::agents::Agents;
-pub(crate) use self::agents::{AgentOptions, Capture, CapturedRun};
+pub(crate) use self::agents::{AgentOptions, Capture, CapturedRun, EvalOptions};
 use self::connection::{Connection, NotConnected};
 use self::groups::{Group, groups};
 pub(crate) use self::oauth::tokens;
@@ -35,7 +35,7 @@ use self::worker::Worker;
 use super::judged;
 use super::plan::{Kind, Plan, What};
 use super::result::{Results, Row, Status};
-use super::world::Snapshots;
+use super::world::SuiteWorld;
 use crate::report::Mistake;
 
 /// How servers are asked, beside what the suite says.
@@ -73,7 +73,7 @@ pub(crate) fn run(
     plan: &Plan,
     chosen: &[usize],
     options: &Options,
-    snapshots: &Arc<Snapshots>,
+    shared: &Arc<SuiteWorld>,
 ) -> Results {
     let mut results = Results::default();
     let revisions: Vec<Option<&str>> = if options.revisions.is_empty() {
@@ -86,11 +86,8 @@ pub(crate) fn run(
             .collect()
     };
     let several = revisions.len() > 1;
-    let is_agent = |number: &usize| {
-        let case = plan.cases.get(*number);
-        case.is_some_and(|case| matches!(case.what, What::Agent(_)))
-    };
-    let (asking, chosen): (Vec<usize>, Vec<usize>) = chosen.iter().partition(|one| is_agent(one));
+    let (chosen, asking, left) = parts(plan, chosen, options);
+    results.rows.extend(left);
     let total = chosen.len() * revisions.len() + asking.len();
     let done = AtomicUsize::new(0);
     let slowest = Mutex::default();
@@ -98,7 +95,7 @@ pub(crate) fn run(
         suite,
         plan,
         options,
-        snapshots,
+        shared,
         revision,
         stop: AtomicBool::new(stopped),
         done: &done,
@@ -121,11 +118,31 @@ pub(crate) fn run(
     // A model costs money: it is asked once, whatever revisions there are.
     if !asking.is_empty() {
         round(None, results.stopped).agents(&asking, &mut results);
-        if !several {
-            results.rows.sort_by_key(|row| row.case);
-        }
+    }
+    if !several {
+        results.rows.sort_by_key(|row| row.case);
     }
     results
+}
+
+/// The chosen cases that ask servers, those that let a model do so, and rows for evaluations
+/// that are not run here.
+fn parts(plan: &Plan, chosen: &[usize], options: &Options) -> (Vec<usize>, Vec<usize>, Vec<Row>) {
+    let agents = options.agents.as_ref();
+    let evals = agents.is_some_and(|how| how.evals.is_some());
+    let (mut others, mut asking, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    for number in chosen.iter().copied() {
+        let Some(case) = plan.cases.get(number) else {
+            continue;
+        };
+        match case.what {
+            What::Agent(_) => asking.push(number),
+            What::Eval(_) if evals => asking.push(number),
+            What::Eval(_) => left.push(judged::skipped(number, case, judged::EVAL)),
+            _ => others.push(number),
+        }
+    }
+    (others, asking, left)
 }
 
 /// One run over all cases.
@@ -133,7 +150,7 @@ struct Round<'r> {
     suite: &'r Suite,
     plan: &'r Plan,
     options: &'r Options,
-    snapshots: &'r Arc<Snapshots>,
+    shared: &'r Arc<SuiteWorld>,
     revision: Option<&'r str>,
     stop: AtomicBool,
     done: &'r AtomicUsize,
@@ -326,7 +343,7 @@ impl Round<'_> {
                 (self.not_asked(asking, why, Status::Skip), Vec::new())
             }
             Some(how) => {
-                let agents = Agents::new(self.suite, self.plan, self.options, how, self.snapshots);
+                let agents = Agents::new(self.suite, self.plan, self.options, how, self.shared);
                 agents.run(asking, || self.stopped(), |row| self.over(row))
             }
         };

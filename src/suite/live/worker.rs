@@ -95,10 +95,10 @@ impl Worker {
     fn case(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
         match &case.what {
             What::Inject { test, error } => {
-                judged::injected(number, case, test, error, round.snapshots)
+                judged::injected(number, case, test, error, round.shared)
             }
             What::Compose(graph) => compose::run(number, case, graph, &mut self.connections, round),
-            What::Agent(_) | What::Model { .. } => {
+            What::Agent(_) | What::Eval(_) => {
                 judged::skipped(number, case, "nothing here asks a model")
             }
             What::Ask {
@@ -117,7 +117,7 @@ impl Worker {
         round: &Round<'_>,
     ) -> Row {
         let mut row = judged::row(number, case, Status::Fail);
-        let world = judged::world(case, test, round.snapshots);
+        let world = judged::world(case, test, round.shared);
         let rewritten = request_transform
             .map(|command| judged::rewritten(&test.ask, command, &world))
             .transpose();
@@ -163,6 +163,7 @@ impl Worker {
             outcome.doubt_failures(ASKED_OTHERWISE);
         }
         judged::settle(&mut row, case, &outcome);
+        world.settle(&mut row);
         row
     }
 }

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use tapewright_agents::{Fault, FaultKind, Gate, Limits, User};
 use tapewright_assertions::Expectation;
 use tapewright_config::Suite;
-use tapewright_config::suite::agent::{Agent, Model, Turns};
-use tapewright_config::suite::fault::FaultKind as Written;
+use tapewright_config::suite::agent::{Agent, Model as Written, Turns};
+use tapewright_config::suite::fault::FaultKind as WrittenKind;
 use tapewright_config::suite::options::TestOptions;
 use tapewright_config::suite::server::{Server, Target};
 use tapewright_engine::fault::Fault as WireFault;
+use tapewright_judges::Model;
 use tapewright_models::agent_cassette::file_names;
 
 use super::compile::Compiler;
+use super::rubric::{Measure, measures};
 use super::{Case, Kind, What};
 
 /// A run of an agent with one model.
@@ -35,6 +37,10 @@ pub(crate) struct AgentCase {
     /// Whether an assertion looks at why the run stopped, so that a cap is no failure by
     /// itself.
     pub(crate) expects_stop: bool,
+    /// What judges are asked about it.
+    pub(crate) measures: Vec<Measure>,
+    /// It is an evaluation: what judges say of it is all that there is.
+    pub(crate) is_eval: bool,
     /// The name of its cassette, and the one that other tools look for.
     pub(crate) files: (String, Option<String>),
 }
@@ -65,7 +71,7 @@ impl tapewright_agents::WireFault for Wire {
 /// A case for every model of every agent test, in the order of the suite.
 pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for fault in &suite.faults {
-        if let Written::Wire(spec) = &fault.kind
+        if let WrittenKind::Wire(spec) = &fault.kind
             && let Err(error) = WireFault::parse(spec)
         {
             let help = "see docs/faults.md for what a fault can be";
@@ -102,7 +108,7 @@ pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<
 }
 
 /// The name of the row: with the model, where there are several.
-fn name(agent: &Agent, model: &Model) -> String {
+fn name(agent: &Agent, model: &Written) -> String {
     if agent.models.len() < 2 {
         return agent.name.clone();
     }
@@ -111,14 +117,17 @@ fn name(agent: &Agent, model: &Model) -> String {
     format!("{} [{provider}{}]", agent.name, model.id)
 }
 
-fn case(suite: &Suite, agent: &Agent, model: &Model, expectation: Expectation) -> AgentCase {
+fn case(suite: &Suite, agent: &Agent, model: &Written, expectation: Expectation) -> AgentCase {
     let looks_at_stop = |names: &[&str]| {
         let mut assertions = expectation.assertions.iter();
         assertions.any(|one| one.target().starts_with(names))
     };
     AgentCase {
         agent: agent.name.clone(),
-        model: model.clone(),
+        model: Model {
+            provider: model.provider.clone(),
+            id: model.id.clone(),
+        },
         servers: agent.servers.clone(),
         user: user(agent),
         system_prompt: agent.system_prompt.clone(),
@@ -146,6 +155,12 @@ fn case(suite: &Suite, agent: &Agent, model: &Model, expectation: Expectation) -
         }),
         expects_stop: looks_at_stop(&["conversation", "stop_reason"]),
         expectation,
+        measures: agent
+            .eval
+            .as_ref()
+            .map(|metrics| measures(suite, metrics))
+            .unwrap_or_default(),
+        is_eval: false,
         files: file_names(&agent.name, model.provider.as_deref(), &model.id),
     }
 }
@@ -178,11 +193,11 @@ fn fault(suite: &Suite, name: &str) -> Option<Fault> {
         tool: fault.tool.clone(),
         server: fault.server.clone(),
         kind: match &fault.kind {
-            Written::Wire(_) => return None,
-            Written::Hang => FaultKind::Hang,
-            Written::Wedged => FaultKind::Wedged,
-            Written::Slow { delay, .. } => FaultKind::Slow(*delay),
-            Written::RecoverAfter(failures) => FaultKind::RecoverAfter(*failures),
+            WrittenKind::Wire(_) => return None,
+            WrittenKind::Hang => FaultKind::Hang,
+            WrittenKind::Wedged => FaultKind::Wedged,
+            WrittenKind::Slow { delay, .. } => FaultKind::Slow(*delay),
+            WrittenKind::RecoverAfter(failures) => FaultKind::RecoverAfter(*failures),
         },
     })
 }
@@ -190,7 +205,7 @@ fn fault(suite: &Suite, name: &str) -> Option<Fault> {
 /// A fault on the wire; one that cannot be read was refused.
 fn wire(suite: &Suite, name: &str) -> Option<Arc<Wire>> {
     let fault = suite.faults.iter().find(|fault| fault.name == name)?;
-    let Written::Wire(spec) = &fault.kind else {
+    let WrittenKind::Wire(spec) = &fault.kind else {
         return None;
     };
     let is_remote = |server: &&Server| matches!(server.target, Target::Url(_));

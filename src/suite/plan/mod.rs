@@ -3,13 +3,15 @@
 mod agents;
 mod compile;
 mod compose;
+mod evals;
+mod rubric;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use tapewright_assertions::{Ask, Json, Test};
+use tapewright_assertions::{Ask, Assertion, Json, Test};
 use tapewright_config::suite::options::TestOptions;
 use tapewright_config::suite::settings::Budget;
 use tapewright_config::suite::transform::Transform;
@@ -18,6 +20,8 @@ use tapewright_config::{Issue, SourceSpot, Suite};
 pub(crate) use self::agents::{AgentCase, Wire};
 use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
+pub(crate) use self::evals::EvalCase;
+pub(crate) use self::rubric::{By, Measure};
 
 /// What a suite asks, in the order of the reports: tools, resources, prompts,
 /// compositions, compliance, and what needs a model.
@@ -61,8 +65,8 @@ pub(crate) enum What {
     Inject { test: Arc<Test>, error: Json },
     /// Let a model work with servers.
     Agent(Arc<AgentCase>),
-    /// Nothing: it needs a model, and is skipped with its reason.
-    Model { servers: Vec<String> },
+    /// Let a model work with a server, and have its answer graded.
+    Eval(Arc<EvalCase>),
 }
 
 /// What kind of test it is.
@@ -108,7 +112,19 @@ impl Case {
     pub(crate) fn test(&self) -> Option<&Test> {
         match &self.what {
             What::Ask { test, .. } | What::Inject { test, .. } => Some(test),
-            What::Agent(_) | What::Compose(_) | What::Model { .. } => None,
+            What::Agent(_) | What::Compose(_) | What::Eval(_) => None,
+        }
+    }
+
+    /// Whether a model has a part in it.
+    fn asks_models(&self) -> bool {
+        let judged = |assertions: &[Arc<Assertion>]| assertions.iter().any(|one| one.asks_models());
+        match &self.what {
+            What::Agent(_) | What::Eval(_) => true,
+            What::Compose(graph) => judged(&graph.assertions),
+            What::Ask { test, .. } | What::Inject { test, .. } => {
+                judged(&test.expectation.assertions)
+            }
         }
     }
 
@@ -118,7 +134,8 @@ impl Case {
             What::Ask { test, .. } => vec![test.server.as_str()],
             What::Compose(graph) => graph.servers(),
             What::Agent(agent) => agent.servers.iter().map(String::as_str).collect(),
-            What::Inject { .. } | What::Model { .. } => Vec::new(),
+            What::Eval(eval) => vec![eval.server()],
+            What::Inject { .. } => Vec::new(),
         }
     }
 
@@ -126,8 +143,7 @@ impl Case {
     pub(crate) fn named_servers(&self) -> Vec<&str> {
         match &self.what {
             What::Inject { test, .. } => vec![test.server.as_str()],
-            What::Model { servers } => servers.iter().map(String::as_str).collect(),
-            What::Agent(_) | What::Ask { .. } | What::Compose(_) => self.servers(),
+            _ => self.servers(),
         }
     }
 
@@ -139,7 +155,7 @@ impl Case {
                 _ => Vec::new(),
             },
             What::Compose(graph) => graph.nodes.iter().map(|node| node.tool.as_str()).collect(),
-            What::Agent(_) | What::Model { .. } => Vec::new(),
+            What::Agent(_) | What::Eval(_) => Vec::new(),
         }
     }
 
@@ -164,15 +180,13 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     compositions(suite, &mut compiler, &mut cases);
     checks(suite, &mut compiler, &mut cases);
     agents::cases(suite, &mut compiler, &mut cases);
-    models(suite, &mut compiler, &mut cases);
+    evals::cases(suite, &mut compiler, &mut cases);
     // Nothing runs it, and its assertions are to be sound all the same.
     if let Some(check) = &suite.compliance.spec_version_check {
         compiler.assertions(&check.expect);
     }
-    compiler.finish(Plan {
-        cases,
-        skipped: skipped(suite),
-    })
+    let skipped = skipped(suite, &cases);
+    compiler.finish(Plan { cases, skipped })
 }
 
 fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
@@ -242,33 +256,6 @@ fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
             fields: compiler.fields(&one.place),
             options: one.options.clone(),
         });
-    }
-}
-
-/// What only a model can do: rows with the reason why it is not done.
-fn models(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
-    let mut skip = |kind: Kind, name: &str, servers: &[String], place: &SourceSpot, why: &str| {
-        cases.push(Case {
-            kind,
-            name: name.to_owned(),
-            tags: Vec::new(),
-            timeout: None,
-            what: What::Model {
-                servers: servers.to_vec(),
-            },
-            place: place.clone(),
-            assertions: Vec::new(),
-            fields: compiler.fields(place),
-            options: TestOptions {
-                skip: Some(why.to_owned()),
-                ..TestOptions::default()
-            },
-        });
-    };
-    for one in &suite.evals {
-        let why = "it is graded by a model, and `run` asks none";
-        let server = std::slice::from_ref(&one.server);
-        skip(Kind::Eval, &one.name, server, &one.place, why);
     }
 }
 
@@ -346,7 +333,7 @@ fn method(check: &str) -> String {
 }
 
 /// What is validated and not run, in one line each.
-fn skipped(suite: &Suite) -> Vec<String> {
+fn skipped(suite: &Suite, cases: &[Case]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut say = |count: usize, one: &str, many: &str, why: &str| {
         if count > 0 {
@@ -354,20 +341,18 @@ fn skipped(suite: &Suite) -> Vec<String> {
             lines.push(format!("skipped: {count} {noun}: {why}"));
         }
     };
-    let graded = "only evaluations and agent tests are graded by them";
-    say(suite.rubrics.len(), "rubric", "rubrics", graded);
+    if suite.agents.is_empty() && suite.evals.is_empty() {
+        let graded = "only evaluations and agent tests are graded by them";
+        say(suite.rubrics.len(), "rubric", "rubrics", graded);
+    }
+    let graded = "nothing is graded by them";
     say(suite.scorers.len(), "scorer", "scorers", graded);
-    let metrics = suite.agents.iter().filter(|agent| agent.eval.is_some());
-    let deferred = "no model judges them; what `expect` says is judged";
-    say(
-        metrics.count(),
-        "block of metrics",
-        "blocks of metrics",
-        deferred,
-    );
     if suite.agents.is_empty() {
         let why = "only agent tests use them, and the suite has none";
         say(suite.faults.len(), "fault", "faults", why);
+    }
+    if !cases.iter().any(Case::asks_models) {
+        let why = "only what asks models uses them, and the suite asks none";
         say(suite.providers.len(), "provider", "providers", why);
         let budget = usize::from(suite.budget != Budget::default());
         say(budget, "budget", "budgets", why);

@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Without a key a stub stands in for the model.
 const AGENTS: &str = "servers:\n  fs: { command: [npx] }\nagents:\n  - { name: sums, model: claude-sonnet-4-5, servers: [fs], prompt: What is 2 + 3? }\n";
 
+/// Without a key it is deferred.
+const EVALS: &str = "servers:\n  fs: { command: [npx] }\nevals:\n  - { name: sum, server: fs, prompt: What is 2 + 3?, rubric: It is 5. }\n";
+
 const SUITE: &str = "servers:\n  fs: { command: [\"${PEER}\", \"suite\"] }\ntools:\n  - { name: smoke, server: fs, tool: echo, tags: [smoke] }\n  - { name: other, server: fs, tool: echo, args: { message: hello } }\n";
 
 /// The words of a command line that comes in front of the examples of its help.
@@ -90,6 +93,7 @@ fn furnish(folder: &Path) {
     }
     fs::write(folder.join("agents.yaml"), AGENTS).expect("a file");
     baselines(folder);
+    fs::write(folder.join("evals.yaml"), EVALS).expect("a file");
     let prices = r#"{"date": "2026-11-25", "source": "a list", "models": {}}"#;
     fs::write(folder.join("prices.json"), prices).expect("a file");
     // What the suite asks is on the recording.

@@ -6,6 +6,7 @@ mod captured;
 mod control;
 mod failing;
 mod http;
+mod judges;
 mod lasting;
 mod matrix;
 mod model_baseline;

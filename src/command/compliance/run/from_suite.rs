@@ -23,7 +23,7 @@ use crate::report::{self, Mistake};
 use crate::suite::live::{self, Reached};
 use crate::suite::plan::Kind;
 use crate::suite::result::{self, Status};
-use crate::suite::world::Snapshots;
+use crate::suite::world::SuiteWorld;
 
 /// How long each step of an opening may take, where the suite sets no limit.
 const OPENING: Duration = Duration::from_secs(60);
@@ -176,13 +176,13 @@ fn tests(ready: &Ready, options: &live::Options, path: &Path) -> (Vec<Row>, Vec<
         .filter(|(_, case)| wanted(case.kind) && (!only || case.options.only))
         .map(|(number, _)| number)
         .collect();
-    let snapshots = Snapshots::beside(path, false, true, Arc::clone(&ready.rules));
+    let shared = SuiteWorld::beside(path, false, true, Arc::clone(&ready.rules));
     let results = live::run(
         &ready.suite,
         &ready.plan,
         &chosen,
         options,
-        &Arc::new(snapshots),
+        &Arc::new(shared),
     );
     let view = |row: &result::Row| row.status != Status::Skip;
     let (run, skipped): (Vec<_>, Vec<_>) = results.rows.iter().partition(|row| view(row));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use tapewright_assertions::{Assertion, Evidence, Json, NoWorld, Verdict, compile};
+use tapewright_assertions::{Assertion, EvalError, Evidence, Json, NoWorld, Verdict, compile};
 use tapewright_config::suite::compliance::{Compliance, GradeDelta};
 use tapewright_corpus::gate::spec_version_check;
 use tapewright_corpus::score::delta;
@@ -108,8 +108,10 @@ fn first_failure(assertions: &[Assertion], targets: &Json) -> anyhow::Result<Opt
         match assertion.judge(&evidence) {
             Verdict::Passed => {}
             Verdict::Failed(failure) => return Ok(Some(failed(&failure))),
-            Verdict::Unjudged(error) => {
-                let what = format!("`expect` of `grade_delta` cannot be judged: {error}");
+            Verdict::Unjudged(EvalError(why))
+            | Verdict::Undecided(why)
+            | Verdict::Deferred(why) => {
+                let what = format!("`expect` of `grade_delta` cannot be judged: {why}");
                 return Err(Mistake::new(what, "mend the block in the suite").into());
             }
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tapewright_judges::Model;
 use tapewright_models::agent_cassette::{AgentCassette, Asked, Stale};
 use tapewright_proxy::clock::Clock;
 use tapewright_schemas::redact::{Redactor, Rules};
@@ -34,9 +35,16 @@ pub(crate) fn found(folder: &Path, agent: &AgentCase) -> Option<PathBuf> {
 
 /// The recorded run of a case, where there is one; the error says why it cannot be read.
 pub(super) fn read(folder: &Path, agent: &AgentCase) -> Result<Option<Known>, String> {
-    let Some(path) = found(folder, agent) else {
-        return Ok(None);
-    };
+    found(folder, agent).map_or(Ok(None), open)
+}
+
+/// The model of the cassette with this name, where there is one.
+pub(super) fn model(folder: &Path, file: &str) -> Result<Option<Model>, String> {
+    let known = open(folder.join(file))?;
+    Ok(known.map(|known| Model::named(known.cassette.model)))
+}
+
+fn open(path: PathBuf) -> Result<Option<Known>, String> {
     let shown = path.display().to_string();
     let failed = |why: &str| format!("the cassette `{shown}` cannot be read: {why}");
     let mut text = Vec::new();

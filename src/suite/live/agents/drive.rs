@@ -12,20 +12,17 @@ use tapewright_assertions::{Ask, Json};
 use tapewright_models::Wire;
 use tapewright_models::conversation::{Request, Response};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::http::origin::OriginSettings;
 use tapewright_proxy::provider::{Cause, Provider};
 
-use super::purse::Purse;
 use super::{Agents, Choice, wire};
 use crate::report;
 use crate::suite::live::connection::{Connection, NoAnswer, NotConnected};
 use crate::suite::live::opening;
+use crate::suite::models::Purse;
 use crate::suite::plan::{AgentCase, Case};
 
 /// How long one tool may take where nothing else is said.
 const TOOL: Duration = Duration::from_secs(60);
-/// How long a connection to a provider may take to come about.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// A run that came to an end of its own, or was stopped by a cap.
 pub(super) struct Ran {
@@ -53,7 +50,7 @@ pub(super) fn run(
     agent: &AgentCase,
     choice: Choice,
     agents: &Agents<'_>,
-    purse: &mut Purse<'_>,
+    purse: &mut Purse,
 ) -> Result<Ran, String> {
     let clock = Clock::start();
     let (model, wire, stub) = model(choice, agents)?;
@@ -99,17 +96,8 @@ fn model(choice: Choice, agents: &Agents<'_>) -> Result<(Model, Wire, Option<Str
         Choice::Provider(endpoint) => endpoint,
     };
     let wire = endpoint.wire;
-    let settings = OriginSettings {
-        tls: agents.tls()?,
-        connect_timeout: CONNECT,
-        http2_prior_knowledge: false,
-        destinations: None,
-    };
-    let stop = Arc::clone(&agents.options.interrupted);
-    let name = endpoint.name.clone();
-    let provider = Provider::new(endpoint, settings, stop);
-    let told = |cause: Cause| format!("provider `{name}`: {}", report::causes(&cause));
-    let provider = Box::new(provider.map_err(told)?);
+    let stop = &agents.options.interrupted;
+    let provider = Box::new(agents.connector.provider(endpoint, stop)?);
     Ok((Model::Provider(provider), wire, None))
 }
 
@@ -196,17 +184,17 @@ pub(super) fn close(connections: Vec<Connection>) -> Vec<String> {
         .collect()
 }
 
-struct Driver<'d, 'p> {
+struct Driver<'d> {
     case: &'d Case,
     agent: &'d AgentCase,
     model: Model,
     connections: Vec<Connection>,
-    purse: &'d mut Purse<'p>,
+    purse: &'d mut Purse,
     clock: Clock,
     simulated: usize,
 }
 
-impl Driver<'_, '_> {
+impl Driver<'_> {
     fn drive(&mut self, mut run: Run) -> Result<Finished, String> {
         loop {
             match run.next(self.clock.elapsed()) {
@@ -231,7 +219,7 @@ impl Driver<'_, '_> {
                 return Ok(());
             }
             Model::Provider(provider) => {
-                self.purse.may_ask()?;
+                self.purse.may_ask(&self.agent.model.id)?;
                 provider.ask(request, self.left())
             }
         };
@@ -250,7 +238,9 @@ impl Driver<'_, '_> {
     }
 
     fn take(&mut self, run: &mut Run, response: &Response, took: Duration) -> Result<(), String> {
-        let paid = self.purse.pay(response);
+        let paid = self
+            .purse
+            .pay(&self.agent.model.id, response.usage.as_ref());
         run.answered_after(response, took);
         paid
     }

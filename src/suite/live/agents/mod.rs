@@ -1,38 +1,34 @@
-//! Agent tests: from a cassette, or with a model and its servers.
+//! Agent tests and evaluations: from a cassette, or with a model and its servers.
 //!
 //! A test that has a cassette is judged by it, without a server and without a key. Others
 //! run, several beside each other, each with connections of its own.
 
 pub(crate) mod cassette;
-mod costs;
 mod drive;
-mod provider;
-mod purse;
+mod eval;
+mod measured;
 mod rows;
 pub(super) mod wire;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tapewright_agents::{Caps, Finished, Stub};
+use tapewright_agents::{Finished, Stub};
 use tapewright_config::Suite;
 use tapewright_models::agent_cassette::AgentCassette;
-use tapewright_models::prices::Prices;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::http::origin::{TlsSettings, client_config};
 
 use self::cassette::Known;
 use self::drive::Ran;
-pub(crate) use self::provider::keys;
-use self::provider::{Choice, choose};
-use self::purse::Purse;
 use self::rows::{Evidence, rows};
 use super::{INTERRUPTED, Options};
 use crate::suite::judged;
+use crate::suite::judging::Desk;
+use crate::suite::models::{Choice, Connector, Money, Purse, choose};
 use crate::suite::plan::{AgentCase, Case, Plan, What};
-use crate::suite::result::{Cost, Row, Status};
-use crate::suite::world::Snapshots;
+use crate::suite::result::{Row, Status};
+use crate::suite::world::SuiteWorld;
 
 /// How agent tests are run.
 #[derive(Clone)]
@@ -47,11 +43,17 @@ pub(crate) struct AgentOptions {
     pub(crate) capture: Option<Capture>,
     /// Before a cassette is used, its tools are compared with those of the servers.
     pub(crate) check_tools: bool,
-    pub(crate) prices: Arc<Prices>,
-    /// The most that the whole command may cost, in millionths of a cent.
-    pub(crate) max_cost: Option<u64>,
-    /// What it cost so far.
-    pub(crate) spent: Arc<AtomicU64>,
+    /// What models cost, and what was spent.
+    pub(crate) money: Arc<Money>,
+    /// How evaluations are run; they are left out without.
+    pub(crate) evals: Option<EvalOptions>,
+}
+
+/// How evaluations are run.
+#[derive(Clone)]
+pub(crate) struct EvalOptions {
+    /// The model that answers, where the command names one.
+    pub(crate) model: Option<String>,
 }
 
 /// Somebody who wants the runs themselves, recorded or new.
@@ -77,10 +79,9 @@ pub(super) struct Agents<'a> {
     /// Those of the suite; the traffic of agents with their servers is in their cassettes.
     pub(super) options: Options,
     pub(super) how: &'a AgentOptions,
-    pub(super) snapshots: &'a Arc<Snapshots>,
-    pub(super) spent: AtomicU64,
+    pub(super) shared: &'a Arc<SuiteWorld>,
     recorded: AtomicUsize,
-    tls: OnceLock<Result<Arc<rustls::ClientConfig>, String>>,
+    pub(super) connector: Connector,
 }
 
 impl<'a> Agents<'a> {
@@ -89,7 +90,7 @@ impl<'a> Agents<'a> {
         plan: &'a Plan,
         options: &Options,
         how: &'a AgentOptions,
-        snapshots: &'a Arc<Snapshots>,
+        shared: &'a Arc<SuiteWorld>,
     ) -> Self {
         let options = Options {
             record: None,
@@ -100,24 +101,10 @@ impl<'a> Agents<'a> {
             plan,
             options,
             how,
-            snapshots,
-            spent: AtomicU64::new(0),
+            shared,
             recorded: AtomicUsize::new(0),
-            tls: OnceLock::new(),
+            connector: Connector::default(),
         }
-    }
-
-    /// How providers are connected to; made once, and only where one is asked.
-    fn tls(&self) -> Result<Arc<rustls::ClientConfig>, String> {
-        let made = self.tls.get_or_init(|| {
-            let settings = TlsSettings {
-                ca_bundle: None,
-                skip_verify: false,
-                only_1_3: false,
-            };
-            client_config(&settings).map_err(|error| crate::report::causes(&error))
-        });
-        made.clone()
     }
 
     /// Runs them, so many at once; `over` hears of each row.
@@ -137,6 +124,7 @@ impl<'a> Agents<'a> {
                 let (mut rows, notes) = match (stopped(), &case.what) {
                     (Some(why), _) => (vec![judged::skipped(*number, case, why)], Vec::new()),
                     (None, What::Agent(agent)) => self.one(*number, case, agent),
+                    (None, What::Eval(eval)) => self.eval(*number, case, eval),
                     (None, _) => continue,
                 };
                 if self.options.interrupted.load(Ordering::Relaxed) {
@@ -159,7 +147,6 @@ impl<'a> Agents<'a> {
         });
         let (mut rows, mut notes) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         rows.sort_by_key(|row: &Row| row.case);
-        notes.extend(costs::line(&rows, self.plan, &self.how.prices));
         notes.extend(match self.recorded.load(Ordering::Relaxed) {
             0 => None,
             1 => Some("1 agent cassette recorded".to_owned()),
@@ -170,7 +157,7 @@ impl<'a> Agents<'a> {
 
     fn one(&self, number: usize, case: &Case, agent: &AgentCase) -> (Vec<Row>, Vec<String>) {
         let clock = Clock::start();
-        let choice = choose(&agent.model, self.suite, &self.options.variables);
+        let choice = choose(&agent.model, &self.suite.providers, &self.options.variables);
         let has_key = matches!(choice, Ok(Choice::Provider(_)));
         let known = cassette::read(&self.how.folder, agent);
         // The stub never takes the place of what a model said.
@@ -227,17 +214,17 @@ impl<'a> Agents<'a> {
                 .into_iter()
                 .collect(),
         };
-        let mut evidence = Evidence {
+        let evidence = Evidence {
             finished: &finished,
             stub: None,
             replay: true,
             took: clock.elapsed(),
-            cost: None,
+            desk: self.desk(case, agent, None),
         };
-        let judged = rows(number, case, agent, self.suite, &evidence, self.snapshots);
-        evidence.took = clock.elapsed();
+        let judged = rows(number, case, agent, self.suite, &evidence, self.shared);
+        let took = clock.elapsed();
         let timed = judged.into_iter().map(|row| Row {
-            took: row.took.map(|_| evidence.took),
+            took: row.took.map(|_| took),
             ..row
         });
         timed.collect()
@@ -270,27 +257,16 @@ impl<'a> Agents<'a> {
         choice: Choice,
         clock: Clock,
     ) -> (Vec<Row>, Vec<String>) {
-        let budget = self.suite.budget;
-        let mut purse = Purse {
-            caps: Caps {
-                test: budget.per_test_usd_cents,
-                suite: budget.per_suite_usd_cents,
-                command: self.how.max_cost,
-            },
-            prices: &self.how.prices,
-            model: &agent.model.id,
-            suite: &self.spent,
-            command: &self.how.spent,
-            cost: Cost::none(),
-        };
+        let mut purse = Purse::new(&self.how.money);
         let ran = drive::run(case, agent, choice, self, &mut purse);
-        let cost = Some(purse.cost).filter(|cost| cost.asked > 0);
+        let (cost, models) = purse.take();
         let ran = match ran {
             Ok(ran) => ran,
             Err(why) => {
                 let mut rows = unusable(number, case, why);
                 for row in &mut rows {
                     row.cost = cost;
+                    row.models.clone_from(&models);
                 }
                 return (rows, Vec::new());
             }
@@ -300,9 +276,16 @@ impl<'a> Agents<'a> {
             stub: ran.stub.as_deref(),
             replay: false,
             took: ran.took,
-            cost,
+            desk: self.desk(case, agent, Some(purse)),
         };
-        let mut rows = rows(number, case, agent, self.suite, &evidence, self.snapshots);
+        let mut rows = rows(number, case, agent, self.suite, &evidence, self.shared);
+        if let Some(first) = rows.first_mut() {
+            first.cost = match (first.cost, cost) {
+                (Some(one), Some(other)) => Some(one.and(other)),
+                (one, other) => one.or(other),
+            };
+            first.models.extend(models);
+        }
         let cassette = cassette::of_run(agent, &ran, clock);
         self.hand_over(number, &cassette);
         let kept = self.keep(agent, &ran, &cassette);
@@ -328,6 +311,14 @@ impl<'a> Agents<'a> {
         let cassette = cassette::without_secrets(cassette, &self.options.rules);
         let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
         runs.extend(cassette.map(|cassette| CapturedRun { case, cassette }));
+    }
+
+    /// What judges think of a test, whose own model is one unless another is named.
+    fn desk(&self, case: &Case, agent: &AgentCase, purse: Option<Purse>) -> Option<Arc<Desk>> {
+        let judges = self.shared.judges.as_ref()?;
+        let own = (!agent.is_eval).then(|| agent.model.clone());
+        let test = (case.kind, case.name.as_str());
+        Some(Arc::new(Desk::new(judges, test, own, purse)))
     }
 
     /// Records a run, where that is wanted and it came to its own end.

@@ -8,10 +8,12 @@ use tapewright_assertions::{Answer, Failure, Headers, Json};
 use tapewright_config::{SourceSpot, Suite};
 use tapewright_models::agent_cassette::StopReason;
 
+use super::measured;
 use crate::suite::judged;
+use crate::suite::judging::Desk;
 use crate::suite::plan::{AgentCase, Case};
-use crate::suite::result::{Cost, Row, Status, Told};
-use crate::suite::world::{Snapshots, TestWorld};
+use crate::suite::result::{Row, Status, Told};
+use crate::suite::world::{SuiteWorld, TestWorld};
 
 /// What there is to judge of a run.
 pub(super) struct Evidence<'e> {
@@ -20,22 +22,53 @@ pub(super) struct Evidence<'e> {
     pub(super) stub: Option<&'e str>,
     pub(super) replay: bool,
     pub(super) took: Duration,
-    pub(super) cost: Option<Cost>,
+    /// What judges think of it.
+    pub(super) desk: Option<Arc<Desk>>,
 }
 
-/// The rows of a run: that of its expectations, and that of its recovery.
+/// The rows of a run: that of its expectations, that of its recovery, and one for each
+/// metric. Of an evaluation there is that of its rubric alone.
 pub(super) fn rows(
     number: usize,
     case: &Case,
     agent: &AgentCase,
     suite: &Suite,
     evidence: &Evidence<'_>,
-    snapshots: &Arc<Snapshots>,
+    shared: &Arc<SuiteWorld>,
 ) -> Vec<Row> {
     let finished = evidence.finished;
-    if let Some(row) = stub(number, case, evidence) {
-        return vec![row];
+    let stub = evidence.stub.map(str::to_owned).or_else(|| {
+        let why = "the cassette was made without a model";
+        Stub::made(&finished.trace).then(|| why.to_owned())
+    });
+    let evidence = &Evidence {
+        stub: stub.as_deref(),
+        desk: evidence.desk.clone(),
+        ..*evidence
+    };
+    let measured = || measured::rows(number, case, agent, suite, evidence);
+    if agent.is_eval {
+        return measured();
     }
+    if let Some(row) = stubbed(number, case, evidence) {
+        return std::iter::once(row).chain(measured()).collect();
+    }
+    let own = expected(number, case, agent, suite, evidence, shared);
+    let recovery = recovered(number, case, agent, suite, evidence);
+    let own = std::iter::once(own).chain(recovery);
+    own.chain(measured()).collect()
+}
+
+/// The row of what is expected of a run.
+fn expected(
+    number: usize,
+    case: &Case,
+    agent: &AgentCase,
+    suite: &Suite,
+    evidence: &Evidence<'_>,
+    shared: &Arc<SuiteWorld>,
+) -> Row {
+    let finished = evidence.finished;
     let envelope = Json::from(&finished.trace.view());
     let answer = Answer {
         envelope: &envelope,
@@ -45,13 +78,15 @@ pub(super) fn rows(
     };
     let server = agent.servers.first().map_or("", String::as_str);
     let world = TestWorld {
-        snapshots: Arc::clone(snapshots),
+        shared: Arc::clone(shared),
+        desk: evidence.desk.clone(),
         variables: TestWorld::variables(&case.name, server, ""),
         time: case.timeout,
     };
     let outcome = agent.expectation.judge_assertions(&answer, &world);
     let mut row = begun(number, case, evidence);
     judged::settle(&mut row, case, &outcome);
+    world.settle(&mut row);
     row.warnings.extend(finished.warnings.iter().cloned());
     if let Some((key, why)) = stopped(finished).filter(|_| !agent.expects_stop) {
         let place = suite.place(&case.place, &format!("/{key}"));
@@ -63,45 +98,51 @@ pub(super) fn rows(
             place,
         );
     }
-    let recovery = agent.gate.as_ref().map(|gate| {
-        let recovery = Recovery::score(&finished.trace, finished.hung, gate.max_detection);
-        let mut row = begun(number, case, evidence);
-        row.name = format!("{} (recovery)", case.name);
-        (row.took, row.cost) = (None, None);
-        for (key, why) in recovery.misses(gate) {
-            let below = if key == "recovery" { "" } else { key };
-            let pointer = format!("/recovery/{below}");
-            let place = suite.place(&case.place, pointer.trim_end_matches('/'));
-            failed(&mut row, key, "recovery", why, place);
-        }
-        row.reasons.push(told(&recovery, !agent.wires.is_empty()));
-        row
-    });
-    [Some(row), recovery].into_iter().flatten().collect()
+    row
 }
 
-fn begun(number: usize, case: &Case, evidence: &Evidence<'_>) -> Row {
+/// The row of how a run met its faults, where that is a test.
+fn recovered(
+    number: usize,
+    case: &Case,
+    agent: &AgentCase,
+    suite: &Suite,
+    evidence: &Evidence<'_>,
+) -> Option<Row> {
+    let gate = agent.gate.as_ref()?;
+    let finished = evidence.finished;
+    let recovery = Recovery::score(&finished.trace, finished.hung, gate.max_detection);
+    let mut row = begun(number, case, evidence);
+    row.name = format!("{} (recovery)", case.name);
+    row.took = None;
+    for (key, why) in recovery.misses(gate) {
+        let below = if key == "recovery" { "" } else { key };
+        let pointer = format!("/recovery/{below}");
+        let place = suite.place(&case.place, pointer.trim_end_matches('/'));
+        failed(&mut row, key, "recovery", why, place);
+    }
+    row.reasons.push(told(&recovery, !agent.wires.is_empty()));
+    Some(row)
+}
+
+pub(super) fn begun(number: usize, case: &Case, evidence: &Evidence<'_>) -> Row {
     let mut row = judged::row(number, case, Status::Pass);
     row.took = Some(evidence.took);
     row.replay = evidence.replay;
-    row.cost = evidence.cost;
     row
 }
 
 /// A row for a run of the stub, which says nothing about a model.
-fn stub(number: usize, case: &Case, evidence: &Evidence<'_>) -> Option<Row> {
-    let why = match evidence.stub {
-        Some(why) => format!("[STUB] {why}: no model was asked, and nothing is judged"),
-        None if Stub::made(&evidence.finished.trace) => {
-            "[STUB] the cassette was made without a model, and nothing is judged; record it with a key".to_owned()
-        }
-        None => return None,
-    };
+fn stubbed(number: usize, case: &Case, evidence: &Evidence<'_>) -> Option<Row> {
+    let why = evidence.stub?;
     let mut row = begun(number, case, evidence);
     row.status = Status::Skip;
     row.stub = true;
-    row.cost = None;
-    row.reasons.push(why);
+    row.reasons.push(if evidence.replay {
+        format!("[STUB] {why}, and nothing is judged; record it with a key")
+    } else {
+        format!("[STUB] {why}: no model was asked, and nothing is judged")
+    });
     Some(row)
 }
 

@@ -297,7 +297,7 @@ fn every_matcher_is_in_the_matrix_twice() {
             .iter()
             .filter(|(_, matcher, _)| matcher.starts_with(&format!("{name}:")));
         let outcomes: Vec<Live> = rows.map(|(_, _, live)| *live).collect();
-        let model = outcomes == [Live::Error];
+        let model = outcomes == [Live::Error] || outcomes == [Live::Deferred];
         let both = outcomes.contains(&Live::Pass) && outcomes.contains(&Live::Fail);
         assert!(both || model, "{name}: {outcomes:?}");
     }

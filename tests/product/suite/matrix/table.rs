@@ -4,16 +4,19 @@
 /// What a row is judged as, live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Live {
+    /// No key of a model is set.
+    Deferred,
     Error,
     Fail,
     Pass,
 }
 
-use Live::{Error, Fail, Pass};
+use Live::{Deferred, Error, Fail, Pass};
 
 impl Live {
     pub(super) fn word(self) -> &'static str {
         match self {
+            Self::Deferred => "deferred",
             Self::Error => "error",
             Self::Fail => "fail",
             Self::Pass => "pass",
@@ -41,7 +44,7 @@ pub(super) const MATCHERS: &[(&str, &str, Live)] = &[
     ("arr", "schema: { type: object }", Fail),
     ("obj", "snapshot: same", Pass),
     ("obj", "snapshot: other", Fail),
-    ("s", "llm-judge: { rubric: good }", Error),
+    ("s", "llm-judge: { rubric: good }", Deferred),
     (
         "s",
         "llm-jury: { rubric: good, jurors: [{ model: m }] }",
@@ -76,9 +79,9 @@ pub(super) const MATCHERS: &[(&str, &str, Live)] = &[
     ("n", "cel: \"value == 42\"", Pass),
     ("n", "cel: \"value == 43\"", Fail),
     ("n", "cel: \"value + 1\"", Error),
-    ("s", "factuality: { reference: a }", Error),
-    ("s", "answer-relevance: { query: a }", Error),
-    ("s", "context-faithfulness: { context: a }", Error),
+    ("s", "factuality: { reference: a }", Deferred),
+    ("s", "answer-relevance: { query: a }", Deferred),
+    ("s", "context-faithfulness: { context: a }", Deferred),
     ("s", "not: { exact: pong }", Pass),
     ("s", "not: { exact: ping }", Fail),
     ("n", "not: { icontains: \"4\" }", Error),

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use tapewright_config::Suite;
-use tapewright_config::suite::agent::Model;
+use tapewright_config::suite::settings::Provider;
+use tapewright_judges::Model;
 use tapewright_models::{Family, Wire};
 use tapewright_proxy::provider::Endpoint;
 
 /// Who answers for a model.
 #[derive(Debug)]
-pub(super) enum Choice {
+pub(crate) enum Choice {
     Provider(Endpoint),
     /// Nobody, and why: the stub stands in.
     Stub {
@@ -23,20 +24,24 @@ pub(super) enum Choice {
 const NO_KEY: &str = "EMPTY";
 
 /// Chooses the provider of a model; the error says why there is none.
-pub(super) fn choose(
+pub(crate) fn choose(
     model: &Model,
-    suite: &Suite,
+    providers: &[Provider],
     variables: &HashMap<String, String>,
 ) -> Result<Choice, String> {
     match &model.provider {
-        Some(name) => named(name, suite, variables),
+        Some(name) => named(name, providers, variables),
         None => of_family(&model.id, variables),
     }
 }
 
-fn named(name: &str, suite: &Suite, variables: &HashMap<String, String>) -> Result<Choice, String> {
+fn named(
+    name: &str,
+    providers: &[Provider],
+    variables: &HashMap<String, String>,
+) -> Result<Choice, String> {
     let wire = Wire::OpenAiChat;
-    let found = suite.providers.iter().find(|one| one.name == name);
+    let found = providers.iter().find(|one| one.name == name);
     let provider = found.ok_or_else(|| format!("the suite has no provider `{name}`"))?;
     let key = match &provider.api_key_env {
         None => NO_KEY.to_owned(),
@@ -81,6 +86,34 @@ fn of_family(model: &str, variables: &HashMap<String, String>) -> Result<Choice,
     }))
 }
 
+/// The model that is asked where nobody names one: that of the first family whose key is
+/// set.
+pub(crate) fn default_model(variables: &HashMap<String, String>) -> Option<Model> {
+    let has_key = |family: &&Family| {
+        let mut names = family.key_variables().iter();
+        names.any(|name| set(variables, name).is_some())
+    };
+    let family = FAMILIES.iter().find(has_key)?;
+    Some(Model::named(family.default_model()))
+}
+
+/// What would have to be set for [`default_model`] to find one.
+pub(crate) fn default_keys() -> String {
+    let names = FAMILIES
+        .iter()
+        .filter_map(|one| one.key_variables().first());
+    let names: Vec<&str> = names.copied().collect();
+    names.join(", ")
+}
+
+/// The families, in the order in which they are asked by default.
+const FAMILIES: [Family; 4] = [
+    Family::Anthropic,
+    Family::OpenAi,
+    Family::Google,
+    Family::Mistral,
+];
+
 /// A variable that says something.
 fn set(variables: &HashMap<String, String>, name: &str) -> Option<String> {
     let value = variables.get(name).map(|value| value.trim());
@@ -96,13 +129,7 @@ fn stub(wire: Wire, names: &[&str]) -> Choice {
 /// The keys that a suite may use, by the names of their variables, so that nothing repeats
 /// them.
 pub(crate) fn keys(suite: &Suite, variables: &HashMap<String, String>) -> HashMap<String, String> {
-    let families = [
-        Family::Anthropic,
-        Family::OpenAi,
-        Family::Google,
-        Family::Mistral,
-    ];
-    let known = families.iter().flat_map(|family| family.key_variables());
+    let known = FAMILIES.iter().flat_map(|family| family.key_variables());
     let own = suite.providers.iter();
     let own = own.filter_map(|provider| provider.api_key_env.as_deref());
     known

@@ -1,0 +1,54 @@
+//! Putting one question, until there is a verdict.
+
+use crate::call::{Asker, Call, Reply};
+use crate::prompt::LONGEST;
+use crate::verdict::Verdict;
+
+/// What came of one question.
+pub(crate) enum Asked {
+    Told { verdict: Verdict, replayed: bool },
+    Deferred(String),
+    Failed(String),
+}
+
+/// How often a judge is asked for one verdict.
+const ATTEMPTS: usize = 2;
+
+/// Puts one question. What is no verdict is asked for once more.
+pub(crate) fn ask(call: &Call, asker: &mut dyn Asker) -> Asked {
+    if call.question.len() + call.candidate.len() > LONGEST {
+        let why = format!("what is to be judged is longer than {LONGEST} bytes");
+        return Asked::Failed(why);
+    }
+    let mut earlier = Vec::new();
+    loop {
+        let (text, replayed) = match asker.ask(call, &earlier) {
+            Reply::Said { text, replayed } => (text, replayed),
+            Reply::Deferred(why) => return Asked::Deferred(why),
+            Reply::Failed(why) => return Asked::Failed(why),
+        };
+        let why = match Verdict::read(&text) {
+            Ok(verdict) => return Asked::Told { verdict, replayed },
+            Err(why) => why,
+        };
+        let shown = shown(&text);
+        earlier.push(text);
+        if earlier.len() == ATTEMPTS {
+            return Asked::Failed(format!(
+                "`{}` gave no verdict, and none when it was asked again: {why}: {shown}",
+                call.model
+            ));
+        }
+    }
+}
+
+/// The beginning of an answer, in a line.
+fn shown(text: &str) -> String {
+    const CHARS: usize = 120;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(CHARS) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None if line.is_empty() => "(an empty answer)".to_owned(),
+        None => line,
+    }
+}

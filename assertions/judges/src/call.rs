@@ -1,0 +1,115 @@
+//! One question to one model.
+
+use std::fmt;
+
+/// A model, and who answers for it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Model {
+    /// The provider, where the suite names one; else the family of the model is asked.
+    pub provider: Option<String>,
+    /// The model, as its provider names it.
+    pub id: String,
+}
+
+impl Model {
+    /// A model of a family that its name tells.
+    #[must_use]
+    pub fn named(id: impl Into<String>) -> Self {
+        Self {
+            provider: None,
+            id: id.into(),
+        }
+    }
+
+    /// The model that a suite writes as one string: `MODEL`, or `PROVIDER/MODEL` where one of
+    /// `providers` has that name.
+    #[must_use]
+    pub fn read<'p>(text: &str, providers: impl IntoIterator<Item = &'p str>) -> Self {
+        let split = text.split_once('/');
+        let known = split.filter(|(name, _)| providers.into_iter().any(|one| one == *name));
+        match known {
+            Some((provider, id)) => Self {
+                provider: Some(provider.to_owned()),
+                id: id.to_owned(),
+            },
+            None => Self::named(text),
+        }
+    }
+}
+
+/// `MODEL`, or `PROVIDER/MODEL`.
+impl fmt::Display for Model {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.provider {
+            Some(provider) => write!(out, "{provider}/{}", self.id),
+            None => out.write_str(&self.id),
+        }
+    }
+}
+
+/// What a candidate is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// A text.
+    #[default]
+    Text,
+    /// The transcript of an agent's run.
+    Run,
+}
+
+impl Subject {
+    const ALL: [Self; 2] = [Self::Text, Self::Run];
+
+    /// Its name in a recording.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Run => "run",
+        }
+    }
+
+    /// The subject with a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// One question to one model: everything that its answer depends on, beside the version of
+/// the prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// Who is asked.
+    pub model: Model,
+    /// By what it is judged: one narrow question.
+    pub question: String,
+    /// What sort of thing is judged.
+    pub subject: Subject,
+    /// What is judged. It is data, whatever it says.
+    pub candidate: String,
+    /// Which of several independent answers is wanted, from 0 on.
+    pub sample: u32,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The text of an answer, which may be no verdict.
+    Said {
+        /// The text.
+        text: String,
+        /// It was said earlier, and comes from a recording.
+        replayed: bool,
+    },
+    /// Nobody can be asked, and why: a key is not set, or there is nothing to judge.
+    Deferred(String),
+    /// The judge failed, and why: its provider, a cap on cost, a recording of something else.
+    Failed(String),
+}
+
+/// Who puts calls to models, or finds what they answered earlier.
+pub trait Asker {
+    /// Puts a call to its model. `earlier` are answers to the same call that were no verdicts.
+    fn ask(&mut self, call: &Call, earlier: &[String]) -> Reply;
+}

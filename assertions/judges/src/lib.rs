@@ -1,0 +1,33 @@
+//! Judging by models: what they are asked, what their answers mean, and what follows.
+//!
+//! Everything here is pure. [`judge`] carries a [`Rubric`] out over a candidate: it asks an
+//! [`Asker`] one narrow [`Call`] at a time, and what comes back becomes an [`Opinion`].
+//! [`Jury`] does so with several models. [`prompt`] writes the requests, in which what is
+//! judged is data; [`Verdict`] is what an answer says. [`Record`] keeps calls and their
+//! answers, so that the same opinion can be had again without a model. Who sends and who
+//! waits is up to the program.
+
+pub mod alpha;
+mod ask;
+mod call;
+mod judge;
+mod jury;
+mod metric;
+mod named;
+mod opinion;
+pub mod prompt;
+mod record;
+mod rubric;
+mod transcript;
+mod verdict;
+
+pub use call::{Asker, Call, Model, Reply, Subject};
+pub use judge::{Candidate, Samples, judge};
+pub use jury::{Juror, Jury};
+pub use metric::Metric;
+pub use named::Named;
+pub use opinion::{Finding, JurorOpinion, Opinion, Outcome, Step, Vote};
+pub use record::{Answer, Key, Miss, Record, RecordError, Recorded};
+pub use rubric::{Criterion, Form, Node, Rubric};
+pub use transcript::{of_trace, of_turn};
+pub use verdict::{NoVerdict, Verdict};

@@ -1,0 +1,87 @@
+//! What something is judged by.
+
+/// What a candidate is judged by, and when it passes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rubric {
+    /// What is asked.
+    pub form: Form,
+    /// The least score that passes, from 0 to 1.
+    pub threshold: f64,
+    /// Only a score of 1 passes.
+    pub strict: bool,
+}
+
+/// The forms of a rubric.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// One judgement of the whole.
+    Text(String),
+    /// Several judgements, averaged by weight.
+    Criteria(Vec<Criterion>),
+    /// Questions that lead to a score.
+    Tree(Node),
+}
+
+/// One of several judgements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Criterion {
+    /// What reports call it.
+    pub name: String,
+    /// What the judge is asked.
+    pub description: String,
+    /// How much it counts; more than 0.
+    pub weight: f64,
+    /// What it is about, where that is not the whole candidate: one turn of a conversation.
+    pub about: Option<String>,
+}
+
+/// A node of a tree.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// A question, and where its answers lead.
+    Ask {
+        /// The question.
+        ask: String,
+        /// Where yes leads: a score of at least [`Node::YES`].
+        yes: Box<Self>,
+        /// Where no leads.
+        no: Box<Self>,
+    },
+    /// The end of the walk.
+    Score {
+        /// From 0 to 1.
+        score: f64,
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+impl Node {
+    /// The least score that is a yes.
+    pub const YES: f64 = 0.5;
+}
+
+impl Rubric {
+    /// The threshold where nothing else is said.
+    pub const THRESHOLD: f64 = 0.7;
+
+    /// One judgement of the whole.
+    #[must_use]
+    pub fn text(text: impl Into<String>, threshold: f64) -> Self {
+        Self {
+            form: Form::Text(text.into()),
+            threshold,
+            strict: false,
+        }
+    }
+
+    /// Whether a score passes.
+    #[must_use]
+    pub fn takes(&self, score: f64) -> bool {
+        if self.strict {
+            score >= 1.0
+        } else {
+            score >= self.threshold
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What matchers ask models, and what comes of it.
+
+/// What a matcher asks about a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Question<'q> {
+    /// One model judges.
+    Judge {
+        /// What the text is.
+        by: By,
+        /// The rubric, or the text around which the matcher has one of its own.
+        text: &'q str,
+        /// The model, where the suite names one.
+        model: Option<&'q str>,
+        /// The least score that passes, from 0 to 1.
+        threshold: f64,
+        /// How many opinions decide where the first one is a failure: odd, from 1 to 9.
+        samples: u64,
+    },
+    /// Several models judge, each alone.
+    Jury {
+        /// What they judge by.
+        rubric: &'q str,
+        /// Who.
+        jurors: &'q [Juror],
+        /// The least score that passes, where a juror has none of its own.
+        threshold: f64,
+        /// The least part of those who judged that has to let it pass, from 0 to 1.
+        quorum: f64,
+    },
+    /// How near the candidate is to a text, by their embeddings.
+    Similar {
+        /// The text.
+        value: &'q str,
+        /// The model that embeds both.
+        model: &'q str,
+        /// The least similarity that passes, from 0 to 1.
+        threshold: f64,
+    },
+}
+
+/// What a judge is given to judge by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// `llm-judge`: a rubric.
+    Rubric,
+    /// `factuality`: a reference that it must agree with.
+    Reference,
+    /// `answer-relevance`: a question that it must answer.
+    Query,
+    /// `context-faithfulness`: a context that must support it.
+    Context,
+}
+
+/// One of several models that judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Juror {
+    /// The model.
+    pub model: String,
+    /// The least score that passes with this juror.
+    pub threshold: Option<f64>,
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opinion {
+    /// It passes.
+    Holds,
+    /// It was judged, and does not pass, for this reason.
+    Fails(String),
+    /// It was judged, and nothing is decided.
+    Undecided(String),
+    /// Nobody could be asked: a key is not set.
+    Deferred(String),
+    /// The judge failed, which says nothing about the candidate.
+    Unknown(String),
+}

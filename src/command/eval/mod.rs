@@ -1,0 +1,185 @@
+//! `tapewright eval`: the evaluations of suites.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use tapewright_proxy::clock::Clock;
+
+use crate::command::models::{JudgeArguments, MoneyArguments};
+use crate::command::reporters::{self, ReporterFile};
+use crate::command::run::{is_ci, named};
+use crate::command::suites::Ready;
+use crate::command::variables::Variables;
+use crate::exit::Exit;
+use crate::log::{self, LogArguments};
+use crate::report;
+use crate::suite::live::{self, AgentOptions, EvalOptions};
+use crate::suite::models::{self, costs};
+use crate::suite::plan::Kind;
+use crate::suite::result::Results;
+use crate::suite::select::{Selection, Word};
+use crate::suite::world::SuiteWorld;
+
+/// Run the evaluations of suites: prompts whose answers are graded by a model
+///
+/// For each entry of `evals` a model works with the server for its prompt, and a judge
+/// grades the run by the rubric. What is recorded beside the suite is used in place of both;
+/// what is not, and for which no key is set, is deferred.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The suites; without any `tapewright.yaml` or else `mcptest.yaml`
+    #[arg(value_name = "SUITE")]
+    suites: Vec<PathBuf>,
+    /// The same as SUITE
+    #[arg(long, value_name = "SUITE")]
+    config: Vec<PathBuf>,
+    #[command(flatten)]
+    variables: Variables,
+    /// Only evaluations that this fits: `server:NAME`, or else a part of the name; `re:`
+    /// before a regular expression; repeatable, and then all of them
+    #[arg(long, value_name = "WORD", value_parser = Word::parse)]
+    filter: Vec<Word>,
+    /// The model that answers; `PROVIDER/MODEL` for one of the suite's `providers`. Without
+    /// it the one that is recorded, or that of the first key that is set
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Record every run and every judgement beside the suite that is not recorded, or does
+    /// not fit any more
+    #[arg(long)]
+    record: bool,
+    /// How many evaluations run at once
+    #[arg(long, value_name = "COUNT", default_value_t = 4)]
+    parallel: usize,
+    #[command(flatten)]
+    money: MoneyArguments,
+    #[command(flatten)]
+    judges: JudgeArguments,
+    /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
+    /// file; repeatable
+    #[arg(long, visible_alias = "reporter", value_name = "FORMAT[=FILE]")]
+    format: Vec<ReporterFile>,
+    /// Write the report that would be printed into this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
+}
+
+/// How long each step of an opening may take, where the suite sets no limit.
+const OPENING: Duration = Duration::from_secs(60);
+
+/// Runs the evaluations of every suite, and reports once all have run.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    reporters::check(&arguments.format, arguments.output.as_deref())?;
+    let interrupted = tapewright_proxy::stdio::interruption()?;
+    let spent = Arc::default();
+    let (mut views, mut exits) = (Vec::new(), Vec::new());
+    for path in named(&arguments.suites, &arguments.config)? {
+        let Ok(mut ready) = Ready::load(&path, &arguments.variables, true, |_| Ok(()))? else {
+            return Ok(Exit::Unusable);
+        };
+        let results = arguments.evaluate(&mut ready, &interrupted, &spent)?;
+        log::tested(&path, &results);
+        exits.push(results.exit());
+        views.push(ready.view(results));
+    }
+    let on_stdout = arguments.output.is_none();
+    let text = reporters::write(&arguments.format, &views, on_stdout)?;
+    match &arguments.output {
+        Some(file) => reporters::write_file(file, &text)?,
+        None => report::out(&text)?,
+    }
+    Ok(if interrupted.load(Ordering::Relaxed) {
+        Exit::External(130)
+    } else {
+        Exit::worst(&exits)
+    })
+}
+
+impl Arguments {
+    fn evaluate(
+        &self,
+        ready: &mut Ready,
+        interrupted: &Arc<AtomicBool>,
+        spent: &Arc<AtomicU64>,
+    ) -> anyhow::Result<Results> {
+        let clock = Clock::start();
+        let variables = ready.variables();
+        let chosen = self.chosen(ready);
+        let tokens = live::tokens(&ready.suite, &ready.plan, &chosen, &variables)?;
+        let keys = models::keys(&ready.suite, &variables);
+        ready.hide(tokens.iter().chain(&keys));
+        let money = self.money.money(&ready.suite, spent)?;
+        let mut shared = SuiteWorld::beside(&ready.path, false, is_ci(), Arc::clone(&ready.rules));
+        let how = self.judges.options(self.record);
+        let judges = ready.judges(how, &variables, &money, interrupted);
+        shared.judges = Some(Arc::new(judges));
+        let shared = Arc::new(shared);
+        let options = live::Options {
+            parallel: self.parallel,
+            bail: false,
+            retry: 0,
+            record: None,
+            revisions: Vec::new(),
+            rules: Arc::clone(&ready.rules),
+            interrupted: Arc::clone(interrupted),
+            patience: ready.suite.performance.default_timeout.unwrap_or(OPENING),
+            progress: |_, _, _, _| {},
+            variables,
+            tokens,
+            agents: Some(AgentOptions {
+                folder: ready.cassettes(),
+                record: self.record,
+                update: false,
+                capture: None,
+                check_tools: false,
+                money: Arc::clone(&money),
+                evals: Some(EvalOptions {
+                    model: self.model.clone(),
+                }),
+            }),
+        };
+        let mut results = live::run(&ready.suite, &ready.plan, &chosen, &options, &shared);
+        results.took = clock.elapsed();
+        results
+            .notes
+            .extend(costs::line(&results.rows, &money.prices));
+        results.notes.extend(shared.notes());
+        if results.rows.is_empty() {
+            says_nothing_runs(&ready.path, ready);
+        }
+        Ok(results)
+    }
+
+    /// The evaluations that the options select.
+    fn chosen(&self, ready: &Ready) -> Vec<usize> {
+        let selection = Selection {
+            words: self.filter.clone(),
+            ..Selection::default()
+        };
+        let cases = ready.plan.cases.iter().enumerate();
+        let chosen = cases.filter(|(_, case)| case.kind == Kind::Eval && selection.takes(case));
+        chosen.map(|(number, _)| number).collect()
+    }
+}
+
+fn says_nothing_runs(path: &Path, ready: &Ready) {
+    let path = report::safe(&path.display().to_string());
+    let why = if ready.suite.evals.is_empty() {
+        "it has no `evals`; `tapewright run` runs its tests"
+    } else {
+        "no evaluation is selected"
+    };
+    report::note(&format!("`{path}`: {why}"));
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tapewright eval evals.yaml
+  tapewright eval evals.yaml --filter sum --format junit=evals.xml
+  tapewright eval evals.yaml --record --max-cost 0.50
+  tapewright eval evals.yaml --rejudge --judge-model gpt-5";

@@ -1,0 +1,113 @@
+//! Judging by models: for matchers, for metrics of agents, for evaluations.
+//!
+//! What is asked and what an answer means is in `tapewright-judges`. Here is who asks: a
+//! recording of the test first, then the cache of verdicts, then a provider.
+
+mod asking;
+mod file;
+mod test;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tapewright_config::Suite;
+use tapewright_config::suite::settings::Provider;
+use tapewright_judges::{Model, Record};
+use tapewright_schemas::redact::Rules;
+
+pub(crate) use self::test::{Desk, Matter};
+use super::models::{Connector, Money};
+use super::plan::Kind;
+
+/// How judges are asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JudgeOptions {
+    /// What is not recorded, or does not fit any more, is asked and recorded.
+    pub(crate) record: bool,
+    /// Everything is asked anew, and compared with what is recorded.
+    pub(crate) rejudge: bool,
+    /// The judge where neither the suite nor the agent names one.
+    pub(crate) model: Option<String>,
+}
+
+/// The judges of one suite.
+#[derive(Debug)]
+pub(crate) struct Judges {
+    how: JudgeOptions,
+    /// Where its recorded judgements are.
+    folder: PathBuf,
+    providers: Vec<Provider>,
+    /// The environment. Holds secrets.
+    variables: Secrets,
+    money: Arc<Money>,
+    rules: Arc<Rules>,
+    stop: Arc<AtomicBool>,
+    connector: Connector,
+    /// What this command has used or recorded, by file: a test may be judged more than once.
+    used: Mutex<HashMap<PathBuf, Record>>,
+    /// The files that were written.
+    written: Mutex<BTreeSet<PathBuf>>,
+}
+
+/// Variables that nobody prints.
+pub(crate) struct Secrets(HashMap<String, String>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secrets").finish_non_exhaustive()
+    }
+}
+
+/// What the judges of a suite have to be told of it.
+pub(crate) struct Circumstances<'c> {
+    /// The file of the suite.
+    pub(crate) path: &'c Path,
+    pub(crate) suite: &'c Suite,
+    pub(crate) variables: &'c HashMap<String, String>,
+    pub(crate) money: &'c Arc<Money>,
+    pub(crate) rules: &'c Arc<Rules>,
+    /// Somebody has asked us to end.
+    pub(crate) stop: &'c Arc<AtomicBool>,
+}
+
+impl Judges {
+    pub(crate) fn new(how: JudgeOptions, around: &Circumstances<'_>) -> Self {
+        let beside = around.path.parent().unwrap_or(Path::new(""));
+        let name = around.path.file_stem().unwrap_or_default();
+        Self {
+            how,
+            folder: beside.join("judgements").join(name),
+            providers: around.suite.providers.clone(),
+            variables: Secrets(around.variables.clone()),
+            money: Arc::clone(around.money),
+            rules: Arc::clone(around.rules),
+            stop: Arc::clone(around.stop),
+            connector: Connector::default(),
+            used: Mutex::default(),
+            written: Mutex::default(),
+        }
+    }
+
+    /// The model that a suite writes as one string.
+    pub(crate) fn model(&self, text: &str) -> Model {
+        let names = self.providers.iter().map(|one| one.name.as_str());
+        Model::read(text, names)
+    }
+
+    /// The file of a test.
+    fn file(&self, kind: Kind, name: &str) -> PathBuf {
+        self.folder.join(file::name(kind, name))
+    }
+
+    /// What is said of those that were recorded.
+    pub(crate) fn note(&self) -> Option<String> {
+        let written = self.written.lock();
+        match written.unwrap_or_else(PoisonError::into_inner).len() {
+            0 => None,
+            1 => Some("the judgements of 1 test recorded".to_owned()),
+            count => Some(format!("the judgements of {count} tests recorded")),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The judging of one test.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tapewright_judges::{Candidate, Jury, Model, Opinion, Outcome, Record, Rubric, Samples, judge};
+use tapewright_proxy::provider::Provider;
+
+use super::asking::{Asking, Mode};
+use super::{Judges, file};
+use crate::suite::models::{Choice, Purse, choose, default_keys, default_model};
+use crate::suite::plan::Kind;
+use crate::suite::result::{Judgement, Row, Status};
+
+/// The judging of one test: what it has recorded, what it pays, what was thought.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    judges: Arc<Judges>,
+    path: PathBuf,
+    /// The model of the agent that is tested, which judges itself where nobody else is named.
+    own: Option<Model>,
+    state: Mutex<State>,
+}
+
+/// What changes while a test is judged.
+#[derive(Debug)]
+pub(super) struct State {
+    /// What was recorded before.
+    pub(super) record: Record,
+    /// Why that cannot be read.
+    pub(super) unreadable: Option<String>,
+    /// What of it was used, and what was asked now.
+    pub(super) kept: Record,
+    /// How much was asked now.
+    pub(super) fresh: usize,
+    pub(super) purse: Purse,
+    /// Why nobody is asked any more.
+    pub(super) over: Option<String>,
+    pub(super) providers: HashMap<Model, Provider>,
+    judgements: Vec<Judgement>,
+    warnings: BTreeSet<String>,
+}
+
+/// Something to be judged by one model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matter<'m> {
+    /// The matcher or metric that asks.
+    pub(crate) by: &'static str,
+    pub(crate) rubric: &'m Rubric,
+    pub(crate) candidate: Candidate<'m>,
+    /// The judge, where the suite names one.
+    pub(crate) model: Option<&'m str>,
+    pub(crate) samples: Samples,
+}
+
+impl Desk {
+    /// The desk of a test. `purse` is what the test has spent already, where it has.
+    pub(crate) fn new(
+        judges: &Arc<Judges>,
+        (kind, name): (Kind, &str),
+        own: Option<Model>,
+        purse: Option<Purse>,
+    ) -> Self {
+        let path = judges.file(kind, name);
+        let (record, unreadable) = match file::read(&path) {
+            Ok(record) => (record, None),
+            Err(why) => (Record::default(), Some(why)),
+        };
+        let state = State {
+            record,
+            unreadable,
+            kept: Record {
+                test: name.to_owned(),
+                calls: Vec::new(),
+            },
+            fresh: 0,
+            purse: purse.unwrap_or_else(|| Purse::new(&judges.money)),
+            over: None,
+            providers: HashMap::new(),
+            judgements: Vec::new(),
+            warnings: BTreeSet::new(),
+        };
+        Self {
+            judges: Arc::clone(judges),
+            path,
+            own,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Has a model judge.
+    pub(crate) fn judge(&self, matter: &Matter<'_>) -> Opinion {
+        let mut state = self.state();
+        let Some(model) = self.model(matter.model, &state) else {
+            let opinion = nobody(matter.rubric.threshold);
+            return state.told(matter.by, opinion, None);
+        };
+        let models = std::slice::from_ref(&model);
+        self.carry_out(&mut state, matter.by, models, |asking| {
+            let (rubric, candidate) = (matter.rubric, matter.candidate);
+            judge(rubric, candidate, &model, matter.samples, asking)
+        })
+    }
+
+    /// Has several models judge.
+    pub(crate) fn jury(&self, by: &'static str, jury: &Jury, candidate: Candidate<'_>) -> Opinion {
+        let mut state = self.state();
+        let models: Vec<Model> = jury.jurors.iter().map(|one| one.model.clone()).collect();
+        self.carry_out(&mut state, by, &models, |asking| {
+            jury.judge(candidate, asking)
+        })
+    }
+
+    /// The model that a suite writes as one string.
+    pub(crate) fn named(&self, text: &str) -> Model {
+        self.judges.model(text)
+    }
+
+    /// Gives a row what was thought and paid since the last one, and records it.
+    pub(crate) fn settle(&self, row: &mut Row) {
+        let mut state = self.state();
+        row.judgements.append(&mut state.judgements);
+        row.warnings.extend(std::mem::take(&mut state.warnings));
+        let (cost, models) = state.purse.take();
+        row.cost = match (row.cost, cost) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
+        row.models.extend(models);
+        let wholly = row
+            .judgements
+            .iter()
+            .all(|one| one.opinion.outcome.is_decided());
+        if let Err(why) = self.keep(&mut state, wholly) {
+            row.status = Status::Error;
+            row.reasons.push(why);
+        }
+    }
+
+    /// Records what was asked. Where not all was decided, nothing that was recorded is
+    /// dropped.
+    fn keep(&self, state: &mut State, wholly: bool) -> Result<(), String> {
+        if !self.judges.how.record || state.kept.calls.is_empty() {
+            return Ok(());
+        }
+        let used = self.judges.used.lock();
+        let mut used = used.unwrap_or_else(PoisonError::into_inner);
+        let all = used.entry(self.path.clone()).or_default();
+        all.test.clone_from(&state.kept.test);
+        for one in &state.kept.calls {
+            all.put(one.clone());
+        }
+        let mut record = all.clone();
+        for one in state.record.calls.iter().filter(|_| !wholly) {
+            if record.find(&one.key).is_err() {
+                record.calls.push(one.clone());
+            }
+        }
+        if record == state.record {
+            return Ok(());
+        }
+        let written = file::write(&self.path, &record, &self.judges.rules);
+        written.map_err(|error| format!("its judgements cannot be written: {error:#}"))?;
+        state.record = record;
+        let written = self.judges.written.lock();
+        written
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(self.path.clone());
+        Ok(())
+    }
+
+    /// Who judges: whom the suite names, the agent itself, whom the command names, who is
+    /// recorded, or the first whose key is set.
+    fn model(&self, named: Option<&str>, state: &State) -> Option<Model> {
+        let judges = &self.judges;
+        let named = named.map(|text| judges.model(text));
+        let told = || judges.how.model.as_deref().map(|text| judges.model(text));
+        named
+            .or_else(|| self.own.clone())
+            .or_else(told)
+            .or_else(|| state.record.model().cloned())
+            .or_else(|| default_model(&judges.variables.0))
+    }
+
+    fn carry_out(
+        &self,
+        state: &mut State,
+        by: &'static str,
+        models: &[Model],
+        each: impl Fn(&mut Asking<'_>) -> Opinion,
+    ) -> Opinion {
+        let mut once = |mode| {
+            each(&mut Asking {
+                judges: &self.judges,
+                state: &mut *state,
+                mode,
+                pending: Vec::new(),
+            })
+        };
+        if !self.judges.how.rejudge {
+            let opinion = once(Mode::Usual);
+            return state.told(by, opinion, None);
+        }
+        let was = once(Mode::Recorded);
+        let was = was.outcome.is_decided().then_some(was);
+        if models.iter().any(|model| self.has_key(model)) {
+            let opinion = once(Mode::Anew);
+            let moved = was.filter(|was| was.moved(&opinion));
+            return state.told(by, opinion, moved);
+        }
+        if was.is_some() {
+            state.warnings.insert(KEPT.to_owned());
+        }
+        let opinion = once_more(&self.judges, state, &each);
+        state.told(by, opinion, None)
+    }
+
+    fn has_key(&self, model: &Model) -> bool {
+        let choice = choose(model, &self.judges.providers, &self.judges.variables.0);
+        matches!(choice, Ok(Choice::Provider(_)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Judges as if nothing were to be asked anew.
+fn once_more(
+    judges: &Judges,
+    state: &mut State,
+    each: &impl Fn(&mut Asking<'_>) -> Opinion,
+) -> Opinion {
+    each(&mut Asking {
+        judges,
+        state,
+        mode: Mode::Usual,
+        pending: Vec::new(),
+    })
+}
+
+impl State {
+    fn told(&mut self, by: &'static str, opinion: Opinion, was: Option<Opinion>) -> Opinion {
+        self.judgements.push(Judgement {
+            by,
+            opinion: opinion.clone(),
+            was,
+        });
+        opinion
+    }
+}
+
+/// What comes of a judgement for which there is no judge.
+fn nobody(threshold: f64) -> Opinion {
+    let keys = default_keys();
+    let why = format!("no judge is named, and no key is set: {keys}");
+    Opinion {
+        reason: Some(why),
+        ..Opinion::new(Outcome::Deferred, threshold)
+    }
+}
+
+/// Why a verdict was not asked for anew.
+const KEPT: &str = "the key of the judge is not set, and the recorded verdict is kept";

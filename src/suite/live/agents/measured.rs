@@ -1,0 +1,118 @@
+//! What judges think of a run, metric by metric.
+
+use tapewright_agents::Finished;
+use tapewright_assertions::Failure;
+use tapewright_config::Suite;
+use tapewright_judges::{Candidate, Opinion, Outcome, Samples, Subject, of_trace};
+
+use super::rows::{Evidence, begun};
+use crate::report::judgement::why;
+use crate::suite::judging::Matter;
+use crate::suite::plan::{AgentCase, By, Case, Measure};
+use crate::suite::result::{Row, Status, Told};
+
+/// A row for each measure of a run.
+pub(super) fn rows(
+    number: usize,
+    case: &Case,
+    agent: &AgentCase,
+    suite: &Suite,
+    evidence: &Evidence<'_>,
+) -> Vec<Row> {
+    let measures = agent.measures.iter();
+    let row = |measure| one((number, case), agent, suite, evidence, measure);
+    measures.map(row).collect()
+}
+
+fn one(
+    (number, case): (usize, &Case),
+    agent: &AgentCase,
+    suite: &Suite,
+    evidence: &Evidence<'_>,
+    measure: &Measure,
+) -> Row {
+    let mut row = begun(number, case, evidence);
+    let pointer = if agent.is_eval {
+        "/rubric".to_owned()
+    } else {
+        row.name = format!("{} ({})", case.name, measure.name);
+        row.took = None;
+        format!("/eval/{}", measure.name)
+    };
+    row.place = suite.place(&case.place, &pointer);
+    let no_answer = evidence.finished.trace.final_response.is_empty();
+    let deferred = match (evidence.stub, &evidence.desk) {
+        (Some(why), _) => Some(format!("{why}: no model was asked, and nothing is judged")),
+        (None, None) => Some("nothing here asks a model".to_owned()),
+        (None, Some(_)) if no_answer && agent.is_eval => {
+            Some("the run gave no answer to grade".to_owned())
+        }
+        (None, Some(_)) => None,
+    };
+    if let Some(why) = deferred {
+        row.status = Status::Deferred;
+        row.reasons.push(why);
+        return row;
+    }
+    if let Some(desk) = &evidence.desk {
+        let opinion = opinion(agent, evidence.finished, measure, |matter| {
+            desk.judge(&matter)
+        });
+        settle(&mut row, &opinion);
+        desk.settle(&mut row);
+    }
+    row
+}
+
+fn opinion(
+    agent: &AgentCase,
+    finished: &Finished,
+    measure: &Measure,
+    judge: impl FnOnce(Matter<'_>) -> Opinion,
+) -> Opinion {
+    let trace = &finished.trace;
+    let rubric = match &measure.by {
+        By::Metric {
+            metric,
+            threshold,
+            strict,
+        } => metric.rubric(trace, *threshold, *strict),
+        By::Rubric(rubric) => rubric.clone(),
+    };
+    judge(Matter {
+        by: measure.name,
+        rubric: &rubric,
+        candidate: Candidate {
+            subject: Subject::Run,
+            text: &of_trace(trace, &agent.user.prompt()),
+        },
+        model: None,
+        samples: Samples::ONE,
+    })
+}
+
+/// Gives a row the status of its only judgement.
+fn settle(row: &mut Row, opinion: &Opinion) {
+    let why = why(opinion);
+    row.status = match opinion.outcome {
+        Outcome::Pass => Status::Pass,
+        Outcome::Fail => Status::Fail,
+        Outcome::Undecided => Status::Inconclusive,
+        Outcome::Deferred => Status::Deferred,
+        Outcome::Error => Status::Error,
+    };
+    match opinion.outcome {
+        Outcome::Pass => {}
+        Outcome::Fail => row.failures.push(Told {
+            what: Failure {
+                matcher: "rubric".to_owned(),
+                target: "conversation".to_owned(),
+                note: Some(why),
+                ..Failure::default()
+            },
+            place: row.place.clone(),
+            exchange: None,
+        }),
+        _ => row.reasons.push(why),
+    }
+}

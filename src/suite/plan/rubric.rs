@@ -1,0 +1,106 @@
+//! Rubrics of a suite, as judges take them.
+
+use tapewright_config::Suite;
+use tapewright_config::suite::metrics::Metrics;
+use tapewright_config::suite::rubric::{Branch, Form as Written, Rubric as Rules};
+use tapewright_judges::{Criterion, Form, Metric, Node, Rubric};
+
+/// Something that a judge is asked about the run of an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Measure {
+    /// Its key in the suite.
+    pub(crate) name: &'static str,
+    pub(crate) by: By,
+}
+
+/// What a run is measured by.
+#[derive(Clone, Debug)]
+pub(crate) enum By {
+    /// Words of ours.
+    Metric {
+        metric: Metric,
+        threshold: f64,
+        strict: bool,
+    },
+    /// Those of the suite.
+    Rubric(Rubric),
+}
+
+/// A rubric with what it refers to; `threshold` counts where the rubric has none.
+pub(super) fn rubric(suite: &Suite, written: &Rules, threshold: Option<f64>) -> Rubric {
+    let named = match &written.form {
+        Written::Ref(name) => {
+            let mut all = suite.rubrics.iter();
+            all.find(|(one, _)| one == name).map(|(_, rubric)| rubric)
+        }
+        _ => None,
+    };
+    let found = named.unwrap_or(written);
+    let own = written.threshold.or(named.and_then(|one| one.threshold));
+    Rubric {
+        form: form(&found.form),
+        threshold: own.or(threshold).unwrap_or(Rubric::THRESHOLD),
+        strict: written.strict || found.strict,
+    }
+}
+
+fn form(written: &Written) -> Form {
+    match written {
+        Written::Text(text) => Form::Text(text.clone()),
+        Written::Criteria(criteria) => Form::Criteria(
+            criteria
+                .iter()
+                .map(|one| Criterion {
+                    name: one.name.clone(),
+                    description: one.description.clone(),
+                    weight: one.weight,
+                    about: None,
+                })
+                .collect(),
+        ),
+        Written::Tree(root) => Form::Tree(node(root)),
+        // The checks find what refers to nothing.
+        Written::Ref(name) => Form::Text(name.clone()),
+    }
+}
+
+fn node(written: &Branch) -> Node {
+    match written {
+        Branch::Ask { ask, yes, no } => Node::Ask {
+            ask: ask.clone(),
+            yes: Box::new(node(yes)),
+            no: Box::new(node(no)),
+        },
+        Branch::Score { score, reason } => Node::Score {
+            score: *score,
+            reason: reason.clone(),
+        },
+    }
+}
+
+/// What a block `eval` measures, in the order of the document.
+pub(super) fn measures(suite: &Suite, metrics: &Metrics) -> Vec<Measure> {
+    let written = |metric| match metric {
+        Metric::TaskCompletion => metrics.mcp_task_completion,
+        Metric::Use => metrics.mcp_use,
+        Metric::ArgumentCorrectness => metrics.argument_correctness,
+        Metric::PlanQuality => metrics.plan_quality,
+        Metric::MultiTurnUse => metrics.multi_turn_mcp_use,
+    };
+    let ours = Metric::ALL.into_iter().filter_map(|metric| {
+        let limits = written(metric)?;
+        Some(Measure {
+            name: metric.name(),
+            by: By::Metric {
+                metric,
+                threshold: limits.threshold,
+                strict: limits.strict,
+            },
+        })
+    });
+    let own = metrics.rubric.as_ref().map(|written| Measure {
+        name: "rubric",
+        by: By::Rubric(rubric(suite, written, None)),
+    });
+    ours.chain(own).collect()
+}
