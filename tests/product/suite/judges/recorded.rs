@@ -152,7 +152,7 @@ fn a_secret_of_the_candidate_is_in_no_file() {
 #[test]
 fn a_captured_session_is_judged_likewise() {
     let stage = recorded();
-    let said = self::told(&stage, None, &["run", "suite.yaml", "--record=tapes"]);
+    let said = told(&stage, None, &["run", "suite.yaml", "--record=tapes"]);
     assert_eq!(said.status, 0, "{}", said.out);
     let words = &["run", "suite.yaml", "--capture", "tapes/peer.json"];
     let (status, told) = report(&stage, None, words);
