@@ -94,8 +94,12 @@ const LINKS: usize = 64;
 const LASTING: &str = "subscriptions/listen";
 
 impl<T: Default> Exchange<T> {
-    pub(super) fn new(event: &Event, text: &[u8], method: &str, gaps: u64) -> Self {
-        let id = json::find(text, &["id"]).unwrap_or(b"null");
+    pub(super) fn new(event: &Event, text: &[u8], request: &Envelope<'_>, gaps: u64) -> Self {
+        let (id, method, params) = match &request.kind {
+            Kind::Request { id, method, params } => (id, method.as_ref(), *params),
+            _ => (&RequestId::Null, "", None),
+        };
+        let id = id.source_in(text);
         Self {
             seq: event.seq,
             at: event.at,
@@ -104,7 +108,7 @@ impl<T: Default> Exchange<T> {
             dir: event.dir,
             id: shown(&String::from_utf8_lossy(id)),
             method: shown(method),
-            name: name_of(method, text),
+            name: name_of(method, params),
             bytes: text.len() as u64,
             fault: None,
             answer: None,
@@ -166,15 +170,12 @@ impl Answered {
             let code = std::str::from_utf8(json::find(error, &["code"])?).ok()?;
             code.parse().ok()
         };
-        // Spares most results a second scan.
-        let says = result.filter(|result| FAILURE_FINDER.find(result).is_some());
-        let failed = says.and_then(|result| json::find(result, &["isError"]));
         Self {
             seq: event.seq,
             at: event.at,
             bytes: text.len() as u64,
             error: error.map(code),
-            tool_error: failed == Some(b"true"),
+            tool_error: result.is_some_and(is_failure),
         }
     }
 }
@@ -182,16 +183,22 @@ impl Answered {
 /// Made once: to make it costs more than to use it on a small message.
 static FAILURE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("isError"));
 
-/// Which tool is called, which resource read, which prompt got, by a message that is JSON.
+/// Whether the result of a tool says that it failed.
+pub(crate) fn is_failure(result: &[u8]) -> bool {
+    // Spares most results a second scan; a name may be written with escapes.
+    let may_say = FAILURE_FINDER.find(result).is_some() || memchr::memchr(b'\\', result).is_some();
+    may_say && json::valid_member(result, "isError") == Some(b"true")
+}
+
+/// Which tool is called, which resource read, which prompt got, by parameters that are JSON.
 #[must_use]
-pub fn name_of(method: &str, text: &[u8]) -> Option<String> {
+pub fn name_of(method: &str, params: Option<&[u8]>) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" | "resources/subscribe" => "uri",
         _ => return None,
     };
-    let params = json::valid_member(text, "params")?;
-    match RequestId::of_source(json::valid_member(params, member)?) {
+    match RequestId::of_source(json::valid_member(params?, member)?) {
         RequestId::Text(name) => Some(shown(&name)),
         _ => None,
     }

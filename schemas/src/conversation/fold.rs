@@ -257,8 +257,9 @@ impl<T: Default> Conversation<T> {
     ) {
         let mut cancelled = None;
         let (what, handle) = match &envelope.kind {
-            Kind::Request { id, method, params } => {
-                (Does::Asks, Some(self.ask(event, text, id, method, *params)))
+            Kind::Request { id, params, .. } => {
+                let exchange = Exchange::new(event, text, envelope, self.gaps);
+                (Does::Asks, Some(self.ask(event, exchange, id, *params)))
             }
             Kind::Response { id, error, .. } => {
                 if is_about_noise(id, *error) {
@@ -290,12 +291,10 @@ impl<T: Default> Conversation<T> {
     fn ask(
         &mut self,
         event: &Event,
-        text: &[u8],
+        exchange: Exchange<T>,
         id: &RequestId<'_>,
-        method: &str,
         params: Option<&[u8]>,
     ) -> Handle {
-        let exchange = Exchange::new(event, text, method, self.gaps);
         let asked = self.exchanges.ask(event.scope(), event.dir, id, exchange);
         if let Some(token) = params.and_then(progress_token) {
             self.exchanges

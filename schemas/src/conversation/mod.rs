@@ -27,6 +27,7 @@ mod playbook;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::exchange::is_failure;
 pub use self::exchange::{Answered, Exchange, name_of, shown};
 pub use self::flight::Handle;
 pub(crate) use self::fold::progress_token;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{as_text, meaning};
-use crate::json::{Span, Text};
+use crate::json::{Span, Text, valid_member};
 
 /// The id of a request, by type and source text.
 ///
@@ -49,6 +49,17 @@ impl<'a> RequestId<'a> {
             Self::Null => "",
             Self::Number(text) | Self::Other(text) => text,
             Self::Text(text) => text,
+        }
+    }
+
+    /// Its source text in the message whose id it is.
+    #[must_use]
+    pub fn source_in<'t>(&'t self, message: &'t [u8]) -> &'t [u8] {
+        match self {
+            Self::Null => b"null",
+            Self::Number(text) | Self::Other(text) => text.as_bytes(),
+            // It may have been written with escapes.
+            Self::Text(_) => valid_member(message, "id").unwrap_or(b"null"),
         }
     }
 

@@ -14,7 +14,7 @@ use super::sessions::SessionsFold;
 use super::tools::{Reply, ToolsFold};
 use crate::cassette::ends::Ends;
 use crate::cassette::{Marks, Open, incomplete};
-use crate::conversation::{Answer, IdKey, Pairing, is_about_noise};
+use crate::conversation::{Answer, IdKey, Pairing, is_about_noise, is_failure};
 use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload, Scope};
@@ -304,7 +304,7 @@ impl Fold {
         match &envelope.kind {
             Kind::Request { id, method, params } => {
                 self.introduction.request(method, *params);
-                self.ask(event, id, method, text);
+                self.ask(event, id, method, *params, text);
             }
             Kind::Notification { method, params } => {
                 let cancels = method == "notifications/cancelled";
@@ -330,20 +330,25 @@ impl Fold {
         }
     }
 
-    fn ask(&mut self, event: &Event, id: &RequestId<'_>, method: &str, text: &[u8]) {
+    fn ask(
+        &mut self,
+        event: &Event,
+        id: &RequestId<'_>,
+        method: &str,
+        params: Option<&[u8]>,
+        text: &[u8],
+    ) {
         let index = self.calls(event.dir, method);
         if let Some(calls) = self.methods.get_mut(index) {
             calls.shown.count += 1;
             calls.shown.request_bytes += text.len() as u64;
         }
-        // It has an envelope: it is JSON.
-        let id_text = json::valid_member(text, "id").unwrap_or(b"null");
         let asked = Asked {
             open: Open::new(0, event, event.era),
             dir: event.dir,
             method: index,
-            tool: self.tools.ask(method, text),
-            id: id_text.to_vec(),
+            tool: self.tools.ask(method, params, text.len() as u64),
+            id: id.source_in(text).to_vec(),
         };
         let asked = self.pairing.ask(event.scope(), event.dir, id, asked);
         self.unanswered += u64::from(asked.forgotten.is_some());
@@ -365,8 +370,8 @@ impl Fold {
             return;
         };
         if let Some(calls) = self.methods.get_mut(asked.method) {
-            let tool_error = result.and_then(|result| json::valid_member(result, "isError"));
-            let (tool_error, took) = (tool_error == Some(b"true"), event.at.since(asked.open.at));
+            let tool_error = result.is_some_and(is_failure);
+            let took = event.at.since(asked.open.at);
             calls.shown.answered += 1;
             calls.shown.errors += u64::from(error);
             calls.shown.tool_errors += u64::from(tool_error);

@@ -49,13 +49,13 @@ const OTHERS: &str = "(others)";
 const CALL: &str = "tools/call";
 
 impl ToolsFold {
-    /// A request of the client; of which tool it is, if it calls one.
-    pub(super) fn ask(&mut self, method: &str, text: &[u8]) -> Option<usize> {
-        let name = name_of(method, text).filter(|_| method == CALL)?;
+    /// A request of so many bytes; of which tool it is, if it calls one.
+    pub(super) fn ask(&mut self, method: &str, params: Option<&[u8]>, bytes: u64) -> Option<usize> {
+        let name = name_of(method, params.filter(|_| method == CALL))?;
         let place = self.place(&name);
         let (tool, _) = self.tools.get_mut(place)?;
         tool.count += 1;
-        tool.request_bytes += text.len() as u64;
+        tool.request_bytes += bytes;
         Some(place)
     }
 

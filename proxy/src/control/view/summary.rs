@@ -20,10 +20,10 @@ pub(super) fn message(event: &Event, step: &Step<'_, Told>) -> Value {
     put(&mut told, "bytes", step.text.len());
     let id = || json::find(step.text, &["id"]).map(|id| shown(&String::from_utf8_lossy(id)));
     let kind = match &step.envelope.kind {
-        Kind::Request { method, .. } => {
+        Kind::Request { method, params, .. } => {
             put(&mut told, "method", shown(method));
             put(&mut told, "id", id());
-            if let Some(name) = name_of(method, step.text) {
+            if let Some(name) = name_of(method, *params) {
                 put(&mut told, "name", name);
             }
             "request"
