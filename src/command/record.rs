@@ -375,8 +375,8 @@ fn tell(finished: &Finished) {
     for problem in &finished.problems {
         report::note(&problem.to_string());
     }
-    if let Some(lost) = &finished.lost {
-        report::note(lost);
+    if let Some((why, detail)) = &finished.lost {
+        report::note(&report::in_place::lost(*why, Some(detail)));
     }
 }
 

@@ -6,7 +6,7 @@ use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step}
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason,
-    Head, Payload, Peer, ResponseHead, SessionMark, Sink,
+    Head, InPlace, Payload, Peer, ResponseHead, SessionMark, Sink,
 };
 use tapewright_schemas::http_exchange::{HttpExchange, HttpExchanges};
 use tracing::{debug, info, trace, warn};
@@ -184,18 +184,19 @@ fn gap(lost: &Gap, session: u32, place: u64, seq: Option<u64>) {
 
 /// Logs that we answered in the server's place: who asked was refused, or the server failed.
 fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
-    let Some(why) = head.ours.as_deref() else {
+    let Some(why) = head.ours.map(InPlace::name) else {
         return;
     };
+    let detail = head.ours_detail.as_deref();
     let (session, exchange, status) = (event.session.0, event.conduit.0, head.status);
     match status {
         // By a fault, which is told as one.
         ..400 => {}
         500 | 502 | 504 => {
-            warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why);
+            warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why, detail);
         }
         _ => {
-            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why);
+            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why, detail);
         }
     }
 }

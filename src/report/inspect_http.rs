@@ -5,7 +5,7 @@ use tapewright_schemas::summary::{Http, HttpError, Report, SessionSummary};
 
 use super::figures::{duration, plural};
 use super::inspect::{Page, SHOWN};
-use super::safe;
+use super::{in_place, safe};
 
 /// The sessions, when there is something to tell of them.
 pub(super) fn sessions(report: &Report, out: &mut Page) {
@@ -141,8 +141,11 @@ fn error(one: &HttpError) -> String {
         said.push(format!("session {}", one.session));
     }
     said.extend(one.at_ms.map(|at| format!("at {}", duration(at))));
-    let ours = one.ours.as_ref();
-    said.extend(ours.map(|why| format!("answered by us: {}", safe(why))));
+    let detail = one.ours_detail.as_deref();
+    said.extend(
+        one.ours
+            .map(|why| format!("answered by us: {}", in_place::answered(why, detail))),
+    );
     said.join(", ")
 }
 

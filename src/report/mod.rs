@@ -18,6 +18,7 @@ pub(crate) mod explain;
 pub(crate) mod figures;
 pub(crate) mod finding;
 pub(crate) mod formats;
+pub(crate) mod in_place;
 pub(crate) mod inspect;
 mod inspect_http;
 pub(crate) mod inspect_models;

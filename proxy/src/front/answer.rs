@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
+use tapewright_schemas::event::InPlace;
 
 use super::check::Refusal;
-use super::exchange::FrontExchange;
+use super::exchange::{FrontExchange, Reason};
 use crate::bridge::ours;
 use crate::http::body::Outbound;
 use crate::http::listen::CHALLENGE;
@@ -80,14 +81,15 @@ pub(crate) fn refused(
         let value = HeaderValue::from_static(value);
         response.headers_mut().insert(name, value);
     }
-    given(exchange, response, Some(refusal.why.clone()))
+    let why = InPlace::of_status(code);
+    given(exchange, response, Some((why, Some(refusal.why.clone()))))
 }
 
 /// Notes an answer whose body is there already.
 pub(crate) fn given(
     exchange: &FrontExchange,
     response: Response<Outbound>,
-    ours: Option<String>,
+    ours: Option<Reason>,
 ) -> Response<Outbound> {
     exchange.answers(&response, ours);
     exchange.ended().complete();

@@ -12,7 +12,9 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use http_body::{Body, Frame};
 use tapewright_engine::{SseFramer, SseItem};
-use tapewright_schemas::event::{CloseReason, Direction, EventBody, Fields, Payload, SseNote};
+use tapewright_schemas::event::{
+    CloseReason, Direction, EventBody, Fields, InPlace, Payload, SseNote,
+};
 use tokio::time::Sleep;
 
 use super::endpoint::{Asked, Refused, plain};
@@ -73,7 +75,7 @@ pub struct Given {
     /// Whether the body breaks off behind the last part.
     pub breaks_off: bool,
     /// Why it is ours and nobody's else, where it is.
-    pub ours: Option<String>,
+    pub ours: Option<InPlace>,
 }
 
 /// The longest body that is taken, in bytes: twice as long as any provider takes.
@@ -142,7 +144,7 @@ impl Given {
         }
         let kind = self.fields.get("content-type").unwrap_or_default();
         let is_events = kind.starts_with("text/event-stream");
-        exchange.answers(&response, self.ours);
+        exchange.answers(&response, self.ours.map(|why| (why, None)));
         let mut parts = self.parts;
         let at_once = parts.iter().all(|(wait, _)| wait.is_zero());
         let framer = is_events.then(|| SseFramer::new(MOST));

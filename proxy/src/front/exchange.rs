@@ -8,13 +8,17 @@ use std::sync::Arc;
 use http::Response;
 use http::request::Parts;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Effect, EventBody, Head, RequestHead, ResponseHead, SessionKey, What,
+    CloseReason, Direction, Effect, EventBody, Head, InPlace, RequestHead, ResponseHead,
+    SessionKey, What,
 };
 
 use crate::http::fields::{method_of, to_vocabulary, version_of};
 use crate::http::gateway::peer;
 use crate::http::listen::Client;
 use crate::http::tap::Log;
+
+/// Why we speak in the server's place, and what else is known of it.
+pub(crate) type Reason = (InPlace, Option<String>);
 
 /// One HTTP exchange, on the tape.
 #[derive(Clone)]
@@ -55,14 +59,16 @@ impl FrontExchange {
     }
 
     /// The answer begins. `ours` says why we speak in the server's place.
-    pub(crate) fn answers<B>(&self, response: &Response<B>, ours: Option<String>) {
+    pub(crate) fn answers<B>(&self, response: &Response<B>, ours: Option<Reason>) {
         // Whatever was not decided belongs to no session.
         self.0.decide(SessionKey::default());
+        let (ours, ours_detail) = ours.unzip();
         let head = ResponseHead {
             status: response.status().as_u16(),
             version: version_of(response.version()),
             fields: to_vocabulary(response.headers()),
             ours,
+            ours_detail: ours_detail.flatten(),
         };
         self.0.note(
             Direction::ToClient,

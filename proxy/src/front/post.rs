@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
-use tapewright_schemas::event::CloseReason;
+use tapewright_schemas::event::{CloseReason, InPlace};
 use tokio::time::timeout;
 
 use super::answer::{events, given, message};
@@ -174,7 +174,7 @@ fn doomed(exchange: &FrontExchange, fate: Fate) -> Response<Outbound> {
     let response = match fate {
         Fate::Status(status, retry_after) => {
             let response = fault::status_of(status, retry_after);
-            return given(exchange, response, Some("a fault was injected".to_owned()));
+            return given(exchange, response, Some((InPlace::Fault, None)));
         }
         Fate::Cut(None) => fault::cut_off(),
         Fate::Cut(Some(part)) => {

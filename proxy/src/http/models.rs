@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use http::Request;
 use tapewright_models::{Wire, recognise};
+use tapewright_schemas::event::InPlace;
 
 use super::gateway::Ours;
 use super::origin::Origin;
@@ -68,7 +69,7 @@ impl Providers {
             "nothing says which provider is meant; let the path begin with {}",
             mounts.join(" or ")
         );
-        Ours::new(http::StatusCode::NOT_FOUND, why)
+        Ours::new(http::StatusCode::NOT_FOUND, InPlace::NotFound, why)
     }
 }
 

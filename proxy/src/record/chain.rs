@@ -68,7 +68,9 @@ fn join(before: Ending, last: Ending) -> Ending {
         (Ending::Footer(before), Ending::Footer(mut last)) => {
             last.events += before.events;
             last.complete &= before.complete;
-            last.why = before.why.or(last.why);
+            if before.why.is_some() {
+                (last.why, last.detail) = (before.why, before.detail);
+            }
             last.gaps.count += before.gaps.count;
             last.gaps.events = last.gaps.events.saturating_add(before.gaps.events);
             last.gaps.bytes = last.gaps.bytes.saturating_add(before.gaps.bytes);

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tapewright_schemas::tape::GapTotal;
+use tapewright_schemas::tape::{GapTotal, TapeFailure};
 use tapewright_schemas::{capture, cassette};
 
 use super::chain::Chain;
@@ -18,6 +18,9 @@ use super::judging::Findings;
 use super::names::{Target, numbered};
 use super::probe::{is_probe, take_along};
 use super::together;
+
+/// Why a tape is not whole, and what the system says of it.
+pub type Failure = (TapeFailure, String);
 
 /// What became of a recording.
 #[derive(Debug, Default)]
@@ -39,7 +42,7 @@ pub struct Finished {
     /// What judges found, if there were any.
     pub findings: Findings,
     /// Why the tape is not whole, when it is not.
-    pub lost: Option<String>,
+    pub lost: Option<Failure>,
     /// What else went wrong, in words.
     pub problems: Vec<Problem>,
 }
@@ -90,7 +93,10 @@ impl Finished {
 
     pub(crate) fn writer_failed() -> Self {
         Self {
-            lost: Some("the writer stopped unexpectedly".to_owned()),
+            lost: Some((
+                TapeFailure::NotWritten,
+                "the writer stopped unexpectedly".to_owned(),
+            )),
             ..Self::default()
         }
     }

@@ -52,7 +52,7 @@ use self::sync::SyncGate;
 use self::tapes::{Tapes, Unsynced};
 use crate::clock::Clock;
 
-pub use self::finish::{Finished, Problem, SessionFiles};
+pub use self::finish::{Failure, Finished, Problem, SessionFiles};
 pub use self::judging::{Findings, Judging, MakeJudge, Tell};
 pub use self::listener::{Ear, Listener};
 pub use self::names::Target;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use tapewright_schemas::event::{Direction, Event, EventBody, Gap, GapReason, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::slices::Front as _;
-use tapewright_schemas::tape::{Encoder, Header};
+use tapewright_schemas::tape::{Encoder, Header, TapeFailure};
 use tracing::{info, warn};
 
-use super::finish::{Finished, Identity, Projection};
+use super::finish::{Failure, Finished, Identity, Projection};
 use super::follow::{self, Follower, Progress};
 use super::judging::Bench;
 use super::names::create_tape;
@@ -64,7 +64,7 @@ pub(crate) struct TapeWriter {
     // What was ever lost, also what the tape tells by now.
     lost_ever: Amount,
     // The first thing that went wrong.
-    problem: Option<String>,
+    problem: Option<Failure>,
     // Where what a judge finds is looked after.
     bench: Option<Bench>,
     // Who projects the tape while it is written, from how many bytes on.
@@ -143,7 +143,7 @@ impl TapeWriter {
                 tape.path = path;
                 tape.number = number;
             }
-            Err(error) => tape.problem = Some(format!("the tape could not be created: {error}")),
+            Err(error) => tape.problem = Some((TapeFailure::NotCreated, error.to_string())),
         }
         tape.tell_created();
         tape.flush();
@@ -158,9 +158,9 @@ impl TapeWriter {
             None => {
                 info!(name: "tape_created", target: "tapewright::record", session, %file);
             }
-            Some(why) => {
-                let why = why.as_str();
-                warn!(name: "tape_failed", target: "tapewright::record", session, %file, why);
+            Some((why, detail)) => {
+                let (why, detail) = (why.name(), detail.as_str());
+                warn!(name: "tape_failed", target: "tapewright::record", session, %file, why, detail);
             }
         }
     }
@@ -387,9 +387,10 @@ impl TapeWriter {
         self.unwritten = Gap::default();
         if self.problem.is_none() {
             let (session, file) = (self.header.session, self.path.display());
-            let why = format!("the tape could not be written: {error}");
-            warn!(name: "tape_failed", target: "tapewright::record", session, %file, why);
-            self.problem = Some(why);
+            let (failure, detail) = (TapeFailure::NotWritten, error.to_string());
+            let why = failure.name();
+            warn!(name: "tape_failed", target: "tapewright::record", session, %file, why, detail);
+            self.problem = Some((failure, detail));
         }
         if let Some(file) = &self.file {
             // A line cut short would make the rest of the tape unreadable.
@@ -404,7 +405,7 @@ impl TapeWriter {
     fn tell_gap(&mut self, at: Offset) {
         let mut gap = std::mem::take(&mut self.lost);
         gap.why = GapReason::Disk;
-        gap.detail.clone_from(&self.problem);
+        gap.detail = self.problem.as_ref().map(|(_, detail)| detail.clone());
         let (events, bytes) = (gap.events, gap.bytes);
         let event = Event {
             session: SessionKey(self.header.session.unwrap_or_default()),

@@ -30,6 +30,7 @@ use tapewright_models::key::Key;
 use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation, recognise};
 use tapewright_proxy::front::beside::{Answers, Given, Reply, Request};
+use tapewright_schemas::event::InPlace;
 use tapewright_schemas::redact::Redactor;
 
 use self::asides::Asides;
@@ -276,7 +277,7 @@ fn ours(status: u16, body: &serde_json::Value) -> Given {
         fields: fields.into_iter().collect(),
         parts: [(std::time::Duration::ZERO, Bytes::from(body.to_string()))].into(),
         breaks_off: false,
-        ours: Some("not recorded".to_owned()),
+        ours: Some(InPlace::NotRecorded),
     }
 }
 

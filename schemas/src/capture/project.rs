@@ -1,10 +1,11 @@
 //! From events to a capture.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
 
 use crate::cassette::text::push_string;
-use crate::cassette::{Assembly, Ledger, Rest, Summary};
+use crate::cassette::{Assembly, Ledger, Rest, Summary, failure};
 use crate::conversation::{Answer, Pairing, is_about_noise};
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{Direction, Event, EventBody, Payload};
@@ -183,7 +184,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         let missing = self.missing(ending);
         let heads = self.sessions.iter();
         let heads = heads
-            .map(|(key, session)| (*key, self.head(*key, session, missing)))
+            .map(|(key, session)| (*key, self.head(*key, session, missing.as_deref())))
             .collect();
         let probe_only = self.requests > 0 && self.beyond_probes == 0;
         let assembly = self.ledger.finish()?;
@@ -290,13 +291,13 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// What the recording lacks.
-    fn missing<'a>(&self, ending: &'a Ending) -> Option<&'a str> {
+    fn missing(&self, ending: &Ending) -> Option<Cow<'static, str>> {
         match ending {
-            Ending::CutShort { .. } => Some("the recording was cut short"),
+            Ending::CutShort { .. } => Some("the recording was cut short".into()),
             Ending::Footer(footer) if self.gaps || !footer.gaps.is_empty() => {
-                Some("messages are missing")
+                Some("messages are missing".into())
             }
-            Ending::Footer(footer) => footer.why.as_deref(),
+            Ending::Footer(footer) => failure(footer).map(Cow::Owned),
         }
     }
 

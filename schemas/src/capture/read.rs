@@ -8,7 +8,7 @@ use crate::event::{
     Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Origin, Payload, SessionKey,
 };
 use crate::recording::{DocumentError, Element, Recording, each_element, elements, object};
-use crate::tape::{Ending, Footer, Header, VERSION};
+use crate::tape::{Ending, Footer, Header, TapeFailure, VERSION};
 
 /// A capture as it stands in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,8 @@ impl Capture {
             ending: Ending::Footer(Footer {
                 events: events.len() as u64,
                 complete: incomplete.is_none(),
-                why: incomplete,
+                why: incomplete.as_ref().map(|_| TapeFailure::Unknown),
+                detail: incomplete,
                 ..Footer::default()
             }),
             events,

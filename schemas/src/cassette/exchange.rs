@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::http::reason;
 use super::read::{list, millis};
 use crate::event::{
-    Added, CloseReason, ConduitId, Edit, EditTarget, Fields, Offset, RequestHead, ResponseHead,
-    SseNote,
+    Added, CloseReason, ConduitId, Edit, EditTarget, Fields, InPlace, Offset, RequestHead,
+    ResponseHead, SseNote,
 };
 use crate::recording::{Element, elements};
 
@@ -75,11 +75,18 @@ impl Http {
                 version: Cow::default(),
                 fields: fields("request").unwrap_or_default(),
             },
-            response: status.map(|status| ResponseHead {
-                status,
-                version: Cow::default(),
-                fields: fields("response").unwrap_or_default(),
-                ours: text("ours"),
+            response: status.map(|status| {
+                let ours = text("ours");
+                let (ours, ours_detail) = ours
+                    .map(|why| InPlace::read(why, text("ours_detail"), status))
+                    .unwrap_or_default();
+                ResponseHead {
+                    status,
+                    version: Cow::default(),
+                    fields: fields("response").unwrap_or_default(),
+                    ours,
+                    ours_detail,
+                }
             }),
             at: millis(http, "at_ms"),
             response_at: millis(http, "response_ms"),

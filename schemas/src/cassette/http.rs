@@ -42,8 +42,11 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &HttpExchange, out: &mut V
     }
     if let Some((_, response)) = &exchange.response {
         object.fields("response", &response.fields);
-        if let Some(ours) = &response.ours {
-            object.string("ours", ours);
+        if let Some(ours) = response.ours {
+            object.string("ours", ours.name());
+        }
+        if let Some(detail) = &response.ours_detail {
+            object.string("ours_detail", detail);
         }
     }
     if let Some(fields) = trailers {

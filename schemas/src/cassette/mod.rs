@@ -96,7 +96,7 @@ pub use exchange::{Http, Via};
 pub(crate) use ledger::Ledger;
 pub use merge::{Merged, Unfinished, merge};
 pub(crate) use open::{Marks, Open};
-pub(crate) use project::incomplete;
 pub use project::{Projector, Summary};
+pub(crate) use project::{failure, incomplete};
 pub use read::{Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
 pub(crate) use record::Rest;

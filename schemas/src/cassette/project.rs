@@ -18,7 +18,7 @@ use crate::envelope::Envelope;
 use crate::era::EraTracker;
 use crate::event::{ConduitId, Event, EventBody, Payload, ResponseHead, Scope, SessionKey};
 use crate::http_exchange::HttpExchanges;
-use crate::tape::{Ending, GapTotal, Header};
+use crate::tape::{Ending, Footer, GapTotal, Header, TapeFailure};
 
 /// Folds events into a cassette.
 ///
@@ -343,12 +343,26 @@ pub(crate) fn incomplete(ending: &Ending, seen: GapTotal) -> Option<String> {
         Ending::CutShort { last_seq, .. } => Some(format!(
             "the recorder was stopped before it could write the footer; the last event is {last_seq}"
         )),
-        Ending::Footer(footer) if !footer.complete => footer
-            .why
-            .clone()
+        Ending::Footer(footer) if !footer.complete => failure(footer)
             .or_else(|| gaps(footer.gaps))
             .or_else(|| gaps(seen))
             .or_else(|| Some("the recorder says so and gives no reason".to_owned())),
         Ending::Footer(_) => gaps(seen),
     }
+}
+
+/// What documents say of a tape that could not be kept whole.
+pub(crate) fn failure(footer: &Footer) -> Option<String> {
+    let detail = footer.detail.as_deref().unwrap_or_default();
+    let words = match footer.why? {
+        TapeFailure::NotCreated => "the tape could not be created",
+        TapeFailure::NotWritten => "the tape could not be written",
+        TapeFailure::Unknown if detail.is_empty() => return None,
+        // Another document says so.
+        TapeFailure::Unknown => return Some(detail.to_owned()),
+    };
+    if detail.is_empty() {
+        return Some(words.to_owned());
+    }
+    Some(format!("{words}: {detail}"))
 }

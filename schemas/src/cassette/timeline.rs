@@ -15,7 +15,7 @@ use crate::event::{
 use crate::made_in::MadeIn;
 use crate::recording::Recording;
 use crate::tape::old::Translator;
-use crate::tape::{Ending, Footer, Header, VERSION};
+use crate::tape::{Ending, Footer, Header, TapeFailure, VERSION};
 
 impl Cassette {
     /// What the cassette tells, as events in the order of their times; what has no time
@@ -72,7 +72,8 @@ impl Cassette {
                 at_us,
                 events: events.len() as u64,
                 complete: self.incomplete.is_none(),
-                why: self.incomplete.clone(),
+                why: self.incomplete.as_ref().map(|_| TapeFailure::Unknown),
+                detail: self.incomplete.clone(),
                 ..Footer::default()
             }),
             events,

@@ -16,7 +16,7 @@ mod http;
 mod origin;
 mod origins;
 mod scope;
-mod tokens;
+pub(crate) mod tokens;
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;
 pub use self::finding::{Finding, FindingStatus, Judge, Place, Process, Seen, Severity, Side};
 pub use self::http::{
-    Added, Edit, EditTarget, Head, RequestHead, ResponseHead, SessionEnd, SessionMark,
+    Added, Edit, EditTarget, Head, InPlace, RequestHead, ResponseHead, SessionEnd, SessionMark,
     SessionStart, SseNote,
 };
 pub use self::origin::{Carrier, Maker, MessageCount, MessageNumber, Origin};

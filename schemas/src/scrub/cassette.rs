@@ -86,7 +86,11 @@ impl<'t> Scrubber<'_, 't> {
         self.strings(http, &["path"], |redactor, target| {
             redactor.target(target).into_owned()
         });
-        self.strings(http, &["ours", "ended", "request_ended"], Redactor::url);
+        self.strings(
+            http,
+            &["ours", "ours_detail", "ended", "request_ended"],
+            Redactor::url,
+        );
         for name in ["request", "request_trailers", "response", "trailers"] {
             for field in list_of(http, name) {
                 self.field(&field);

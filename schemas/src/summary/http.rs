@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::latency::Latencies;
 use crate::conversation::Handle;
-use crate::event::{CloseReason, Event, EventBody};
+use crate::event::{CloseReason, Event, EventBody, InPlace};
 use crate::http_exchange::{HttpExchange, HttpExchanges};
 
 /// The HTTP exchanges of a recording.
@@ -60,7 +60,10 @@ pub struct HttpError {
     pub ended: &'static str,
     /// Why we answered in the server's place, when we did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ours: Option<String>,
+    pub ours: Option<InPlace>,
+    /// What else is known of that, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ours_detail: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -233,7 +236,8 @@ impl HttpFold {
                 session: exchange.session.0,
                 at_ms: Some(exchange.at.millis()),
                 ended,
-                ours: response.and_then(|(_, response)| response.ours.clone()),
+                ours: response.and_then(|(_, response)| response.ours),
+                ours_detail: response.and_then(|(_, response)| response.ours_detail.clone()),
             });
         }
     }

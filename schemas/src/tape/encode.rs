@@ -12,7 +12,7 @@ use super::line::{
 };
 use super::seen::SeenFields;
 use super::watch::Watch;
-use super::{Footer, GapTotal};
+use super::{Footer, GapTotal, TapeFailure};
 use crate::conversation::Owed;
 use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
@@ -162,13 +162,14 @@ impl Encoder {
 
     /// The footer of a tape that ends now.
     #[must_use]
-    pub fn footer(&self, at_us: u64, why: Option<String>) -> Footer {
+    pub fn footer(&self, at_us: u64, why: Option<(TapeFailure, String)>) -> Footer {
         let redactions: BTreeMap<String, u64> = self.redactor.counts().clone();
         Footer {
             at_us,
             events: self.seq,
             complete: why.is_none() && self.gaps.is_empty(),
-            why,
+            why: why.as_ref().map(|(failure, _)| *failure),
+            detail: why.map(|(_, detail)| detail),
             gaps: self.gaps,
             redactions,
         }

@@ -4,27 +4,71 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::old;
+use crate::event::tokens::tokens;
+
 /// How a recording ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written")]
 pub struct Footer {
     /// When, in microseconds since the tape began.
-    #[serde(default)]
     pub at_us: u64,
     /// How many events the tape holds.
-    #[serde(default)]
     pub events: u64,
     /// Whether everything that crossed is on the tape.
-    #[serde(default)]
     pub complete: bool,
-    /// Why not, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    /// Why not, where it is not for its gaps alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<TapeFailure>,
+    /// What else is known of that, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// What is missing.
-    #[serde(default, skip_serializing_if = "GapTotal::is_empty")]
+    #[serde(skip_serializing_if = "GapTotal::is_empty")]
     pub gaps: GapTotal,
     /// How many secrets were replaced, by kind.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub redactions: BTreeMap<String, u64>,
+}
+
+tokens! {
+    /// Why a tape does not hold everything.
+    pub enum TapeFailure {
+        /// Its file could not be created.
+        NotCreated = "not_created",
+        /// Its file could not be written.
+        NotWritten = "not_written",
+        /// It is not known.
+        Unknown = "unknown",
+    }
+}
+
+/// A footer as a tape of any version has it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    at_us: u64,
+    events: u64,
+    complete: bool,
+    why: Option<String>,
+    detail: Option<String>,
+    gaps: GapTotal,
+    redactions: BTreeMap<String, u64>,
+}
+
+impl From<Written> for Footer {
+    fn from(written: Written) -> Self {
+        let (why, detail) = written.why.map(old::tape_failure).unzip();
+        Self {
+            at_us: written.at_us,
+            events: written.events,
+            complete: written.complete,
+            why,
+            detail: written.detail.or(detail.flatten()),
+            gaps: written.gaps,
+            redactions: written.redactions,
+        }
+    }
 }
 
 /// What is missing on a tape, in all.

@@ -36,8 +36,11 @@ pub(super) fn push_response(
     push_number(head.status.into(), out);
     push_text("version", &redactor.word(&head.version), out);
     seen.push(redactor, &head.fields, out);
-    if let Some(why) = &head.ours {
-        push_text("ours", &redactor.url(why), out);
+    if let Some(why) = head.ours {
+        push_text("ours", why.name(), out);
+    }
+    if let Some(detail) = &head.ours_detail {
+        push_text("ours_detail", &redactor.url(detail), out);
     }
     out.push(b'}');
 }
@@ -48,7 +51,7 @@ mod tests {
 
     use super::super::{redacted_request, redacted_response};
     use super::*;
-    use crate::event::Fields;
+    use crate::event::{Fields, InPlace};
     use crate::redact::{Rules, Settings};
 
     #[test]
@@ -77,12 +80,16 @@ mod tests {
             format!(",\"request\":{plain}")
         );
         assert!(!plain.contains("nobody"), "{plain}");
-        for ours in [None, Some("no \"server\"".to_owned())] {
+        for (ours, ours_detail) in [
+            (None, None),
+            (Some(InPlace::Unreachable), Some("no \"server\"".to_owned())),
+        ] {
             let response = ResponseHead {
                 status: 502,
                 version: "HTTP/2.0".into(),
                 fields: Fields::default(),
                 ours,
+                ours_detail,
             };
             let mut out = Vec::new();
             push_response(&mut redactor, &mut seen, "response", &response, &mut out);

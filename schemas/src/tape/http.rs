@@ -144,7 +144,11 @@ pub(crate) fn redacted_response(redactor: &mut Redactor, head: &ResponseHead) ->
         status: head.status,
         version: redactor.word(&head.version).into_owned().into(),
         fields: redactor.fields(&head.fields),
-        ours: head.ours.as_deref().map(|why| redactor.url(why)),
+        ours: head.ours,
+        ours_detail: head
+            .ours_detail
+            .as_deref()
+            .map(|detail| redactor.url(detail)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"2.2","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"2.3","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
 //! {"seq":2,"at_us":990,"dir":"to_server","number":1,"era":"handshake","message":{"jsonrpc":"2.0",…}}
 //! {"seq":3,"at_us":1500,"dir":"to_client","number":1,"text":"Listening…","why":"not JSON"}
@@ -97,7 +97,8 @@
 //! 1.1 added HTTP, 1.2 findings. 2.0 gave messages their numbers and says in tokens what 1.x
 //! said in sentences; tapes of 1.x are read. 2.1 says who made a message, and in tokens why something
 //! is missing and what was changed. 2.2 added interim responses, and says for how long the end of a
-//! process was in our hands (`ours_us`).
+//! process was in our hands (`ours_us`). 2.3 says in tokens why a recorder answered in the server's place and why a tape is not
+//! whole; what else is known of it stands beside them (`ours_detail`, `detail`).
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.
@@ -115,7 +116,7 @@ mod seen;
 mod watch;
 
 pub use encode::Encoder;
-pub use footer::{Footer, GapTotal};
+pub use footer::{Footer, GapTotal, TapeFailure};
 pub use header::{Header, VERSION};
 pub(crate) use http::{redacted_edit, redacted_note, redacted_request, redacted_response};
 pub use read::{Ending, Read, ReadError, Reader};

@@ -18,7 +18,9 @@ use crate::event::{
 };
 use crate::json;
 
-pub(crate) use self::words::{effect, gap_reason, session_end, session_start};
+pub(crate) use self::words::{
+    effect, gap_reason, in_place, session_end, session_start, tape_failure,
+};
 
 /// Makes events of format 2 of those of format 1, and of those of cassettes.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Gap, GapReason, Payload};
-use tapewright_schemas::tape::{Ending, Footer};
+use tapewright_schemas::tape::{Ending, Footer, TapeFailure};
 
 use crate::support::{Script, ids, project};
 
@@ -363,12 +363,13 @@ fn an_incomplete_tape_makes_an_incomplete_cassette() {
         "gaps: 1, with 2 events and 90 bytes"
     );
     let full = Footer {
-        why: Some("the disk is full".to_owned()),
+        why: Some(TapeFailure::NotWritten),
+        detail: Some("the disk is full".to_owned()),
         ..Footer::default()
     };
     assert_eq!(
         incomplete(&Ending::Footer(full), gap()).unwrap(),
-        "the disk is full"
+        "the tape could not be written: the disk is full"
     );
     assert_eq!(
         incomplete(&crate::support::complete(), Script::default()),

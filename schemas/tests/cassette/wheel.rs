@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tapewright_schemas::event::{
     Added, CloseReason, ConduitId, Direction, Edit, EditTarget, Effect, Event, EventBody, Exit,
-    Exited, FaultKind, FaultRef, Fields, Gap, GapReason, Head, LineEnd, Offset, Payload, Peer,
-    Release, RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart, SseNote,
-    Until, What,
+    Exited, FaultKind, FaultRef, Fields, Gap, GapReason, Head, InPlace, LineEnd, Offset, Payload,
+    Peer, Release, RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart,
+    SseNote, Until, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Reader};
@@ -65,16 +65,20 @@ fn head() -> impl Strategy<Value = Head> {
             fields,
         })
     });
-    let response =
-        (any::<u16>(), prop::option::of(text()), fields()).prop_map(|(status, ours, fields)| {
-            Head::Response(ResponseHead {
-                status,
-                version: "HTTP/2".into(),
-                fields,
-                ours,
-            })
-        });
+    let response = (any::<u16>(), in_place(), fields()).prop_map(|(status, ours, fields)| {
+        Head::Response(ResponseHead {
+            status,
+            version: "HTTP/2".into(),
+            fields,
+            ours_detail: ours.as_ref().map(|_| "why".to_owned()),
+            ours,
+        })
+    });
     prop_oneof![request, response]
+}
+
+fn in_place() -> impl Strategy<Value = Option<InPlace>> {
+    prop::option::of(prop::sample::select(InPlace::ALL))
 }
 
 fn note() -> impl Strategy<Value = SseNote> {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    Direction, Edit, EditTarget, EventBody, Head, LineEnd, Payload, Peer, ResponseHead, SseNote,
+    Direction, Edit, EditTarget, EventBody, Head, InPlace, LineEnd, Payload, Peer, ResponseHead,
+    SseNote,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::scrub::TapeScrubber;
@@ -224,7 +225,8 @@ fn streams_sessions_edits_and_reasons_hold_no_secret() {
     }
     let ours = ResponseHead {
         status: 502,
-        ours: Some(format!(
+        ours: Some(InPlace::Unreachable),
+        ours_detail: Some(format!(
             "cannot reach https://u:c4n4ry@up.example/?token=c4n4ry: {token}"
         )),
         ..ResponseHead::default()

@@ -61,6 +61,7 @@ impl Tape {
             version: "HTTP/2".into(),
             fields: own(fields),
             ours: None,
+            ours_detail: None,
         };
         self.line(
             Direction::ToClient,

@@ -9,7 +9,7 @@ use tapewright_schemas::slices::Front as _;
 
 use super::line::{DIM, RED, YELLOW, front, paint, short};
 use crate::report::figures::{plural, size};
-use crate::report::{effect, finding, safe};
+use crate::report::{effect, finding, in_place, safe};
 
 /// A line beside the exchanges; more than one where there are fields below it.
 pub(super) fn note(note: &Note, session: Option<u32>, has_colours: bool) -> String {
@@ -76,10 +76,10 @@ fn http(head: &Head) -> String {
             )
         }
         Head::Interim(head) | Head::Response(head) => {
+            let detail = head.ours_detail.as_deref();
             let ours = head
                 .ours
-                .as_deref()
-                .map(|why| format!(" (by us: {})", safe(why)));
+                .map(|why| format!(" (by us: {})", in_place::answered(why, detail)));
             let status = head.status;
             (
                 format!(

@@ -14,8 +14,8 @@ use tapewright_schemas::tape::Ending;
 
 use super::body::{self, Look};
 use super::figures::{duration, plural, size};
-use super::safe;
 use super::terminal::has_colours;
+use super::{in_place, safe};
 
 /// How a conversation is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -263,11 +263,11 @@ impl Closing<'_> {
                 ));
             }
             (None, Ending::Footer(footer)) => {
+                let detail = footer.detail.as_deref();
                 all.extend(
                     footer
                         .why
-                        .as_deref()
-                        .map(|why| format!("incomplete: {}", safe(why))),
+                        .map(|why| format!("incomplete: {}", in_place::lost(why, detail))),
                 );
             }
             _ => {}

@@ -158,7 +158,8 @@ fn tape(canaries: &Canaries) -> String {
     add(json!({"dir": "to_server", "closed": "end of input"}));
     add(json!({"dir": "to_client", "response": {
         "status": 200, "version": "HTTP/1.1", "fields": fields(canaries, "response"),
-        "ours": within("ours", "cannot reach https://u:%@h.example/?token=%")}}));
+        "ours": within("ours", "cannot reach https://u:%@h.example/?token=%"),
+        "ours_detail": within("ours detail", "cannot reach https://u:%@h.example/?token=%")}}));
     for (what, shape) in [
         ("location", "https://u:%@a.example/?access_token=%"),
         ("endpoint", "/messages?sessionId=%"),
@@ -217,6 +218,7 @@ fn cassette(canaries: &Canaries) -> String {
         json!({
             "conduit": 1, "method": "POST", "path": within(place, "/mcp?token=%&api_key=%"), "status": 200,
             "at_ms": 1.0, "ended": "complete", "ours": within(place, "cannot reach https://u:%@h.example/?token=%"),
+            "ours_detail": within(place, "cannot reach https://u:%@h.example/?token=%"),
             "request": fields(canaries, &format!("{place} request")),
             "request_trailers": [["x-api-key", canaries.at(place)]],
             "response": fields(canaries, &format!("{place} response")),

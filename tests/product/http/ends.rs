@@ -1,7 +1,7 @@
 //! How exchanges end: what broke off on one side breaks off on the other, and the tape
 //! says how it was.
 
-use tapewright_schemas::event::{CloseReason, Direction};
+use tapewright_schemas::event::{CloseReason, Direction, InPlace};
 
 use crate::support::http::{End, chunk, json, pair, post, request};
 
@@ -88,6 +88,7 @@ fn a_server_that_leaves_without_an_answer_is_told_as_ours() {
         assert_eq!(upstream.waiting(), 0, "it was sent again");
         let exchange = gateway.stop().only();
         assert!(exchange.ours().contains("broke before the server answered"));
+        assert_eq!(exchange.in_place(), Some(InPlace::Broken));
         assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::Failed));
     }
 }

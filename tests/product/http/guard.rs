@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 
 use serde_json::Value;
+use tapewright_schemas::event::InPlace;
 
 use crate::support::http::{Gateway, PATIENCE, Strict, Upstream, Wire, find, json, pair, request};
 use crate::support::{eventually, tapewright};
@@ -57,6 +58,7 @@ fn a_foreign_host_or_origin_is_refused_with_an_error_without_an_id() {
     let exchanges = gateway.stop().exchanges();
     assert_eq!(exchanges.len(), 5);
     assert!(exchanges[0].ours().contains("--allow-host"));
+    assert_eq!(exchanges[0].in_place(), Some(InPlace::NotAllowed));
     assert!(exchanges[1].ours().contains("--allow-origin"));
 }
 

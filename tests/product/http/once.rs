@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tapewright_schemas::event::{CloseReason, Direction};
+use tapewright_schemas::event::{CloseReason, Direction, InPlace};
 
 use crate::support::eventually;
 use crate::support::http::{PATIENCE, Upstream, Wire, json, pair, post, request};
@@ -307,6 +307,7 @@ fn nobody_at_the_other_end_is_told_as_ours() {
     assert_eq!(exchanges.len(), 2);
     for exchange in exchanges {
         assert!(exchange.ours().contains("no connection"));
+        assert_eq!(exchange.in_place(), Some(InPlace::Unreachable));
         assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::Failed));
     }
 }

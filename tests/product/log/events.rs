@@ -326,6 +326,7 @@ fn gateway() -> Vec<Value> {
     gateway.stop_with_gaps();
     let log = folder.log();
     assert_eq!(only(&log, "refused")["status"], 403);
+    assert_eq!(only(&log, "refused")["why"], "not_allowed");
     assert_eq!(only(&log, "gap")["why"], "encoding");
     assert_eq!(only(&log, "session_ended")["session"], 1);
     let of = |name: &str| log.iter().filter(|line| line["event"] == name).count();
@@ -352,6 +353,7 @@ fn served_over_http() -> Vec<Value> {
             .starts_with("http://127")
     );
     assert_eq!(only(&log, "server_failed")["status"], 502);
+    assert_eq!(only(&log, "server_failed")["why"], "unreachable");
     log
 }
 

@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Edit, Event, EventBody, Head, RequestHead, ResponseHead, SseNote,
+    CloseReason, Direction, Edit, Event, EventBody, Head, InPlace, RequestHead, ResponseHead,
+    SseNote,
 };
 
 use super::{PATIENCE, Wire};
@@ -271,10 +272,15 @@ impl Recorded {
             .collect()
     }
 
-    /// Why we answered in the server's place.
+    /// Why we answered in the server's place, in words.
     pub(crate) fn ours(&self) -> &str {
         let response = self.response.as_ref().expect("an answer");
-        response.ours.as_deref().expect("an answer of ours")
+        response.ours_detail.as_deref().expect("an answer of ours")
+    }
+
+    /// Why we answered in the server's place.
+    pub(crate) fn in_place(&self) -> Option<InPlace> {
+        self.response.as_ref()?.ours
     }
 }
 

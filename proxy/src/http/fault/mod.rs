@@ -25,7 +25,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use tapewright_engine::fault::{Act, Book, Carried};
 use tapewright_engine::policy::Ticket;
 use tapewright_schemas::event::{
-    Direction, Effect, EventBody, MessageNumber, Offset, Unable, What,
+    Direction, Effect, EventBody, InPlace, MessageNumber, Offset, Unable, What,
 };
 
 pub(crate) use self::aim::Aimed;
@@ -215,7 +215,7 @@ impl Scene {
 
 pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = Ours::new(status, "a fault was injected").response();
+    let mut response = Ours::new(status, InPlace::Fault, "a fault was injected").response();
     if status == StatusCode::UNAUTHORIZED {
         // A response 401 has to say how (RFC 9110 §15.5.2).
         let value = HeaderValue::from_static("Bearer");

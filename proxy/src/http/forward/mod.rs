@@ -13,7 +13,7 @@ mod tunnel;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response};
 use hyper::body::Incoming;
 
 use super::body::Outbound;
@@ -75,7 +75,7 @@ impl Forward {
             }
             let why =
                 "this is a forward proxy: name it in HTTP_PROXY, do not connect to it directly";
-            return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
+            return gateway.refuse(client, &request, &Ours::bad_request(why));
         };
         let goal = Goal::known(self.origin(url));
         gateway.exchange(client, goal, request).await

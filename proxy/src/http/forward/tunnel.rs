@@ -8,7 +8,7 @@ use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use tapewright_schemas::event::{
-    CloseReason, Direction, EventBody, Fields, Head, RequestHead, ResponseHead,
+    CloseReason, Direction, EventBody, Fields, Head, InPlace, RequestHead, ResponseHead,
 };
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -39,7 +39,7 @@ impl Forward {
             .and_then(|authority| OriginUrl::of_authority(Scheme::Https, authority));
         let Some(url) = url else {
             let why = "CONNECT names a host and a port";
-            return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
+            return gateway.refuse(client, &request, &Ours::bad_request(why));
         };
         let plain = self.origin(OriginUrl {
             scheme: Scheme::Http,
@@ -48,7 +48,7 @@ impl Forward {
         let upgrade = hyper::upgrade::on(&mut request);
         let Some(kept) = request.extensions_mut().remove::<Kept>() else {
             let why = "a tunnel needs a connection of its own";
-            return gateway.refuse(client, &request, &Ours::new(StatusCode::BAD_REQUEST, why));
+            return gateway.refuse(client, &request, &Ours::bad_request(why));
         };
         let authority = self.authority.as_ref();
         if let Some(authority) = authority.filter(|authority| authority.covers(&url.host)) {
@@ -174,11 +174,16 @@ fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> Ours {
     let to = url.authority();
     match error {
         Some(error) => {
-            let why = format!("no connection to {to}: {error}");
-            Ours::new(Ours::status_of(error), why)
+            let words = format!("no connection to {to}: {error}");
+            let why = match error.kind() {
+                io::ErrorKind::PermissionDenied => InPlace::NotAllowed,
+                _ => InPlace::Unreachable,
+            };
+            Ours::new(Ours::status_of(error), why, words)
         }
         None => Ours::new(
             StatusCode::BAD_GATEWAY,
+            InPlace::TimedOut,
             format!("no connection to {to} in time"),
         ),
     }

@@ -10,8 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header
 use hyper::body::{Body as _, Incoming};
 use tapewright_models::recognise;
 use tapewright_schemas::event::{
-    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, Offset, SessionMark,
-    SessionStart,
+    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, InPlace, Offset,
+    SessionMark, SessionStart,
 };
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -85,8 +85,8 @@ impl Gateway {
             let since = self.clock.now();
             let scene = self.scene(&log, connection, Direction::ToServer);
             let Some(passed) = Box::pin(scene.forward(&exchange, body)).await else {
-                let ours = Ours::new(StatusCode::ACCEPTED, "a fault dropped the message");
-                return fault::accepted(self.replace(&exchange, waiting.over(), &ours));
+                let ours = self.replace(&exchange, waiting.over(), &Ours::dropped());
+                return fault::accepted(ours);
             };
             body = passed;
             held = self.clock.now().since(since);
@@ -164,11 +164,19 @@ impl Gateway {
     fn place_for(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, Ours> {
         let Ok(free) = self.places.clone().try_acquire_owned() else {
             let why = "too many exchanges are under way";
-            return Err(Ours::new(StatusCode::SERVICE_UNAVAILABLE, why));
+            return Err(Ours::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                InPlace::Busy,
+                why,
+            ));
         };
         if !fields::is_plainly_coded(request.headers()) {
             let why = "the body has a transfer coding other than `chunked`";
-            return Err(Ours::new(StatusCode::NOT_IMPLEMENTED, why));
+            return Err(Ours::new(
+                StatusCode::NOT_IMPLEMENTED,
+                InPlace::Unsupported,
+                why,
+            ));
         }
         Ok(free)
     }
@@ -301,7 +309,7 @@ impl Gateway {
                 self.replace(
                     exchange,
                     in_flight,
-                    &Ours::new(StatusCode::BAD_GATEWAY, why),
+                    &Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, why),
                 )
             }
             // Nobody asked for another protocol: what asks for it ends at us.
@@ -310,18 +318,22 @@ impl Gateway {
                 self.replace(
                     exchange,
                     in_flight,
-                    &Ours::new(StatusCode::BAD_GATEWAY, why),
+                    &Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, why),
                 )
             }
             Ok(answer) => answer::pass(exchange, in_flight, asked, answer),
             // The fault is not the server's.
             Err(error) if exchange.broken_off.load(Ordering::Acquire) => {
                 if let Some(stalled) = cause::<Stalled>(&error) {
-                    let ours = Ours::new(StatusCode::REQUEST_TIMEOUT, stalled.to_string());
+                    let ours = Ours::new(
+                        StatusCode::REQUEST_TIMEOUT,
+                        InPlace::Slow,
+                        stalled.to_string(),
+                    );
                     return self.replace(exchange, in_flight, &ours);
                 }
                 let why = "the request broke off, or its body is malformed";
-                let ours = Ours::new(StatusCode::BAD_REQUEST, why);
+                let ours = Ours::bad_request(why);
                 if is_malformed(&error) {
                     self.replace(exchange, in_flight, &ours)
                 } else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use tapewright_schemas::event::InPlace;
 
 use super::goal::{Goal, Named};
 use super::ours::Ours;
@@ -33,7 +34,7 @@ impl Handler for Front {
         }
         if *request.method() == Method::CONNECT {
             let why = "this is no forward proxy; start one with --forward-proxy";
-            let ours = Ours::new(StatusCode::NOT_IMPLEMENTED, why);
+            let ours = Ours::new(StatusCode::NOT_IMPLEMENTED, InPlace::Unsupported, why);
             return gateway.refuse(client, &request, &ours);
         }
         if is_health(&request) && !gateway.pass_healthz {

@@ -85,6 +85,7 @@ impl Passing {
             version: fields::version_of(version),
             fields: fields::to_vocabulary(fields),
             ours: None,
+            ours_detail: None,
         };
         let head = Head::Interim(head);
         log.note(Direction::ToClient, EventBody::Head(Box::new(head)));

@@ -6,7 +6,7 @@ use std::io;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use tapewright_schemas::event::{Fields, ResponseHead};
+use tapewright_schemas::event::{Fields, InPlace, ResponseHead};
 
 use crate::http::body::Outbound;
 use crate::http::fields;
@@ -20,16 +20,29 @@ pub(crate) const MARK: &str = "x-tapewright";
 #[derive(Debug)]
 pub(crate) struct Ours {
     pub(crate) status: StatusCode,
-    /// Why, in words that hold no secret.
-    pub(crate) why: String,
+    pub(crate) why: InPlace,
+    /// What the client is told, in words that hold no secret.
+    pub(crate) words: String,
 }
 
 impl Ours {
-    pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, why: InPlace, words: impl Into<String>) -> Self {
         Self {
             status,
-            why: why.into(),
+            why,
+            words: words.into(),
         }
+    }
+
+    /// A request that means nothing to us.
+    pub(crate) fn bad_request(words: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, InPlace::BadRequest, words)
+    }
+
+    /// A fault took the message away.
+    pub(crate) fn dropped() -> Self {
+        let words = "a fault dropped the message";
+        Self::new(StatusCode::ACCEPTED, InPlace::Fault, words)
     }
 
     /// No exchange with the server came about, or it broke.
@@ -39,7 +52,13 @@ impl Ours {
             SendError::Connect(ConnectError::Tcp { source, .. }) => Self::status_of(source),
             _ => StatusCode::BAD_GATEWAY,
         };
-        Self::new(status, chain(error))
+        let why = match (error, status) {
+            (_, StatusCode::FORBIDDEN) => InPlace::NotAllowed,
+            (_, StatusCode::GATEWAY_TIMEOUT) => InPlace::TimedOut,
+            (SendError::Connect(_), _) => InPlace::Unreachable,
+            _ => InPlace::Broken,
+        };
+        Self::new(status, why, chain(error))
     }
 
     /// The status for a connection that did not come about; 403 for one that we do not make.
@@ -52,7 +71,7 @@ impl Ours {
 
     /// The client may not talk to us.
     pub(crate) fn refused(why: Refused) -> Self {
-        Self::new(why.status(), why.to_string())
+        Self::new(why.status(), InPlace::NotAllowed, why.to_string())
     }
 
     /// The head, for the tape.
@@ -61,7 +80,8 @@ impl Ours {
             status: self.status.as_u16(),
             version: Cow::default(),
             fields: Fields::default(),
-            ours: Some(self.why.clone()),
+            ours: Some(self.why),
+            ours_detail: Some(self.words.clone()),
         }
     }
 
@@ -73,13 +93,13 @@ impl Ours {
         let (kind, body) = if refusal {
             let error = serde_json::json!({
                 "jsonrpc": "2.0",
-                "error": {"code": -32000, "message": format!("tapewright: {}", self.why)},
+                "error": {"code": -32000, "message": format!("tapewright: {}", self.words)},
             });
             ("application/json", error.to_string())
         } else {
             (
                 "text/plain; charset=utf-8",
-                format!("tapewright: {}\n", self.why),
+                format!("tapewright: {}\n", self.words),
             )
         };
         let mut response = Response::new(Outbound::whole(Bytes::from(body)));
@@ -120,5 +140,6 @@ pub(crate) fn head_of<B>(response: &Response<B>) -> ResponseHead {
         version: fields::version_of(response.version()),
         fields: fields::to_vocabulary(response.headers()),
         ours: None,
+        ours_detail: None,
     }
 }

@@ -12,7 +12,7 @@ use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
-use tapewright_schemas::event::Exit;
+use tapewright_schemas::event::{Exit, InPlace};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
@@ -286,7 +286,11 @@ impl Handler for Figures {
                 response
             }
             _ => {
-                let ours = Ours::new(StatusCode::NOT_FOUND, "figures are at /metrics");
+                let ours = Ours::new(
+                    StatusCode::NOT_FOUND,
+                    InPlace::NotFound,
+                    "figures are at /metrics",
+                );
                 ours.response()
             }
         }

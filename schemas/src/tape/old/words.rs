@@ -1,9 +1,10 @@
 //! The sentences of format 1, taken apart.
 
 use crate::event::{
-    Effect, FaultKind, FaultRef, GapReason, Offset, Release, Replacement, SessionEnd, SessionStart,
-    Unable, Unroutable, Until, What,
+    Effect, FaultKind, FaultRef, GapReason, InPlace, Offset, Release, Replacement, SessionEnd,
+    SessionStart, Unable, Unroutable, Until, What,
 };
+use crate::tape::TapeFailure;
 
 /// What an old sentence says was done.
 #[must_use]
@@ -211,9 +212,83 @@ pub(crate) fn gap_reason(why: String) -> (GapReason, Option<String>) {
     }
 }
 
+/// Why a recorder answered in the server's place: one of the sentences before 2.3, which stays as what else is known. The
+/// status says most of it.
+pub(crate) fn in_place(why: String, status: u16) -> (InPlace, Option<String>) {
+    match why.as_str() {
+        "a fault was injected" | "a fault dropped the message" => (InPlace::Fault, None),
+        _ => {
+            let kind = InPlace::of_status(status);
+            (kind, Some(why).filter(|why| !why.is_empty()))
+        }
+    }
+}
+
+/// Why a tape is not whole: a token, or one of the sentences before 2.3; and what else they say.
+pub(crate) fn tape_failure(why: String) -> (TapeFailure, Option<String>) {
+    if let Some(failure) = TapeFailure::from_name(&why) {
+        return (failure, None);
+    }
+    let told = [
+        ("the tape could not be created: ", TapeFailure::NotCreated),
+        ("the tape could not be written: ", TapeFailure::NotWritten),
+    ];
+    for (words, failure) in told {
+        if let Some(cause) = why.strip_prefix(words) {
+            return (failure, Some(cause.to_owned()));
+        }
+    }
+    (
+        TapeFailure::Unknown,
+        Some(why).filter(|why| !why.is_empty()),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::ResponseHead;
+    use crate::tape::Footer;
+
+    #[test]
+    fn a_head_and_a_footer_of_an_older_tape_are_read_as_those_of_today() {
+        let old = r#"{"status":502,"fields":[],"ours":"no connection to 127.0.0.1:1"}"#;
+        let new = r#"{"status":502,"fields":[],"ours":"unreachable","ours_detail":"no way"}"#;
+        let read = |text| serde_json::from_str::<ResponseHead>(text).unwrap();
+        assert_eq!(read(old).ours, Some(InPlace::Broken));
+        let words = Some("no connection to 127.0.0.1:1");
+        assert_eq!(read(old).ours_detail.as_deref(), words);
+        assert_eq!(read(new).ours, Some(InPlace::Unreachable));
+        assert_eq!(read(new).ours_detail.as_deref(), Some("no way"));
+        assert_eq!(read(r#"{"status":200}"#).ours, None);
+        let read = |text| serde_json::from_str::<Footer>(text).unwrap();
+        let old = read(r#"{"at_us":1,"why":"the tape could not be written: full"}"#);
+        let new = read(r#"{"at_us":1,"why":"not_written","detail":"full"}"#);
+        assert_eq!(old, new);
+        assert_eq!(read("{}"), Footer::default());
+    }
+
+    #[test]
+    fn sentences_of_tapes_before_2_3_become_tokens() {
+        let fault = in_place("a fault was injected".to_owned(), 503);
+        assert_eq!(fault, (InPlace::Fault, None));
+        let words = "no connection to 127.0.0.1:1 in time".to_owned();
+        assert_eq!(
+            in_place(words.clone(), 504),
+            (InPlace::TimedOut, Some(words))
+        );
+        let full = "the tape could not be written: No space left on device (os error 28)";
+        let (failure, cause) = tape_failure(full.to_owned());
+        assert_eq!(failure, TapeFailure::NotWritten);
+        assert_eq!(
+            cause.as_deref(),
+            Some("No space left on device (os error 28)")
+        );
+        let other = tape_failure("who knows".to_owned());
+        assert_eq!(other, (TapeFailure::Unknown, Some("who knows".to_owned())));
+        let token = tape_failure("not_written".to_owned());
+        assert_eq!(token, (TapeFailure::NotWritten, None));
+    }
 
     #[test]
     fn words_are_taken_apart() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tapewright_schemas::event::{
-    CloseReason, Direction, EventBody, Fields, Head, Peer, RequestHead, ResponseHead,
+    CloseReason, Direction, EventBody, Fields, Head, InPlace, Peer, RequestHead, ResponseHead,
 };
 
 use super::{Tape, one, plan};
@@ -197,7 +197,7 @@ fn what_a_recorder_answers_in_the_servers_place_is_not_judged() {
         let response = ResponseHead {
             status: 403,
             fields: Fields::from_iter(fields),
-            ours: ours.then(|| "why".to_owned()),
+            ours: ours.then_some(InPlace::Unknown),
             ..ResponseHead::default()
         };
         tape.event(
