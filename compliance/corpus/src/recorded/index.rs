@@ -17,14 +17,26 @@ use crate::rule::TransportObservation;
 #[derive(Debug)]
 pub(super) struct Index<'p> {
     by_method: HashMap<&'p str, Rc<Asks<'p>>, RandomState>,
-    /// What is sent as it stands, trimmed; empty for a request without a body.
-    pub(super) raw: Vec<(At, &'p str)>,
+    /// What is sent as it stands.
+    pub(super) raw: Vec<RawText<'p>>,
     /// Whether some of it is several lines.
     pub(super) has_lines: bool,
     /// About how the server frames what it says.
     pub(super) framing: Vec<At>,
     /// About what a cancellation does.
     pub(super) cancellable: Vec<At>,
+}
+
+/// Bytes that an assertion sends as they stand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawText<'p> {
+    pub(super) at: At,
+    /// Trimmed; empty for a request without a body.
+    pub(super) text: &'p str,
+    /// What stands before its first placeholder, which is the same whatever takes the place of that.
+    pub(super) front: &'p str,
+    /// It is several lines.
+    pub(super) is_lines: bool,
 }
 
 /// What is known of the requests of a method.
@@ -80,8 +92,16 @@ impl<'p> Index<'p> {
             return;
         };
         if let Some(raw) = &call.raw {
-            self.has_lines |= raw.trim().contains('\n');
-            self.raw.push((at, raw.trim()));
+            let text = raw.trim();
+            let front = text.split("${").next().unwrap_or_default();
+            let is_lines = text.contains('\n');
+            self.has_lines |= is_lines;
+            self.raw.push(RawText {
+                at,
+                text,
+                front,
+                is_lines,
+            });
         } else if let Some(method) = &call.method {
             self.put(method, at, assertion);
         }

@@ -78,9 +78,9 @@ impl Recorded<'_> {
             let mut lines = raw.rsplit('\n').map(|line| line.trim().as_bytes());
             lines.next() == Some(bytes.trim_ascii()) && lines.next() == Some(before.trim_ascii())
         };
-        let raw = self.index.raw.iter().filter(|(_, raw)| raw.contains('\n'));
-        raw.filter(|(_, raw)| is_both(raw))
-            .map(|(at, _)| *at)
+        let raw = self.index.raw.iter();
+        raw.filter(|raw| raw.is_lines && is_both(raw.text))
+            .map(|raw| raw.at)
             .collect()
     }
 
@@ -137,18 +137,13 @@ impl Recorded<'_> {
         let text = bytes.trim_ascii();
         let raw = self.index.raw.iter();
         let same: Vec<At> = raw
-            .filter(|(_, raw)| !raw.is_empty())
-            .filter(|(_, raw)| {
-                // What stands before a placeholder is the same, whatever takes its place.
-                let before = raw.split("${").next().unwrap_or_default();
-                text.starts_with(before.as_bytes())
-            })
-            .filter(|(_, raw)| {
-                raw.as_bytes() == text
-                    || fill_text(raw, &self.facts.known)
+            .filter(|raw| !raw.text.is_empty() && text.starts_with(raw.front.as_bytes()))
+            .filter(|raw| {
+                raw.text.as_bytes() == text
+                    || fill_text(raw.text, &self.facts.known)
                         .is_ok_and(|filled| filled.as_bytes().trim_ascii() == text)
             })
-            .map(|(at, _)| *at)
+            .map(|raw| raw.at)
             .collect();
         same.into_iter()
             .filter(|at| self.sends(event, *at))
@@ -196,8 +191,11 @@ impl Recorded<'_> {
         if is_post {
             return;
         }
-        let raw = self.index.raw.iter().filter(|(_, raw)| raw.is_empty());
-        let all: Vec<At> = raw.map(|(at, _)| *at).collect();
+        let raw = self.index.raw.iter();
+        let all: Vec<At> = raw
+            .filter(|raw| raw.text.is_empty())
+            .map(|raw| raw.at)
+            .collect();
         let about: Vec<At> = all
             .into_iter()
             .filter(|at| self.sends(event, *at))
