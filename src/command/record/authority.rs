@@ -13,8 +13,8 @@ use super::target::{self, timestamp};
 use crate::files::output;
 use crate::report::{self, Mistake, safe};
 
-/// The authority for these hosts; for any, when none are named.
-pub(super) fn open(hosts: &[String]) -> anyhow::Result<Authority> {
+/// The authority for these hosts; for any, when none are named. `tells` who has to trust it.
+pub(super) fn open(hosts: &[String], tells: bool) -> anyhow::Result<Authority> {
     let hosts = Hosts::of(hosts).map_err(|why| {
         let what = format!("an `--intercept-host` cannot be used: {why}");
         let hint = "name it like `--intercept-host api.example.com`, or by its address";
@@ -32,12 +32,18 @@ pub(super) fn open(hosts: &[String]) -> anyhow::Result<Authority> {
         let hint = remedy(&problem);
         anyhow::Error::new(problem).context(hint)
     })?;
-    let certificate = authority.certificate();
+    if tells {
+        tell_clients(&authority.certificate());
+    }
+    Ok(authority)
+}
+
+/// Says what clients have to trust.
+fn tell_clients(certificate: &Path) {
     let path = safe(&certificate.display().to_string());
     report::note(&format!(
         "clients have to trust {path}:\n  Node    NODE_EXTRA_CA_CERTS={path} NODE_USE_ENV_PROXY=1\n  Python  SSL_CERT_FILE={path}\n  Rust    SSL_CERT_FILE={path}\nand to use HTTP_PROXY and HTTPS_PROXY"
     ));
-    Ok(authority)
 }
 
 /// The file with the certificate that clients have to trust, once there is an authority.

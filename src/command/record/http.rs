@@ -129,11 +129,11 @@ impl HttpArguments {
         Ok(Route::Reverse(Origin::new(url, self.origin_settings()?)))
     }
 
-    /// A forward proxy.
-    pub(crate) fn forward(&self) -> anyhow::Result<Route> {
+    /// A forward proxy; `tells` what its clients have to trust, where nobody else does.
+    pub(crate) fn forward(&self, tells: bool) -> anyhow::Result<Route> {
         let authority = self
             .intercept
-            .then(|| authority::open(&self.intercept_host))
+            .then(|| authority::open(&self.intercept_host, tells))
             .transpose()?
             .map(Arc::new);
         let settings = OriginSettings {

@@ -244,10 +244,11 @@ pub(super) struct Between<'a> {
 }
 
 impl Between<'_> {
-    fn settings(&self, listen: &str) -> anyhow::Result<proxy::Settings> {
+    /// A gateway at this address, which `tells` what agents have to trust that are not told by us.
+    fn settings(&self, listen: &str, tells: bool) -> anyhow::Result<proxy::Settings> {
         let route = match self.asked {
             Asked::Directly(providers) => route(providers, self.http)?,
-            Asked::Through { .. } => self.http.forward()?,
+            Asked::Through { .. } => self.http.forward(tells)?,
         };
         let mut settings = self.http.gateway(route, listen)?;
         settings.faults = Arc::clone(self.book);
@@ -260,7 +261,7 @@ impl Between<'_> {
         listen: &str,
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
-        let settings = self.settings(listen)?;
+        let settings = self.settings(listen, true)?;
         let recorder = start()?;
         let served = proxy::run(settings, &recorder, self.clock, |reached, figures| {
             let origin = match reached {
@@ -284,7 +285,7 @@ impl Between<'_> {
         command: &[OsString],
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
-        let settings = self.settings(listen.unwrap_or("127.0.0.1:0"))?;
+        let settings = self.settings(listen.unwrap_or("127.0.0.1:0"), false)?;
         let Some((program, arguments)) = command.split_first() else {
             return Err(Mistake::new("no agent is named", "put its command after `--`").into());
         };

@@ -226,7 +226,7 @@ impl<'a> Way<'a> {
                 serve(settings, &path, clock, book, start)
             }
             Self::ForwardProxy { listen } => {
-                let settings = http.gateway(http.forward()?, listen)?;
+                let settings = http.gateway(http.forward(true)?, listen)?;
                 serve(settings, "", clock, book, start)
             }
             Self::Front { listen, command } => {

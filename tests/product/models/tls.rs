@@ -345,6 +345,8 @@ fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     };
     let output = command(&["--intercept"]).output().unwrap();
     assert_eq!(output.status.code(), Some(5), "{output:?}");
+    // It is told by us: nobody else has to.
+    assert!(output.stderr.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     let told: Vec<&str> = text.trim_end().split(' ').collect();
     let ca = folder.path().join("home/authority/ca.pem");
