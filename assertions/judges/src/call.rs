@@ -55,10 +55,14 @@ pub enum Subject {
     Text,
     /// The transcript of an agent's run.
     Run,
+    /// A text whose nearness to another one is measured, by their embeddings.
+    Embedded,
+    /// An answer that a program grades.
+    Scored,
 }
 
 impl Subject {
-    const ALL: [Self; 2] = [Self::Text, Self::Run];
+    const ALL: [Self; 4] = [Self::Text, Self::Run, Self::Embedded, Self::Scored];
 
     /// Its name in a recording.
     #[must_use]
@@ -66,6 +70,8 @@ impl Subject {
         match self {
             Self::Text => "text",
             Self::Run => "run",
+            Self::Embedded => "embedded",
+            Self::Scored => "scored",
         }
     }
 

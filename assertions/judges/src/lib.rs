@@ -4,11 +4,13 @@
 //! [`Asker`] one narrow [`Call`] at a time, and what comes back becomes an [`Opinion`].
 //! [`Jury`] does so with several models. [`prompt`] writes the requests, in which what is
 //! judged is data; [`Verdict`] is what an answer says. [`Record`] keeps calls and their
-//! answers, so that the same opinion can be had again without a model. Who sends and who
-//! waits is up to the program.
+//! answers, so that the same opinion can be had again without a model. [`similarity`] compares
+//! embeddings, [`scorer`] has the documents of programs that grade, [`calibration`] tells how
+//! well a judge agrees with people. Who sends and who waits is up to the program.
 
 pub mod alpha;
 mod ask;
+pub mod calibration;
 mod call;
 mod judge;
 mod jury;
@@ -18,6 +20,8 @@ mod opinion;
 pub mod prompt;
 mod record;
 mod rubric;
+pub mod scorer;
+pub mod similarity;
 mod transcript;
 mod verdict;
 
@@ -29,5 +33,5 @@ pub use named::Named;
 pub use opinion::{Finding, JurorOpinion, Opinion, Outcome, Step, Vote};
 pub use record::{Answer, Key, Miss, Record, RecordError, Recorded};
 pub use rubric::{Criterion, Form, Node, Rubric};
-pub use transcript::{of_trace, of_turn};
+pub use transcript::{of_answer, of_trace, of_turn};
 pub use verdict::{NoVerdict, Verdict};

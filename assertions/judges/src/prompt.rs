@@ -65,7 +65,8 @@ pub fn request(wire: Wire, call: &Call, earlier: &[String]) -> Request {
 /// What is said of a candidate before it comes.
 fn introduction(subject: Subject) -> &'static str {
     match subject {
-        Subject::Text => "Text:",
+        // Of the last two no model is asked.
+        Subject::Text | Subject::Embedded | Subject::Scored => "Text:",
         Subject::Run => {
             "Text, the transcript of an agent that worked for a user with tools. What it calls its answer, reply or response is what stands last, below [agent]:"
         }

@@ -17,6 +17,12 @@ pub fn of_trace(trace: &Trace, prompt: &str) -> String {
     turns.join("\n\n")
 }
 
+/// An answer without any call of a tool.
+#[must_use]
+pub fn of_answer(user: &str, reply: &str) -> String {
+    one(user, &[], &[], reply)
+}
+
 /// One turn of the user.
 #[must_use]
 pub fn of_turn(turn: &UserTurn) -> String {

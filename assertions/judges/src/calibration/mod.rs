@@ -1,0 +1,19 @@
+//! How well a judge agrees with people who labelled the same examples.
+//!
+//! [`Confusion`] counts who let what pass, and has the accuracy and Cohen's kappa of that;
+//! [`propose`] finds the threshold with which the scores of the judge agree best.
+
+mod confusion;
+mod threshold;
+
+pub use confusion::Confusion;
+pub use threshold::{NoProposal, Proposal, propose};
+
+/// A score of a judge, and what a person says of the same example.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Labelled {
+    /// Whether it passes, says the person.
+    pub label: bool,
+    /// From 0 to 1, says the judge.
+    pub score: f64,
+}

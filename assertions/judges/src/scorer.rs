@@ -1,0 +1,208 @@
+//! Scorers: programs that grade. One JSON document goes in, one comes out.
+
+use serde_json::{Map, Value, json};
+
+/// What a scorer is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'t> {
+    /// What was asked.
+    pub input: &'t str,
+    /// What was answered, and is to be graded.
+    pub output: &'t str,
+    /// What it is to be graded by; empty where the suite says nothing.
+    pub criteria: &'t str,
+    /// What else is known: the names of the suite, the test and the scorer.
+    pub metadata: &'t [(&'static str, &'t str)],
+}
+
+/// What a scorer says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graded {
+    /// `verdict`: `pass` or `fail`.
+    pub pass: bool,
+    /// From 0 to 1, where it says so.
+    pub score: Option<f64>,
+    /// Why.
+    pub reasoning: Option<String>,
+    /// What it cost, in US dollars; none where it does not know.
+    pub cost_usd: Option<f64>,
+}
+
+/// Why what a scorer wrote is no grade.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoGrade {
+    /// It is not one JSON document.
+    #[error("it wrote no JSON document ({0})")]
+    NotJson(String),
+    /// It is not an object.
+    #[error("it wrote no JSON object")]
+    NoObject,
+    /// `verdict` is something else.
+    #[error("`verdict` is neither \"pass\" nor \"fail\"")]
+    Verdict,
+    /// `score` is something else.
+    #[error("`score` is no number from 0 to 1")]
+    Score,
+    /// `reasoning` is something else.
+    #[error("`reasoning` is no string")]
+    Reasoning,
+    /// `cost_usd` is something else.
+    #[error("`cost_usd` is no number from 0 on")]
+    Cost,
+}
+
+impl Task<'_> {
+    /// The document.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut document = Map::new();
+        for (name, text) in [
+            ("input", self.input),
+            ("output", self.output),
+            ("criteria", self.criteria),
+        ] {
+            document.insert(name.to_owned(), text.into());
+        }
+        if !self.metadata.is_empty() {
+            let member = |(name, value): &(&str, &str)| ((*name).to_owned(), Value::from(*value));
+            let metadata: Map<String, Value> = self.metadata.iter().map(member).collect();
+            document.insert("metadata".to_owned(), metadata.into());
+        }
+        Value::Object(document)
+    }
+}
+
+impl Graded {
+    /// Reads what a scorer wrote. A member that is `null` is not there; members that are not
+    /// known are passed over.
+    pub fn read(output: &[u8]) -> Result<Self, NoGrade> {
+        let value: Value =
+            serde_json::from_slice(output).map_err(|error| NoGrade::NotJson(error.to_string()))?;
+        let Value::Object(members) = value else {
+            return Err(NoGrade::NoObject);
+        };
+        let member = |name: &str| members.get(name).filter(|value| !value.is_null());
+        let pass = match member("verdict").and_then(Value::as_str) {
+            Some("pass") => true,
+            Some("fail") => false,
+            _ => return Err(NoGrade::Verdict),
+        };
+        let number = |name: &str, most: f64, wrong: NoGrade| match member(name) {
+            None => Ok(None),
+            Some(value) => {
+                let number = value
+                    .as_f64()
+                    .filter(|number| (0.0..=most).contains(number));
+                number.map(Some).ok_or(wrong)
+            }
+        };
+        let reasoning = match member("reasoning") {
+            None => None,
+            Some(Value::String(text)) => Some(text.trim().to_owned()),
+            Some(_) => return Err(NoGrade::Reasoning),
+        };
+        Ok(Self {
+            pass,
+            score: number("score", 1.0, NoGrade::Score)?,
+            reasoning: reasoning.filter(|text| !text.is_empty()),
+            cost_usd: number("cost_usd", f64::MAX, NoGrade::Cost)?,
+        })
+    }
+
+    /// As it stands in a recording: what [`Graded::read`] reads.
+    #[must_use]
+    pub fn write(&self) -> String {
+        json!({
+            "verdict": if self.pass { "pass" } else { "fail" },
+            "score": self.score,
+            "reasoning": self.reasoning,
+            "cost_usd": self.cost_usd,
+        })
+        .to_string()
+    }
+
+    /// From 0 to 1: what it says, else 1 for what passes and 0 for what does not.
+    #[must_use]
+    pub fn points(&self) -> f64 {
+        self.score.unwrap_or(f64::from(u8::from(self.pass)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Graded, NoGrade> {
+        Graded::read(text.as_bytes())
+    }
+
+    #[test]
+    fn the_documented_members_are_written_and_read() {
+        let task = Task {
+            input: "Which release?",
+            output: "payments \"1.4.2\"\n",
+            criteria: "names the release",
+            metadata: &[("eval", "e"), ("scorer", "s")],
+        };
+        assert_eq!(
+            task.to_value().to_string(),
+            r#"{"input":"Which release?","output":"payments \"1.4.2\"\n","criteria":"names the release","metadata":{"eval":"e","scorer":"s"}}"#
+        );
+        let graded = read(
+            r#" {"verdict": "pass", "score": 0.75, "reasoning": " all there ", "cost_usd": 0.002, "more": 1}
+"#,
+        );
+        let wanted = Graded {
+            pass: true,
+            score: Some(0.75),
+            reasoning: Some("all there".to_owned()),
+            cost_usd: Some(0.002),
+        };
+        assert_eq!(graded, Ok(wanted.clone()));
+        assert_eq!(read(&wanted.write()), Ok(wanted));
+    }
+
+    #[test]
+    fn what_it_may_leave_out_may_be_null() {
+        for text in [
+            r#"{"verdict": "fail"}"#,
+            r#"{"verdict": "fail", "score": null, "reasoning": null, "cost_usd": null}"#,
+            r#"{"verdict": "fail", "reasoning": ""}"#,
+        ] {
+            let graded = read(text).unwrap();
+            assert!(!graded.pass && graded.reasoning.is_none(), "{text}");
+            assert_eq!((graded.score, graded.cost_usd), (None, None), "{text}");
+            assert!(graded.points().abs() < 1e-9);
+        }
+        let passed = read(r#"{"verdict": "pass"}"#).unwrap();
+        assert!((passed.points() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_no_grade_is_told_apart() {
+        for (text, why) in [
+            ("[]", NoGrade::NoObject),
+            ("\"pass\"", NoGrade::NoObject),
+            ("{}", NoGrade::Verdict),
+            (r#"{"verdict": true}"#, NoGrade::Verdict),
+            (r#"{"verdict": "PASS"}"#, NoGrade::Verdict),
+            (r#"{"verdict": "pass", "score": 1.01}"#, NoGrade::Score),
+            (r#"{"verdict": "pass", "score": "1"}"#, NoGrade::Score),
+            (
+                r#"{"verdict": "pass", "reasoning": ["a"]}"#,
+                NoGrade::Reasoning,
+            ),
+            (r#"{"verdict": "pass", "cost_usd": -0.1}"#, NoGrade::Cost),
+        ] {
+            assert_eq!(read(text), Err(why), "{text}");
+        }
+        for text in [
+            "",
+            "pass",
+            r#"{"verdict": "pass"} and more"#,
+            r#"{"verdict""#,
+        ] {
+            assert!(matches!(read(text), Err(NoGrade::NotJson(_))), "{text}");
+        }
+    }
+}
