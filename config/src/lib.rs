@@ -8,6 +8,7 @@
 //! What an assertion means is not known here; [`suite::expect::Assertion`] keeps it as it
 //! was written, and [`Suite::place`] finds the place of whatever is wrong in it.
 
+pub mod calibration;
 mod check;
 pub mod corpus;
 pub mod issue;

@@ -19,6 +19,11 @@ pub const ALL: &[Published] = &[
         include_str!("../json/suite.schema.json"),
     ),
     schema(
+        "calibration",
+        "labelled examples, for `eval --calibrate`",
+        include_str!("../json/calibration.schema.json"),
+    ),
+    schema(
         "cassette",
         "request and response envelopes for replay",
         include_str!("../json/cassette.schema.json"),

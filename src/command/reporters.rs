@@ -40,6 +40,11 @@ impl FromStr for ReporterFile {
 }
 
 impl ReporterFile {
+    /// How it is told.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
     /// Whether it goes to a stream.
     pub(crate) fn is_printed(&self) -> bool {
         self.file.is_none()
@@ -93,6 +98,19 @@ pub(crate) fn is_for_programs(reporters: &[ReporterFile]) -> bool {
 pub(crate) fn is_json(reporters: &[ReporterFile]) -> bool {
     let mut printed = reporters.iter().filter(|one| one.file.is_none());
     printed.any(|one| one.format == Format::Json)
+}
+
+/// Writes every report that is a file; the text of the one to print. `text` makes them.
+pub(crate) fn write_each(
+    reporters: &[ReporterFile],
+    text: impl Fn(Format) -> anyhow::Result<String>,
+) -> anyhow::Result<String> {
+    for one in reporters {
+        let Some(file) = &one.file else { continue };
+        write_file(file, &text(one.format)?)?;
+    }
+    let printed = reporters.iter().find(|one| one.file.is_none());
+    text(printed.map_or(Format::Pretty, |one| one.format))
 }
 
 /// Writes every report that is a file; the text of the one to print. Without a reporter

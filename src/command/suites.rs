@@ -70,6 +70,18 @@ impl Ready {
         }))
     }
 
+    /// No suite: a file of something else is judged by what this has, which is nothing.
+    pub(crate) fn none(path: &Path) -> Self {
+        let suite = Suite::default();
+        Self {
+            path: path.to_owned(),
+            rules: rules(&suite),
+            suite,
+            sources: Sources::default(),
+            plan: Arc::new(Plan::default()),
+        }
+    }
+
     /// Takes in more secrets of the suite, found by name.
     pub(crate) fn hide<'s>(&mut self, secrets: impl IntoIterator<Item = (&'s String, &'s String)>) {
         let before = self.suite.secrets.pairs().len();

@@ -37,6 +37,10 @@ fn decided(opinion: &Opinion) -> String {
     }
     let threshold = points(opinion.threshold);
     match opinion.outcome {
+        Outcome::Fail if score >= opinion.threshold => {
+            format!("score {}, and the judge fails it", points(score))
+        }
+        Outcome::Pass if opinion.threshold <= 0.0 => format!("score {}", points(score)),
         Outcome::Pass if score < opinion.threshold => {
             format!("score {}, and the judge passes it", points(score))
         }

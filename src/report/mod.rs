@@ -9,6 +9,7 @@ use crate::exit::Exit;
 
 pub(crate) mod baseline;
 pub(crate) mod body;
+pub(crate) mod calibration;
 pub(crate) mod compliance;
 pub(crate) mod corpora;
 pub(crate) mod corpus;

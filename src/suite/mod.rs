@@ -3,6 +3,7 @@
 //! [`plan`] compiles a suite into cases. [`captured`] judges them by a recording, [`live`]
 //! by asking servers; [`judging`] asks models what they think of an answer. Both give [`result::Results`], and the reports know nothing else.
 
+pub(crate) mod calibration;
 pub(crate) mod captured;
 mod judged;
 pub(crate) mod judging;

@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tapewright_assertions::{By, EvalError, Json, Opinion, Phase, Question, Snapshot, World};
-use tapewright_judges::{Candidate, Juror, Jury, Named, Outcome, Rubric, Samples, Subject};
+use tapewright_assertions::{EvalError, Json, Opinion, Phase, Question, Snapshot, World};
 use tapewright_schemas::redact::{Redactor, Rules};
 
-use super::judging::{Desk, Judges, Matter};
+use super::judging::{Desk, Judges};
 use super::plan::Kind;
 use super::result::Row;
 use super::transform;
@@ -195,68 +194,7 @@ impl World for TestWorld {
         let Some(desk) = &self.desk else {
             return Opinion::Deferred("nothing here asks a model".to_owned());
         };
-        let candidate = Candidate {
-            subject: Subject::Text,
-            text: candidate,
-        };
-        let opinion = match *question {
-            Question::Judge {
-                by,
-                text,
-                model,
-                threshold,
-                samples,
-            } => {
-                let (name, text) = rubric(by, text);
-                desk.judge(&Matter {
-                    by: name,
-                    rubric: &Rubric::text(text, threshold),
-                    candidate,
-                    model,
-                    samples: Samples::new(samples).unwrap_or(Samples::ONE),
-                })
-            }
-            Question::Jury {
-                rubric,
-                jurors,
-                threshold,
-                quorum,
-            } => {
-                let jurors = jurors.iter().map(|one| Juror {
-                    model: desk.named(&one.model),
-                    threshold: one.threshold,
-                });
-                let jury = Jury {
-                    jurors: jurors.collect(),
-                    rubric: rubric.to_owned(),
-                    threshold,
-                    quorum,
-                };
-                desk.jury("llm-jury", &jury, candidate)
-            }
-            _ => return Opinion::Unknown("no embeddings are asked for here".to_owned()),
-        };
-        let why = crate::report::judgement::why(&opinion);
-        match opinion.outcome {
-            Outcome::Pass => Opinion::Holds,
-            Outcome::Fail => Opinion::Fails(why),
-            Outcome::Undecided => Opinion::Undecided(why),
-            Outcome::Deferred => Opinion::Deferred(why),
-            Outcome::Error => Opinion::Unknown(why),
-        }
-    }
-}
-
-/// The name of a matcher that has a judge, and its rubric.
-fn rubric(by: By, text: &str) -> (&'static str, String) {
-    match by {
-        By::Rubric => ("llm-judge", text.to_owned()),
-        By::Reference => ("factuality", Named::Factuality.rubric(text)),
-        By::Query => ("answer-relevance", Named::AnswerRelevance.rubric(text)),
-        By::Context => (
-            "context-faithfulness",
-            Named::ContextFaithfulness.rubric(text),
-        ),
+        desk.consult(question, candidate)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What agents and evals refer to: servers, providers, faults, rubrics.
+//! What agents and evals refer to: servers, providers, faults, rubrics, scorers.
 
 use super::Check;
 use crate::issue::Code;
@@ -71,13 +71,18 @@ fn one(check: &Check<'_>, agent: &Agent) {
 }
 
 fn rubric(check: &Check<'_>, at: &SourceSpot, relative: &str, rubric: &Rubric) {
-    if let Form::Ref(name) = &rubric.form {
-        let names: Vec<_> = check
-            .suite
-            .rubrics
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        check.is_one_of(at, &format!("{relative}/ref"), name, "rubric", &names);
+    let suite = check.suite;
+    match &rubric.form {
+        Form::Ref(name) => {
+            let rubrics = suite.rubrics.iter();
+            let names: Vec<_> = rubrics.map(|(name, _)| name.as_str()).collect();
+            check.is_one_of(at, &format!("{relative}/ref"), name, "rubric", &names);
+        }
+        Form::Scorer { name, .. } => {
+            let scorers = suite.scorers.iter();
+            let names: Vec<_> = scorers.map(|scorer| scorer.name.as_str()).collect();
+            check.is_one_of(at, &format!("{relative}/scorer"), name, "scorer", &names);
+        }
+        Form::Text(_) | Form::Criteria(_) | Form::Tree(_) => {}
     }
 }

@@ -49,19 +49,13 @@ pub fn read_registry(path: &Path, text: &str) -> Read<Registry> {
 /// As [`read_registry`], from a file.
 #[must_use]
 pub fn load_registry(path: &Path, files: &dyn Files) -> Read<Registry> {
-    let mut reader = Reader::default();
-    let text = reader.file(path, files);
-    let found = text.and_then(|text| reader.text(path, &text, REGISTRY, registry::registry));
-    reader.finish(found)
+    read_file(path, files, REGISTRY, registry::registry)
 }
 
 /// Reads the rules that a server is known to break from a file.
 #[must_use]
 pub fn load_baseline(path: &Path, files: &dyn Files) -> Read<Baseline> {
-    let mut reader = Reader::default();
-    let text = reader.file(path, files);
-    let found = text.and_then(|text| reader.text(path, &text, BASELINE, baseline::baseline));
-    reader.finish(found)
+    read_file(path, files, BASELINE, baseline::baseline)
 }
 
 /// Reads the corpus of one version from texts. A rule that two of them have is an error, and so is a text that is no
@@ -97,6 +91,19 @@ pub fn load_corpus(
         found.extend(text.and_then(|text| reader.text(path, &text, CORPUS, file)));
     }
     reader.settle(found)
+}
+
+/// Reads one file that is an object: what its root is called, how it begins, and how it is read.
+pub(crate) fn read_file<T>(
+    path: &Path,
+    files: &dyn Files,
+    form: Form,
+    read: impl FnOnce(&Cursor<'_>) -> T,
+) -> Read<T> {
+    let mut reader = Reader::default();
+    let text = reader.file(path, files);
+    let found = text.and_then(|text| reader.text(path, &text, form, read));
+    reader.finish(found)
 }
 
 fn is_corpus(path: &Path) -> bool {

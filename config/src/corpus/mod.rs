@@ -14,6 +14,7 @@ mod rule;
 mod rules;
 
 pub use baseline::{Baseline, KnownFailure};
+pub(crate) use load::read_file;
 pub use load::{Read, load_baseline, load_corpus, load_registry, read_corpus, read_registry};
 pub use names::{CATEGORIES, DRAFT, category_of, is_rule_id};
 pub use placeholder::{PLACEHOLDERS, Placeholder};

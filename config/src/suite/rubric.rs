@@ -27,6 +27,13 @@ pub enum Form {
     Tree(Branch),
     /// A rubric of `rubrics`.
     Ref(String),
+    /// A program of `scorers` grades.
+    Scorer {
+        /// Its name.
+        name: String,
+        /// What it is told to grade by; empty where nothing is said.
+        criteria: String,
+    },
 }
 
 /// One of several judgements.
@@ -64,10 +71,13 @@ pub enum Branch {
 /// The rubric of an eval that names none, and the threshold of one that sets none.
 pub const DEFAULT_THRESHOLD: f64 = 0.7;
 
+/// The key that names a scorer.
+const SCORER: &str = "scorer";
+
 impl Rubric {
-    /// Reads a rubric where `ref` may name another one.
+    /// Reads a rubric where `ref` may name another one, and `scorer` a program.
     pub(crate) fn read(at: &Cursor<'_>) -> Self {
-        Self::form(at, &["criteria", "tree", "ref"])
+        Self::form(at, &["criteria", "tree", "ref", "scorer"])
     }
 
     /// Reads an entry of `rubrics`, which names no other.
@@ -94,7 +104,18 @@ impl Rubric {
             };
         }
         let mut fields = at.fields();
-        let form = match fields.exactly_one(forms) {
+        // A scorer is told what to grade by in a text, not in a list.
+        let is_scored = forms.contains(&SCORER) && fields.optional(SCORER).is_some();
+        let is_form = |form: &&'static str| !is_scored || *form != "criteria";
+        let forms: Vec<_> = forms.iter().copied().filter(is_form).collect();
+        let form = match fields.exactly_one(&forms) {
+            Some((SCORER, name)) => Form::Scorer {
+                name: name.name(),
+                criteria: fields
+                    .optional("criteria")
+                    .map(|at| at.text())
+                    .unwrap_or_default(),
+            },
             Some(("criteria", list)) => {
                 Form::Criteria(list.some_items().iter().map(Criterion::read).collect())
             }

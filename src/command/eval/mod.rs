@@ -1,5 +1,7 @@
 //! `tapewright eval`: the evaluations of suites.
 
+mod calibrate;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -51,6 +53,11 @@ pub(crate) struct Arguments {
     /// not fit any more
     #[arg(long)]
     record: bool,
+    /// Judge the labelled examples of this file instead, and tell how well each judge agrees
+    /// with the labels, and with which threshold it would agree best; a suite lends its
+    /// providers, rubrics and scorers
+    #[arg(long, value_name = "FILE")]
+    calibrate: Option<PathBuf>,
     /// How many evaluations run at once
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     parallel: usize,
@@ -76,6 +83,9 @@ const OPENING: Duration = Duration::from_secs(60);
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     reporters::check(&arguments.format, arguments.output.as_deref())?;
     let interrupted = tapewright_proxy::stdio::interruption()?;
+    if let Some(file) = &arguments.calibrate {
+        return calibrate::run(arguments, file, &interrupted);
+    }
     let spent = Arc::default();
     let (mut views, mut exits) = (Vec::new(), Vec::new());
     for path in named(&arguments.suites, &arguments.config)? {
@@ -182,4 +192,5 @@ Examples:
   tapewright eval evals.yaml
   tapewright eval evals.yaml --filter sum --format junit=evals.xml
   tapewright eval evals.yaml --record --max-cost 0.50
-  tapewright eval evals.yaml --rejudge --judge-model gpt-5";
+  tapewright eval evals.yaml --rejudge --judge-model gpt-5
+  tapewright eval --calibrate examples.yaml --format markdown";

@@ -98,7 +98,7 @@ impl Redaction {
         Self(Redactor::new(Arc::clone(rules)))
     }
 
-    pub(super) fn text(&mut self, text: &str) -> String {
+    pub(crate) fn text(&mut self, text: &str) -> String {
         String::from_utf8_lossy(&self.0.text(text.as_bytes())).into_owned()
     }
 

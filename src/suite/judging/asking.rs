@@ -1,9 +1,11 @@
 //! Who answers a call: a recording, or a provider.
 
-use tapewright_judges::{Answer, Asker, Call, Key, Miss, Recorded, Reply, Verdict, prompt};
-use tapewright_models::conversation::Response;
+use std::collections::hash_map::Entry;
+
+use tapewright_judges::{Answer, Asker, Call, Key, Miss, Model, Recorded, Reply, Verdict, prompt};
+use tapewright_models::conversation::{Response, Usage};
 use tapewright_proxy::clock;
-use tapewright_proxy::provider::Endpoint;
+use tapewright_proxy::provider::{Endpoint, Provider};
 
 use super::test::State;
 use super::{Judges, file};
@@ -36,22 +38,32 @@ impl Asker for Asking<'_> {
             self.pending.clear();
         }
         let key = file::key(call, &self.judges.rules);
-        let recorded = match self.mode {
-            Mode::Anew => Err(Miss::Nothing),
-            _ => self.recorded(&key, earlier.len()),
-        };
-        match recorded {
-            Ok(text) => Reply::Said {
-                text,
-                replayed: true,
-            },
-            Err(_) if self.mode == Mode::Recorded => Reply::Failed("it is not recorded".to_owned()),
+        match self.known(&key, earlier.len()) {
+            Ok(reply) => reply,
             Err(miss) => self.fresh(call, key, earlier, &miss),
         }
     }
 }
 
 impl Asking<'_> {
+    /// What is known of a call without asking, at this one of its answers; else why nothing
+    /// is.
+    pub(super) fn known(&mut self, key: &Key, number: usize) -> Result<Reply, Miss> {
+        if self.mode == Mode::Anew {
+            return Err(Miss::Nothing);
+        }
+        match self.recorded(key, number) {
+            Ok(text) => Ok(Reply::Said {
+                text,
+                replayed: true,
+            }),
+            Err(_) if self.mode == Mode::Recorded => {
+                Ok(Reply::Failed("it is not recorded".to_owned()))
+            }
+            Err(miss) => Err(miss),
+        }
+    }
+
     /// What is recorded for a call, at this one of its answers.
     fn recorded(&mut self, key: &Key, number: usize) -> Result<String, Miss> {
         let found = self.state.record.find(key)?.clone();
@@ -64,34 +76,51 @@ impl Asking<'_> {
     }
 
     fn fresh(&mut self, call: &Call, key: Key, earlier: &[String], miss: &Miss) -> Reply {
-        let choice = choose(
-            &call.model,
-            &self.judges.providers,
-            &self.judges.variables.0,
-        );
-        let choice = match choice {
-            Ok(choice) => choice,
-            Err(why) => return Reply::Failed(why),
-        };
-        let is_recorded = self.mode == Mode::Usual && !self.state.record.calls.is_empty();
-        if let Some(why) = &self.state.unreadable
-            && !self.judges.how.record
-        {
-            return Reply::Failed(why.clone());
-        }
-        let endpoint = match choice {
-            Choice::Provider(_) if is_recorded && !self.judges.how.record => {
-                return Reply::Failed(format!("{miss}; {RECORD}"));
-            }
-            Choice::Stub { why, .. } if is_recorded => {
-                return Reply::Failed(format!("{miss}, and {why}; {RECORD}"));
-            }
-            Choice::Stub { why, .. } => return Reply::Deferred(why),
-            Choice::Provider(endpoint) => endpoint,
+        let endpoint = match self.endpoint(&call.model, miss) {
+            Ok(endpoint) => endpoint,
+            Err(reply) => return reply,
         };
         match self.live(call, endpoint, earlier) {
             Ok(response) => self.said(call, key, &response),
             Err(why) => Reply::Failed(why),
+        }
+    }
+
+    /// Who is asked what is not recorded, or why nobody is.
+    pub(super) fn endpoint(&self, model: &Model, miss: &Miss) -> Result<Endpoint, Reply> {
+        let choice = choose(model, &self.judges.providers, &self.judges.variables.0);
+        let choice = choice.map_err(Reply::Failed)?;
+        match choice {
+            Choice::Provider(endpoint) => self.may_ask(miss).map(|()| endpoint),
+            Choice::Stub { why, .. } => {
+                self.is_readable()?;
+                Err(if self.is_recorded() {
+                    Reply::Failed(format!("{miss}, and {why}; {RECORD}"))
+                } else {
+                    Reply::Deferred(why)
+                })
+            }
+        }
+    }
+
+    /// Whether what is not recorded may be asked for.
+    pub(super) fn may_ask(&self, miss: &Miss) -> Result<(), Reply> {
+        self.is_readable()?;
+        if self.is_recorded() && !self.judges.how.record {
+            return Err(Reply::Failed(format!("{miss}; {RECORD}")));
+        }
+        Ok(())
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.mode == Mode::Usual && !self.state.record.calls.is_empty()
+    }
+
+    /// What cannot be read is not asked for, unless it is to be recorded anew.
+    fn is_readable(&self) -> Result<(), Reply> {
+        match &self.state.unreadable {
+            Some(why) if !self.judges.how.record => Err(Reply::Failed(why.clone())),
+            _ => Ok(()),
         }
     }
 
@@ -101,6 +130,22 @@ impl Asking<'_> {
         endpoint: Endpoint,
         earlier: &[String],
     ) -> Result<Response, String> {
+        let wire = endpoint.wire;
+        let request = prompt::request(wire, call, earlier);
+        let answered = self
+            .provider(&call.model, endpoint)?
+            .ask(&request, Some(TIME));
+        answered
+            .map(|answered| answered.response)
+            .map_err(|error| report::causes(&error))
+    }
+
+    /// The provider of a model, as long as it may be paid.
+    pub(super) fn provider(
+        &mut self,
+        model: &Model,
+        endpoint: Endpoint,
+    ) -> Result<&Provider, String> {
         let State {
             purse,
             providers,
@@ -110,42 +155,48 @@ impl Asking<'_> {
         if let Some(why) = over {
             return Err(why.clone());
         }
-        purse.may_ask(&call.model.id)?;
-        let wire = endpoint.wire;
-        let provider = match providers.entry(call.model.clone()) {
-            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::hash_map::Entry::Vacant(free) => free.insert(
-                self.judges
+        purse.may_ask(&model.id)?;
+        match providers.entry(model.clone()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(free) => {
+                let made = self
+                    .judges
                     .connector
-                    .provider(endpoint, &self.judges.stop)?,
-            ),
-        };
-        let request = prompt::request(wire, call, earlier);
-        let answered = provider.ask(&request, Some(TIME));
-        answered
-            .map(|answered| answered.response)
-            .map_err(|error| report::causes(&error))
+                    .provider(endpoint, &self.judges.stop)?;
+                Ok(free.insert(made))
+            }
+        }
+    }
+
+    /// An answer is paid. A cap that it crosses stops the next one: this one is paid, and
+    /// counts.
+    pub(super) fn pay(&mut self, model: &Model, usage: Option<&Usage>) {
+        if let Err(why) = self.state.purse.pay(&model.id, usage) {
+            self.state.over = Some(why);
+        }
+    }
+
+    /// What was answered to a call is recorded with the test.
+    pub(super) fn keep(&mut self, key: Key, answers: Vec<Answer>) {
+        let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or_default();
+        let recorded_at = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        self.state.fresh += 1;
+        self.state.kept.put(Recorded {
+            key,
+            answers,
+            recorded_at,
+        });
     }
 
     /// A judge has answered: it is paid, and what led to a verdict is kept.
     fn said(&mut self, call: &Call, key: Key, response: &Response) -> Reply {
         let usage = response.usage.as_ref();
-        // A cap that this answer crosses stops the next one: it is paid, and counts.
-        if let Err(why) = self.state.purse.pay(&call.model.id, usage) {
-            self.state.over = Some(why);
-        }
+        self.pay(&call.model, usage);
         let text = response.text();
         self.pending.push(Answer::new(text.clone(), usage));
         if Verdict::read(&text).is_ok() {
             let answers = std::mem::take(&mut self.pending);
-            let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or_default();
-            let recorded_at = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-            self.state.fresh += 1;
-            self.state.kept.put(Recorded {
-                key,
-                answers,
-                recorded_at,
-            });
+            self.keep(key, answers);
         }
         Reply::Said {
             text,
@@ -155,6 +206,6 @@ impl Asking<'_> {
 }
 
 /// How long one answer of a judge may take.
-const TIME: std::time::Duration = std::time::Duration::from_secs(120);
+pub(super) const TIME: std::time::Duration = std::time::Duration::from_secs(120);
 /// What to do about a recording of something else.
 const RECORD: &str = "judge it anew with `--record`";

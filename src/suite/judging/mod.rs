@@ -4,8 +4,12 @@
 //! recording of the test first, then the cache of verdicts, then a provider.
 
 mod asking;
+mod consult;
 mod file;
+mod scored;
+mod similar;
 mod test;
+mod vectors;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,7 +21,9 @@ use tapewright_config::suite::settings::Provider;
 use tapewright_judges::{Model, Record};
 use tapewright_schemas::redact::Rules;
 
+pub(crate) use self::similar::Nearness;
 pub(crate) use self::test::{Desk, Matter};
+use self::vectors::Vectors;
 use super::models::{Connector, Money};
 use super::plan::Kind;
 
@@ -38,6 +44,8 @@ pub(crate) struct Judges {
     how: JudgeOptions,
     /// Where its recorded judgements are.
     folder: PathBuf,
+    /// The folder of the suite, where its programs are looked for.
+    beside: PathBuf,
     providers: Vec<Provider>,
     /// The environment. Holds secrets.
     variables: Secrets,
@@ -45,6 +53,7 @@ pub(crate) struct Judges {
     rules: Arc<Rules>,
     stop: Arc<AtomicBool>,
     connector: Connector,
+    vectors: Vectors,
     /// What this command has used or recorded, by file: a test may be judged more than once.
     used: Mutex<HashMap<PathBuf, Record>>,
     /// The files that were written.
@@ -75,19 +84,26 @@ pub(crate) struct Circumstances<'c> {
 impl Judges {
     pub(crate) fn new(how: JudgeOptions, around: &Circumstances<'_>) -> Self {
         let beside = around.path.parent().unwrap_or(Path::new(""));
-        let name = around.path.file_stem().unwrap_or_default();
         Self {
             how,
-            folder: beside.join("judgements").join(name),
+            folder: recorded_beside(around.path),
+            beside: beside.to_owned(),
             providers: around.suite.providers.clone(),
             variables: Secrets(around.variables.clone()),
             money: Arc::clone(around.money),
             rules: Arc::clone(around.rules),
             stop: Arc::clone(around.stop),
             connector: Connector::default(),
+            vectors: Vectors::default(),
             used: Mutex::default(),
             written: Mutex::default(),
         }
+    }
+
+    /// The same for what another file asks them; programs are those of the suite.
+    pub(crate) fn of_file(mut self, path: &Path) -> Self {
+        self.folder = recorded_beside(path);
+        self
     }
 
     /// The model that a suite writes as one string.
@@ -110,4 +126,11 @@ impl Judges {
             count => Some(format!("the judgements of {count} tests recorded")),
         }
     }
+}
+
+/// Where the judgements that a file asks for are recorded.
+fn recorded_beside(path: &Path) -> PathBuf {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let name = path.file_stem().unwrap_or_default();
+    beside.join("judgements").join(name)
 }

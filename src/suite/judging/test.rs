@@ -11,7 +11,7 @@ use super::asking::{Asking, Mode};
 use super::{Judges, file};
 use crate::suite::models::{Choice, Purse, choose, default_keys, default_model};
 use crate::suite::plan::Kind;
-use crate::suite::result::{Judgement, Row, Status};
+use crate::suite::result::{Cost, Judgement, Row, Status};
 
 /// The judging of one test: what it has recorded, what it pays, what was thought.
 #[derive(Debug)]
@@ -91,13 +91,12 @@ impl Desk {
 
     /// Has a model judge.
     pub(crate) fn judge(&self, matter: &Matter<'_>) -> Opinion {
-        let mut state = self.state();
-        let Some(model) = self.model(matter.model, &state) else {
+        let model = self.model(matter.model, &self.state());
+        let Some(model) = model else {
             let opinion = nobody(matter.rubric.threshold);
-            return state.told(matter.by, opinion, None);
+            return self.state().told(matter.by, opinion, None);
         };
-        let models = std::slice::from_ref(&model);
-        self.carry_out(&mut state, matter.by, models, |asking| {
+        self.carry_out(matter.by, self.has_key(&model), |asking| {
             let (rubric, candidate) = (matter.rubric, matter.candidate);
             judge(rubric, candidate, &model, matter.samples, asking)
         })
@@ -105,11 +104,8 @@ impl Desk {
 
     /// Has several models judge.
     pub(crate) fn jury(&self, by: &'static str, jury: &Jury, candidate: Candidate<'_>) -> Opinion {
-        let mut state = self.state();
-        let models: Vec<Model> = jury.jurors.iter().map(|one| one.model.clone()).collect();
-        self.carry_out(&mut state, by, &models, |asking| {
-            jury.judge(candidate, asking)
-        })
+        let can_ask = jury.jurors.iter().any(|one| self.has_key(&one.model));
+        self.carry_out(by, can_ask, |asking| jury.judge(candidate, asking))
     }
 
     /// The model that a suite writes as one string.
@@ -136,6 +132,16 @@ impl Desk {
             row.status = Status::Error;
             row.reasons.push(why);
         }
+    }
+
+    /// What was paid, and whether what was asked could be recorded; where no row is to have it.
+    pub(crate) fn close(&self) -> (Option<Cost>, Result<(), String>) {
+        let mut state = self.state();
+        let judgements = std::mem::take(&mut state.judgements);
+        let mut outcomes = judgements.iter().map(|one| one.opinion.outcome);
+        let wholly = outcomes.all(Outcome::is_decided);
+        let (cost, _) = state.purse.take();
+        (cost, self.keep(&mut state, wholly))
     }
 
     /// Records what was asked. Where not all was decided, nothing that was recorded is
@@ -183,13 +189,15 @@ impl Desk {
             .or_else(|| default_model(&judges.variables.0))
     }
 
-    fn carry_out(
+    /// Has something judged, as the command wants it. `can_ask` tells whether anybody can be
+    /// asked anew.
+    pub(super) fn carry_out(
         &self,
-        state: &mut State,
         by: &'static str,
-        models: &[Model],
+        can_ask: bool,
         each: impl Fn(&mut Asking<'_>) -> Opinion,
     ) -> Opinion {
+        let state = &mut *self.state();
         let mut once = |mode| {
             each(&mut Asking {
                 judges: &self.judges,
@@ -204,7 +212,7 @@ impl Desk {
         }
         let was = once(Mode::Recorded);
         let was = was.outcome.is_decided().then_some(was);
-        if models.iter().any(|model| self.has_key(model)) {
+        if can_ask {
             let opinion = once(Mode::Anew);
             let moved = was.filter(|was| was.moved(&opinion));
             return state.told(by, opinion, moved);
@@ -216,7 +224,7 @@ impl Desk {
         state.told(by, opinion, None)
     }
 
-    fn has_key(&self, model: &Model) -> bool {
+    pub(super) fn has_key(&self, model: &Model) -> bool {
         let choice = choose(model, &self.judges.providers, &self.judges.variables.0);
         matches!(choice, Ok(Choice::Provider(_)))
     }

@@ -64,27 +64,46 @@ impl Purse {
         caps.stops(&self.spent(), true).map_or(Ok(()), Err)
     }
 
+    /// Whether anything more may be spent, whoever is paid.
+    pub(crate) fn may_spend(&self) -> Result<(), String> {
+        let caps = &self.money.caps;
+        caps.stops(&self.spent(), true).map_or(Ok(()), Err)
+    }
+
+    /// Somebody who is no model told what it cost, in US dollars. The error says which cap is
+    /// crossed.
+    pub(crate) fn pay_dollars(&mut self, dollars: f64) -> Result<(), String> {
+        self.cost.asked += 1;
+        self.spend(units(dollars));
+        let caps = &self.money.caps;
+        caps.stops(&self.spent(), false).map_or(Ok(()), Err)
+    }
+
+    fn spend(&mut self, amount: u64) {
+        self.cost.amount = self.cost.amount.saturating_add(amount);
+        self.money.suite.fetch_add(amount, Ordering::Relaxed);
+        self.money.command.fetch_add(amount, Ordering::Relaxed);
+    }
+
     /// A request was answered. The error says which cap is crossed.
     pub(crate) fn pay(&mut self, model: &str, usage: Option<&Usage>) -> Result<(), String> {
         self.cost.asked += 1;
         self.models.insert(model.to_owned());
         let usage = usage.cloned().unwrap_or_default();
         self.cost.tokens += usage.total().unwrap_or(0);
-        let caps = &self.money.caps;
         match self.money.prices.cost(model, &usage) {
-            Ok(amount) => {
-                self.cost.amount = self.cost.amount.saturating_add(amount);
-                self.money.suite.fetch_add(amount, Ordering::Relaxed);
-                self.money.command.fetch_add(amount, Ordering::Relaxed);
-            }
+            Ok(amount) => self.spend(amount),
             Err(why) => {
                 self.cost.is_known = false;
-                if caps.is_set() {
+                if self.money.caps.is_set() {
                     return Err(no_price(model, why));
                 }
             }
         }
-        caps.stops(&self.spent(), false).map_or(Ok(()), Err)
+        self.money
+            .caps
+            .stops(&self.spent(), false)
+            .map_or(Ok(()), Err)
     }
 
     /// What it cost since this was asked last, where somebody was paid, and whom.
@@ -102,6 +121,16 @@ impl Purse {
             command: self.money.command.load(Ordering::Relaxed),
         }
     }
+}
+
+/// US dollars as millionths of a cent; more than anybody has is that.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between zero and 10^15"
+)]
+fn units(dollars: f64) -> u64 {
+    (dollars * 1e8).clamp(0.0, 1e15).round() as u64
 }
 
 fn no_price(model: &str, why: Unknown) -> String {

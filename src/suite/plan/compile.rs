@@ -6,7 +6,7 @@ use tapewright_assertions::{Assertion, Expectation, HeaderRule, LoadError, Token
 use tapewright_config::suite::expect::{self, Expect};
 use tapewright_config::{Code, Issue, Severity, SourceSpot, Suite};
 
-use super::Plan;
+use super::{Plan, embeds};
 
 /// Compiles, and collects what is wrong.
 pub(super) struct Compiler<'s> {
@@ -112,6 +112,7 @@ impl<'s> Compiler<'s> {
         let mut assertions = Vec::with_capacity(written.len());
         let mut places = Vec::with_capacity(written.len());
         for one in written {
+            embeds::check(self, self.suite, &one.place, &one.value);
             if let Some(assertion) = self.kept(&one.place, compile(&one.value)) {
                 assertions.push(Arc::new(assertion));
                 places.push(self.suite.place(&one.place, "/matcher"));

@@ -7,12 +7,12 @@ use tapewright_assertions::Expectation;
 use tapewright_config::Suite;
 use tapewright_config::suite::eval::Eval;
 use tapewright_config::suite::options::TestOptions;
-use tapewright_judges::{Model, Rubric};
+use tapewright_judges::Model;
 use tapewright_models::agent_cassette::file_names;
 
 use super::agents::AgentCase;
 use super::compile::Compiler;
-use super::rubric::{By, Measure, rubric};
+use super::rubric::{By, Measure, written};
 use super::{Case, Kind, What};
 
 /// A prompt whose answer is graded.
@@ -22,7 +22,7 @@ pub(crate) struct EvalCase {
     /// The server whose tools may be called.
     server: String,
     prompt: String,
-    rubric: Option<Rubric>,
+    rubric: Option<By>,
     /// The name of its cassette: whichever model answers.
     file: String,
 }
@@ -44,12 +44,14 @@ pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<
 }
 
 fn case(suite: &Suite, eval: &Eval) -> EvalCase {
-    let written = eval.rubric.as_ref();
     EvalCase {
         name: eval.name.clone(),
         server: eval.server.clone(),
         prompt: eval.prompt.clone(),
-        rubric: written.map(|written| rubric(suite, written, eval.threshold)),
+        rubric: eval
+            .rubric
+            .as_ref()
+            .map(|rules| written(suite, rules, eval.threshold)),
         file: file_names("eval", None, &eval.name).0,
     }
 }
@@ -88,7 +90,7 @@ impl EvalCase {
             expects_stop: false,
             measures: vec![Measure {
                 name: "rubric",
-                by: By::Rubric(rubric),
+                by: rubric,
             }],
             is_eval: true,
             files: (self.file.clone(), None),

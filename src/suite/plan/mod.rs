@@ -3,6 +3,7 @@
 mod agents;
 mod compile;
 mod compose;
+mod embeds;
 mod evals;
 mod rubric;
 
@@ -21,11 +22,11 @@ pub(crate) use self::agents::{AgentCase, Wire};
 use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
 pub(crate) use self::evals::EvalCase;
-pub(crate) use self::rubric::{By, Measure};
+pub(crate) use self::rubric::{By, Measure, Scoring, written};
 
 /// What a suite asks, in the order of the reports: tools, resources, prompts,
 /// compositions, compliance, and what needs a model.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) cases: Vec<Case>,
     /// What of the suite is not run, a line each.

@@ -1,6 +1,9 @@
 //! Rubrics of a suite, as judges take them.
 
+use std::sync::Arc;
+
 use tapewright_config::Suite;
+use tapewright_config::suite::eval::Scorer;
 use tapewright_config::suite::metrics::Metrics;
 use tapewright_config::suite::rubric::{Branch, Form as Written, Rubric as Rules};
 use tapewright_judges::{Criterion, Form, Metric, Node, Rubric};
@@ -24,10 +27,39 @@ pub(crate) enum By {
     },
     /// Those of the suite.
     Rubric(Rubric),
+    /// A program of the suite.
+    Scorer(Scoring),
+}
+
+/// How a program of the suite grades.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoring {
+    pub(crate) scorer: Arc<Scorer>,
+    /// What it is told to grade by.
+    pub(crate) criteria: String,
+    /// The least score that passes, beside its verdict; where the suite sets one.
+    pub(crate) threshold: Option<f64>,
+    /// Only a score of 1 passes.
+    pub(crate) strict: bool,
+}
+
+/// What a rubric of the suite comes to; `threshold` counts where the rubric has none.
+pub(crate) fn written(suite: &Suite, rules: &Rules, threshold: Option<f64>) -> By {
+    if let Written::Scorer { name, criteria } = &rules.form
+        && let Some(scorer) = suite.scorers.iter().find(|one| one.name == *name)
+    {
+        return By::Scorer(Scoring {
+            scorer: Arc::new(scorer.clone()),
+            criteria: criteria.clone(),
+            threshold: rules.threshold.or(threshold),
+            strict: rules.strict,
+        });
+    }
+    By::Rubric(rubric(suite, rules, threshold))
 }
 
 /// A rubric with what it refers to; `threshold` counts where the rubric has none.
-pub(super) fn rubric(suite: &Suite, written: &Rules, threshold: Option<f64>) -> Rubric {
+fn rubric(suite: &Suite, written: &Rules, threshold: Option<f64>) -> Rubric {
     let named = match &written.form {
         Written::Ref(name) => {
             let mut all = suite.rubrics.iter();
@@ -60,7 +92,7 @@ fn form(written: &Written) -> Form {
         ),
         Written::Tree(root) => Form::Tree(node(root)),
         // The checks find what refers to nothing.
-        Written::Ref(name) => Form::Text(name.clone()),
+        Written::Ref(name) | Written::Scorer { name, .. } => Form::Text(name.clone()),
     }
 }
 
@@ -100,7 +132,7 @@ pub(super) fn measures(suite: &Suite, metrics: &Metrics) -> Vec<Measure> {
     });
     let own = metrics.rubric.as_ref().map(|written| Measure {
         name: "rubric",
-        by: By::Rubric(rubric(suite, written, None)),
+        by: self::written(suite, written, None),
     });
     ours.chain(own).collect()
 }

@@ -96,6 +96,12 @@ fn furnish(folder: &Path) {
     fs::write(folder.join("evals.yaml"), EVALS).expect("a file");
     let prices = r#"{"date": "2026-11-25", "source": "a list", "models": {}}"#;
     fs::write(folder.join("prices.json"), prices).expect("a file");
+    let calibration = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/calibration");
+    let judgements = "judgements/examples/eval__calibration.json";
+    fs::create_dir_all(folder.join("judgements/examples")).expect("a folder");
+    for name in ["examples.yaml", judgements] {
+        fs::copy(calibration.join(name), folder.join(name)).expect("a copy");
+    }
     // What the suite asks is on the recording.
     let done = shell(
         folder,

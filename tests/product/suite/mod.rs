@@ -7,6 +7,7 @@ mod control;
 mod failing;
 mod http;
 mod judges;
+mod judges_scorers;
 mod lasting;
 mod matrix;
 mod model_baseline;

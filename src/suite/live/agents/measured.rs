@@ -3,11 +3,12 @@
 use tapewright_agents::Finished;
 use tapewright_assertions::Failure;
 use tapewright_config::Suite;
+use tapewright_judges::scorer::Task;
 use tapewright_judges::{Candidate, Opinion, Outcome, Samples, Subject, of_trace};
 
 use super::rows::{Evidence, begun};
 use crate::report::judgement::why;
-use crate::suite::judging::Matter;
+use crate::suite::judging::{Desk, Matter};
 use crate::suite::plan::{AgentCase, By, Case, Measure};
 use crate::suite::result::{Row, Status, Told};
 
@@ -55,22 +56,16 @@ fn one(
         return row;
     }
     if let Some(desk) = &evidence.desk {
-        let opinion = opinion(agent, evidence.finished, measure, |matter| {
-            desk.judge(&matter)
-        });
+        let opinion = opinion(desk, agent, evidence.finished, measure);
         settle(&mut row, &opinion);
         desk.settle(&mut row);
     }
     row
 }
 
-fn opinion(
-    agent: &AgentCase,
-    finished: &Finished,
-    measure: &Measure,
-    judge: impl FnOnce(Matter<'_>) -> Opinion,
-) -> Opinion {
+fn opinion(desk: &Desk, agent: &AgentCase, finished: &Finished, measure: &Measure) -> Opinion {
     let trace = &finished.trace;
+    let asked = agent.user.prompt();
     let rubric = match &measure.by {
         By::Metric {
             metric,
@@ -78,13 +73,22 @@ fn opinion(
             strict,
         } => metric.rubric(trace, *threshold, *strict),
         By::Rubric(rubric) => rubric.clone(),
+        By::Scorer(scoring) => {
+            let task = Task {
+                input: &asked,
+                output: &trace.final_response,
+                criteria: &scoring.criteria,
+                metadata: &[("test", &agent.agent), ("scorer", &scoring.scorer.name)],
+            };
+            return desk.scored(measure.name, scoring, &task);
+        }
     };
-    judge(Matter {
+    desk.judge(&Matter {
         by: measure.name,
         rubric: &rubric,
         candidate: Candidate {
             subject: Subject::Run,
-            text: &of_trace(trace, &agent.user.prompt()),
+            text: &of_trace(trace, &asked),
         },
         model: None,
         samples: Samples::ONE,

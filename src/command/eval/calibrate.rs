@@ -1,0 +1,230 @@
+//! `tapewright eval --calibrate`: judges, compared with people who labelled examples.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tapewright_config::calibration::{Calibration, Example, Known, load_calibration};
+use tapewright_judges::scorer::Task;
+use tapewright_judges::{Candidate, Opinion, Rubric, Samples, Subject, of_answer};
+
+use super::Arguments;
+use crate::command::compliance::corpora::sound;
+use crate::command::reporters;
+use crate::command::suites::Ready;
+use crate::exit::Exit;
+use crate::files::Disk;
+use crate::report::suite::Redaction;
+use crate::report::{self, Mistake, calibration};
+use crate::suite::calibration::{Calibrated, Compared, Judged};
+use crate::suite::judging::{Desk, Judges, Matter};
+use crate::suite::models;
+use crate::suite::plan::{By, Kind, Scoring, written};
+
+/// Compares the judges of a file with its labels. The exit status is 3 where some example was
+/// not judged.
+pub(super) fn run(
+    arguments: &Arguments,
+    file: &Path,
+    interrupted: &Arc<AtomicBool>,
+) -> anyhow::Result<Exit> {
+    for one in &arguments.format {
+        calibration::check(one.format())?;
+    }
+    let Some(mut ready) = suite(arguments, file)? else {
+        return Ok(Exit::Unusable);
+    };
+    let calibrated = Calibrating::new(arguments, file, &mut ready, interrupted)?.carry_out();
+    let text = reporters::write_each(&arguments.format, |format| {
+        calibration::text(&calibrated, format)
+    })?;
+    match &arguments.output {
+        Some(file) => reporters::write_file(file, &text)?,
+        None => report::out(&text)?,
+    }
+    Ok(if interrupted.load(Ordering::Relaxed) {
+        Exit::External(130)
+    } else if calibrated.judges.iter().any(|one| one.undecided() > 0) {
+        Exit::Inconclusive
+    } else {
+        Exit::Pass
+    })
+}
+
+/// The suite whose providers, rubrics and scorers there are; nothing where it cannot be used,
+/// which was said.
+fn suite(arguments: &Arguments, file: &Path) -> anyhow::Result<Option<Ready>> {
+    let mut suites = arguments.suites.iter().chain(&arguments.config);
+    let ready = match (suites.next(), suites.next()) {
+        (None, _) => Some(Ready::none(file)),
+        (Some(path), None) => Ready::load(path, &arguments.variables, false, |_| Ok(()))?.ok(),
+        (Some(_), Some(_)) => {
+            let what = "examples are judged with one suite at most";
+            return Err(Mistake::new(
+                what,
+                "name the suite whose providers, rubrics and scorers they use",
+            )
+            .into());
+        }
+    };
+    Ok(ready)
+}
+
+/// Who judges one example: a model, or a program.
+enum Judge<'j> {
+    Model {
+        name: Option<&'j str>,
+        rubric: Rubric,
+    },
+    Scorer(Scoring),
+}
+
+/// What judgements of examples are told by.
+const BY: &str = "calibration";
+
+struct Calibrating<'c> {
+    file: &'c Path,
+    ready: &'c Ready,
+    examples: Calibration,
+    desk: Desk,
+    judges: Arc<Judges>,
+    interrupted: &'c AtomicBool,
+}
+
+impl<'c> Calibrating<'c> {
+    fn new(
+        arguments: &Arguments,
+        file: &'c Path,
+        ready: &'c mut Ready,
+        interrupted: &'c Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
+        let known = Known {
+            rubrics: ready
+                .suite
+                .rubrics
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect(),
+            scorers: ready
+                .suite
+                .scorers
+                .iter()
+                .map(|one| one.name.as_str())
+                .collect(),
+        };
+        let read = load_calibration(file, &Disk, &known);
+        let examples = sound(&file.display().to_string(), read)?;
+        // Those of the file come first, and so they are found.
+        let own = examples.rubrics.iter().cloned();
+        ready.suite.rubrics.splice(0..0, own);
+        let variables = ready.variables();
+        let keys = models::keys(&ready.suite, &variables);
+        ready.hide(&keys);
+        let money = arguments.money.money(&ready.suite, &Arc::default())?;
+        let how = arguments.judges.options(arguments.record);
+        let judges = ready.judges(how, &variables, &money, interrupted);
+        let judges = Arc::new(judges.of_file(file));
+        Ok(Self {
+            file,
+            ready,
+            examples,
+            desk: Desk::new(&judges, (Kind::Eval, "calibration"), None, None),
+            judges,
+            interrupted,
+        })
+    }
+
+    fn carry_out(&self) -> Calibrated {
+        let mut all: Vec<(String, Vec<Judged>)> = Vec::new();
+        let mut redaction = Redaction::new(&self.ready.rules);
+        for example in &self.examples.examples {
+            for judge in self.judges_of(example) {
+                if self.interrupted.load(Ordering::Relaxed) {
+                    break;
+                }
+                let mut opinion = self.opinion(&judge, example);
+                opinion.reason = opinion.reason.map(|reason| redaction.text(&reason));
+                let name = opinion.model.clone();
+                let row = Judged {
+                    example: redaction.text(&example.name),
+                    label: example.label,
+                    score: example.score,
+                    opinion,
+                };
+                match all.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, rows)) => rows.push(row),
+                    None => all.push((name, vec![row])),
+                }
+            }
+        }
+        let judges = all
+            .into_iter()
+            .map(|(judge, rows)| Compared::of(judge, rows));
+        let (cost, kept) = self.desk.close();
+        let cost = cost.map(|cost| format!("judges were asked {} times: {cost}", cost.asked));
+        let notes = cost.into_iter().chain(kept.err()).chain(self.judges.note());
+        Calibrated {
+            file: self.file.display().to_string(),
+            examples: self.examples.examples.len(),
+            judges: judges.collect(),
+            notes: notes.collect(),
+        }
+    }
+
+    /// Who judges an example: its scorer, the models that the file names, or the one that
+    /// judges where nobody is named.
+    fn judges_of(&self, example: &Example) -> Vec<Judge<'_>> {
+        let rubric = match written(&self.ready.suite, &example.rubric, None) {
+            By::Scorer(scoring) => return vec![Judge::Scorer(scoring)],
+            By::Rubric(rubric) => rubric,
+            // No file of examples has one.
+            By::Metric { .. } => return Vec::new(),
+        };
+        let judges = &self.examples.judges;
+        let names: Vec<Option<&str>> = if judges.is_empty() {
+            vec![None]
+        } else {
+            judges.iter().map(|name| Some(name.as_str())).collect()
+        };
+        let judge = |name| Judge::Model {
+            name,
+            rubric: rubric.clone(),
+        };
+        names.into_iter().map(judge).collect()
+    }
+
+    fn opinion(&self, judge: &Judge<'_>, example: &Example) -> Opinion {
+        let (model, rubric) = match judge {
+            Judge::Model { name, rubric } => (*name, rubric),
+            Judge::Scorer(scoring) => {
+                let task = Task {
+                    input: &example.input,
+                    output: &example.output,
+                    criteria: &scoring.criteria,
+                    metadata: &[("test", &example.name), ("scorer", &scoring.scorer.name)],
+                };
+                return self.desk.scored(BY, scoring, &task);
+            }
+        };
+        // As a run without tools is judged; without a question the answer alone.
+        let run = of_answer(&example.input, &example.output);
+        let candidate = if example.input.is_empty() {
+            Candidate {
+                subject: Subject::Text,
+                text: &example.output,
+            }
+        } else {
+            Candidate {
+                subject: Subject::Run,
+                text: &run,
+            }
+        };
+        self.desk.judge(&Matter {
+            by: BY,
+            rubric,
+            candidate,
+            model,
+            samples: Samples::ONE,
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! What matchers ask, as judges take it.
+
+use tapewright_assertions::{By, Juror as Named, Opinion as Told, Question};
+use tapewright_judges::{
+    Candidate, Juror, Jury, Named as Matcher, Opinion, Outcome, Rubric, Samples, Subject,
+};
+
+use super::{Desk, Matter, Nearness};
+use crate::report::judgement::why;
+
+impl Desk {
+    /// Asks about the text at the target of an assertion.
+    pub(crate) fn consult(&self, question: &Question<'_>, text: &str) -> Told {
+        let candidate = Candidate {
+            subject: Subject::Text,
+            text,
+        };
+        let opinion = match *question {
+            Question::Judge {
+                by,
+                text,
+                model,
+                threshold,
+                samples,
+            } => {
+                let (name, text) = rubric(by, text);
+                self.judge(&Matter {
+                    by: name,
+                    rubric: &Rubric::text(text, threshold),
+                    candidate,
+                    model,
+                    samples: Samples::new(samples).unwrap_or(Samples::ONE),
+                })
+            }
+            Question::Jury {
+                rubric,
+                jurors,
+                threshold,
+                quorum,
+            } => {
+                let jury = Jury {
+                    jurors: self.jurors(jurors),
+                    rubric: rubric.to_owned(),
+                    threshold,
+                    quorum,
+                };
+                self.jury("llm-jury", &jury, candidate)
+            }
+            Question::Similar {
+                value,
+                model,
+                threshold,
+            } => self.similar(
+                "similar",
+                &Nearness {
+                    reference: value,
+                    candidate: text,
+                    model,
+                    threshold,
+                },
+            ),
+            _ => return Told::Unknown("nobody here can be asked that".to_owned()),
+        };
+        told(&opinion)
+    }
+
+    fn jurors(&self, jurors: &[Named]) -> Vec<Juror> {
+        let juror = |one: &Named| Juror {
+            model: self.named(&one.model),
+            threshold: one.threshold,
+        };
+        jurors.iter().map(juror).collect()
+    }
+}
+
+fn told(opinion: &Opinion) -> Told {
+    match opinion.outcome {
+        Outcome::Pass => Told::Holds,
+        Outcome::Fail => Told::Fails(why(opinion)),
+        Outcome::Undecided => Told::Undecided(why(opinion)),
+        Outcome::Deferred => Told::Deferred(why(opinion)),
+        Outcome::Error => Told::Unknown(why(opinion)),
+    }
+}
+
+/// The name of a matcher that has a judge, and its rubric.
+fn rubric(by: By, text: &str) -> (&'static str, String) {
+    match by {
+        By::Rubric => ("llm-judge", text.to_owned()),
+        By::Reference => ("factuality", Matcher::Factuality.rubric(text)),
+        By::Query => ("answer-relevance", Matcher::AnswerRelevance.rubric(text)),
+        By::Context => (
+            "context-faithfulness",
+            Matcher::ContextFaithfulness.rubric(text),
+        ),
+    }
+}
