@@ -1,5 +1,6 @@
 """A LiteLLM proxy as a provider that we did not write; what it says is mocked."""
 
+import json
 import os
 import signal
 import subprocess
@@ -26,15 +27,17 @@ PATIENCE_S = 120
 class LiteLlm:
     """One that runs, for a `with` block."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, models=None):
+        """`models`: the parameters of each, as LiteLLM's configuration has them."""
         folder.mkdir(parents=True)
         self._folder, self._config = folder, folder / "config.yaml"
-        lines = ["model_list:"]
-        for model in MODELS:
-            # All are one model of OpenAI, so that LiteLLM translates, and its mocks stream.
-            lines.append(f"  - model_name: {model}")
-            lines.append(f"    litellm_params: {{model: openai/gpt-5, api_key: sk-none, mock_response: {TEXT!r}}}")
-        self._config.write_text("\n".join(lines) + "\n", "utf-8")
+        models = models or {model: {"mock_response": TEXT} for model in MODELS}
+        # All are one model of OpenAI, so that LiteLLM translates, and its mocks stream.
+        usual = {"model": "openai/gpt-5", "api_key": "sk-none"}
+        listed = [{"model_name": name, "litellm_params": usual | own} for name, own in models.items()]
+        settings = {"num_retries": 0, "disable_cooldowns": True}
+        # JSON is YAML.
+        self._config.write_text(json.dumps({"model_list": listed, "router_settings": settings}), "utf-8")
 
     def __enter__(self):
         port = str(free_port())
