@@ -69,6 +69,14 @@ fn tape() -> String {
         json!({ "jsonrpc": "2.0", "method": &long, "params": { NASTY: &long } }),
     ));
     add(json!({ "dir": "to_client", "stderr": NASTY.replace(['\r', '\n'], " ") }));
+    add(
+        json!({ "dir": "to_server", "conduit": 9, "request": { "method": NASTY, "target": &long, "version": "HTTP/1.1",
+        "fields": [[NASTY, NASTY], ["x-long", &long]] } }),
+    );
+    add(
+        json!({ "dir": "to_client", "conduit": 9, "response": { "status": 200, "version": NASTY,
+        "fields": [[NASTY, &long]] } }),
+    );
     add(message("to_client", json!([NASTY, &long])));
     lines.join("\n") + "\n"
 }
@@ -96,7 +104,8 @@ fn no_tool_hands_out_what_moves_a_terminal_or_grows_without_bound() {
     )
     .unwrap();
     let mut asking = Asking::of(folder.path(), &[]);
-    let all = ["kind:exchange,notification,progress,late,orphan,noise,stderr,fault,finding,gap"];
+    let all =
+        ["kind:exchange,notification,progress,late,orphan,noise,stderr,http,fault,finding,gap"];
     let mut calls = vec![
         ("list_recordings", json!({})),
         ("inspect_recording", json!({ "recording": NAME })),
