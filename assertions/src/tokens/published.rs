@@ -99,12 +99,12 @@ mod tests {
 
     use super::*;
 
-    /// Ours, its name, theirs, and how many tokens it has without the special ones.
+    /// Ours, its name, theirs, and how many tokens it has without the special ones, which tests/vocabularies.rs holds against theirs.
     fn all() -> [(
         &'static LazyLock<Option<Encoding>>,
         &'static str,
         &'static CoreBPE,
-        u32,
+        usize,
     ); 3] {
         [
             (
@@ -129,29 +129,9 @@ mod tests {
     }
 
     #[test]
-    fn the_vocabularies_are_those_of_tiktoken() {
-        let bless = std::env::var_os("TAPEWRIGHT_BLESS").is_some();
-        for (ours, name, theirs, count) in all() {
-            let mut packed = Vec::new();
-            for rank in 0..count {
-                let token = theirs.decode_bytes(&[rank]).unwrap();
-                packed.push(u8::try_from(token.len()).unwrap());
-                packed.extend(token);
-            }
-            let path = format!(
-                "{}/src/tokens/vocabularies/{name}.tokens.zst",
-                env!("CARGO_MANIFEST_DIR")
-            );
-            if bless {
-                std::fs::write(&path, zstd::bulk::compress(&packed, 19).unwrap()).unwrap();
-                continue;
-            }
-            let written = std::fs::read(&path).unwrap();
-            assert!(
-                zstd::bulk::decompress(&written, LARGEST).unwrap() == packed,
-                "{name}: set TAPEWRIGHT_BLESS=1 to write it"
-            );
-            assert_eq!(ours.as_ref().unwrap().vocabulary.len(), count as usize);
+    fn every_token_is_there() {
+        for (ours, name, _, count) in all() {
+            assert_eq!(ours.as_ref().unwrap().vocabulary.len(), count, "{name}");
         }
     }
 

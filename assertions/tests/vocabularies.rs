@@ -1,0 +1,36 @@
+//! The vocabularies that are part of the program are those that OpenAI published, as the crate `tiktoken-rs` has them.
+//! `TAPEWRIGHT_BLESS=1` writes them anew.
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
+/// The most that one unpacks to, in bytes.
+const LARGEST: usize = 4 << 20;
+
+#[test]
+fn the_vocabularies_are_those_of_tiktoken() {
+    let bless = std::env::var_os("TAPEWRIGHT_BLESS").is_some();
+    let all = [
+        ("r50k_base", tiktoken_rs::r50k_base_singleton(), 50_256),
+        ("cl100k_base", tiktoken_rs::cl100k_base_singleton(), 100_256),
+        ("o200k_base", tiktoken_rs::o200k_base_singleton(), 199_998),
+    ];
+    for (name, theirs, count) in all {
+        let mut packed = Vec::new();
+        for rank in 0..count {
+            let token = theirs.decode_bytes(&[rank]).unwrap();
+            packed.push(u8::try_from(token.len()).unwrap());
+            packed.extend(token);
+        }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tokens/vocabularies");
+        let path = format!("{folder}/{name}.tokens.zst");
+        if bless {
+            std::fs::write(&path, zstd::bulk::compress(&packed, 19).unwrap()).unwrap();
+        }
+        let written = std::fs::read(&path).unwrap();
+        let ours = zstd::bulk::decompress(&written, LARGEST).unwrap();
+        // Neither is printed: each has a million bytes.
+        assert!(
+            ours == packed,
+            "{name} is another: TAPEWRIGHT_BLESS=1 writes it"
+        );
+    }
+}
