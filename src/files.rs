@@ -1,6 +1,7 @@
 //! Opening what a user names, and writing files that are whole or not there.
 
 pub(crate) mod agent;
+pub(crate) mod claims;
 mod create;
 mod find;
 pub(crate) mod folder;
@@ -31,7 +32,8 @@ pub(crate) struct Recording {
     pub(crate) contents: Contents,
 }
 
-type TapeReader = Reader<BufReader<File>>;
+/// Reads a tape event by event.
+pub(crate) type TapeReader = Reader<BufReader<File>>;
 
 /// What is in a file.
 #[derive(Debug)]
@@ -82,6 +84,14 @@ impl Recording {
         match &self.contents {
             Contents::Tape(_) => true,
             Contents::Document(_, recording) => recording.timed,
+        }
+    }
+
+    /// The tape, for whoever reads several side by side; nothing else is read in pieces.
+    pub(crate) fn into_tape(self) -> Option<Box<TapeReader>> {
+        match self.contents {
+            Contents::Tape(reader) => Some(reader),
+            Contents::Document(..) => None,
         }
     }
 

@@ -39,7 +39,7 @@ pub mod verify;
 pub use episodes::Episodes;
 pub use index::Index;
 pub use json::{Difference, Ignore, IgnoreError};
-pub use load::{LoadError, Spool};
+pub use load::{LoadError, Spool, Starts};
 pub use matcher::{MISS_CODE, Miss, Near, Reason};
 pub use options::{Exhausted, MatchMode, Options, Ordering, Pace, Unanswered};
 pub use paths::{Here, PathMap, PathMapError, PathMaps};

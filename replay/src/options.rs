@@ -121,6 +121,9 @@ pub struct Options {
     pub ignore: Ignore,
     /// Which paths of the recording are called otherwise here.
     pub paths: PathMaps,
+    /// The recorded session that is played; without it the first that fits and that no other
+    /// plays.
+    pub session: Option<u32>,
     /// What is a secret; both sides are redacted by these before they are compared.
     pub rules: Arc<Rules>,
 }
@@ -137,6 +140,7 @@ impl Options {
             pace: Pace::default(),
             ignore: Ignore::default(),
             paths: PathMaps::default(),
+            session: None,
             rules,
         }
     }

@@ -59,6 +59,16 @@ pub const ALL: &[Published] = &[
         include_str!("../json/inspect.schema.json"),
     ),
     schema(
+        "model-call",
+        "one call of a model, as every view tells it",
+        include_str!("../json/model-call.schema.json"),
+    ),
+    schema(
+        "recording",
+        "what `inspect --json` prints of an agent's recording",
+        include_str!("../json/recording.schema.json"),
+    ),
+    schema(
         "report",
         "what `run --reporter json` prints",
         include_str!("../json/report.schema.json"),

@@ -1,14 +1,15 @@
 //! `tapewright diff`: two recordings, exchange by exchange.
 
+mod whole;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use tapewright_replay::Ignore;
-use tapewright_replay::diff::{self, DiffOptions};
+use tapewright_replay::diff::DiffOptions;
 
 use crate::command::redaction::{self, Redaction};
-use crate::command::replay::load;
 use crate::exit::Exit;
 use crate::report::diff::Differing;
 use crate::report::formats::{Format, Told as _};
@@ -16,7 +17,8 @@ use crate::report::{self, Mistake};
 
 /// Tell what differs between two recordings, exchange by exchange
 ///
-/// Both are tapes, cassettes or captures. The requests of AFTER are matched with those of
+/// Both are tapes, cassettes or captures, or both the folders of recordings of agents. Calls of
+/// models are matched by what decides on their answers. The requests of AFTER are matched with those of
 /// BEFORE as a replay matches them; parameters and answers are compared by JSON path, tools,
 /// prompts and resources by their names. By default ids, times and the like that are new in
 /// every session do not count. Latency is told where it moved by more than can be noise, and
@@ -55,7 +57,10 @@ Examples:
 
 /// Compares, and reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let ignore = Ignore::new(&arguments.ignore, &["result", "error", "params"]);
+    let ignore = Ignore::new(
+        &arguments.ignore,
+        &["result", "error", "params", "request", "answer"],
+    );
     let ignore = ignore.map_err(|error| {
         let hint = "write it like `/result/content/0/text`";
         anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
@@ -65,13 +70,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ignore,
         rules: Arc::new(redaction::rules(&arguments.redaction.settings())?),
     };
-    let (before, after) = (Arc::new(load(&arguments.before)?), load(&arguments.after)?);
-    let found = diff::diff(&before, &after, &options);
+    let sides = [&arguments.before, &arguments.after];
+    let is_whole = sides.iter().all(|path| path.is_dir());
+    let parts = if is_whole {
+        whole::parts(sides, &options)?
+    } else {
+        whole::of_files(sides, &options)?
+    };
     let differing = Differing {
         before: &arguments.before,
         after: &arguments.after,
-        found: &found,
-        incomplete: [before.incomplete(), after.incomplete()],
+        parts,
+        is_whole,
     };
     let format = if arguments.json {
         Format::Json

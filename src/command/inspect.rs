@@ -1,24 +1,25 @@
 //! `tapewright inspect`: what is on a recording.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 use tapewright_models::calls::Calls;
-use tapewright_models::links::Linker;
 use tapewright_models::prices::Prices;
 use tapewright_proxy::record::is_written;
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::summary::{Fold, Report};
 use tapewright_schemas::tape::Ending;
 
+use crate::command::linking::Linking;
+use crate::command::prices::PriceArguments;
 use crate::command::replay::playing::duration;
 use crate::exit::Exit;
 use crate::files::{Recording, folder};
+use crate::report;
 use crate::report::inspect_models::ModelCalls;
 use crate::report::inspect_tools::Tools;
-use crate::report::{self, Mistake};
 
 /// Show what is on a tape, a cassette or a capture
 ///
@@ -36,10 +37,8 @@ pub(crate) struct Arguments {
     /// Call a request a hang that waited for this long, also when it was answered
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     hang_after: Duration,
-    /// Count what models cost by the prices in this file, beside those that are built in: JSON
-    /// with `date`, `source` and `models`, in US dollars for a million tokens
-    #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
+    #[command(flatten)]
+    prices: PriceArguments,
     /// Print one JSON object; of a folder an array of them, or one with the parts of an
     /// agent's recording
     #[arg(long)]
@@ -48,7 +47,7 @@ pub(crate) struct Arguments {
 
 /// Prints the report.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let prices = prices(arguments.prices.as_deref())?;
+    let prices = arguments.prices.read()?;
     let is_folder = arguments.file.is_dir();
     let all = if is_folder {
         folder::recordings(&arguments.file)?
@@ -79,44 +78,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     })
 }
 
-/// The prices that are built in, and those of a file.
-fn prices(file: Option<&Path>) -> anyhow::Result<Prices> {
-    let mut prices = Prices::built_in();
-    let Some(file) = file else {
-        return Ok(prices);
-    };
-    let mistake = |why: String| {
-        let what = format!("`{}` holds no prices: {why}", file.display());
-        let hint = r#"write it like {"date": "2026-11-25", "source": "…", "models": {"NAME": {"input": 3.0, "output": 15.0}}}"#;
-        Mistake::new(report::safe(&what), hint)
-    };
-    let text = std::fs::read(file).map_err(|error| mistake(error.to_string()))?;
-    let value = serde_json::from_slice(&text).map_err(|error| mistake(error.to_string()))?;
-    prices
-        .add_file(value)
-        .map_err(|error| mistake(error.to_string()))?;
-    Ok(prices)
-}
-
 /// The recording that several tapes of a folder are parts of.
 #[derive(Default)]
 struct Whole {
     id: String,
     linking: Linking,
-}
-
-/// Who is linked with whom, and on which tapes they are.
-#[derive(Default)]
-struct Linking {
-    linker: Linker,
-    files: Vec<String>,
-    has_models: bool,
-}
-
-impl Linking {
-    fn finish(self) -> Tools {
-        Tools::new(self.linker.finish(), &self.files, self.has_models)
-    }
 }
 
 impl Whole {
@@ -133,7 +99,7 @@ impl Whole {
 
     /// Tells what is known of all parts together, and in JSON everything.
     fn tell(self, told: Vec<Told>, json: bool, is_folder: bool) -> anyhow::Result<()> {
-        let parts = self.linking.files.len();
+        let parts = self.linking.parts();
         if self.id.is_empty() {
             return match told.as_slice() {
                 _ if !json => Ok(()),
@@ -141,7 +107,7 @@ impl Whole {
                 all => report::out(&report::formats::json::text(&all)?),
             };
         }
-        let tools = self.linking.finish();
+        let tools = self.linking.tools();
         let text = if json {
             let all = Everything {
                 recording: self.id,
@@ -194,7 +160,7 @@ pub(crate) fn alone(
 ) -> anyhow::Result<Told> {
     let mut linking = Linking::default();
     let mut told = inspect(recording, hang_after, prices, &mut linking)?;
-    told.said.tools = linking.finish();
+    told.said.tools = linking.tools();
     Ok(told)
 }
 
@@ -209,14 +175,11 @@ fn inspect(
     let micros = u64::try_from(hang_after.as_micros()).unwrap_or(u64::MAX);
     let mut fold = Fold::new(recording.timed()).with_hangs_after(Offset(micros));
     let mut calls = Calls::default();
-    let header = recording.header();
-    linking.linker.begin(&header.label, began(&header.created));
-    let name = path.file_name().unwrap_or_default();
-    linking.files.push(name.to_string_lossy().into_owned());
+    linking.begin(&path, &recording.header());
     let frame = recording.messages(|event, envelope| {
         fold.observe_message(event, envelope);
         calls.observe(event);
-        linking.linker.observe_message(event, envelope);
+        linking.observe_message(event, envelope);
         Ok(())
     })?;
     let mut report = fold.finish(kind, &frame.header, &frame.ending);
@@ -224,9 +187,8 @@ fn inspect(
         report.ended.written_by = Some(frame.header.pid);
     }
     let (rows, more) = calls.finish();
-    linking.linker.models(&rows);
+    linking.models(&rows);
     let models = ModelCalls::new(rows, more, prices);
-    linking.has_models |= !models.is_empty();
     Ok(Told {
         file: path.display().to_string(),
         said: Said {
@@ -234,14 +196,6 @@ fn inspect(
             models,
             tools: Tools::default(),
         },
-    })
-}
-
-/// Wall time of the beginning of a tape in microseconds; 0 where it is not told.
-fn began(created: &str) -> u64 {
-    let time = created.parse::<jiff::Timestamp>();
-    time.map_or(0, |time| {
-        u64::try_from(time.as_microsecond()).unwrap_or_default()
     })
 }
 

@@ -227,13 +227,14 @@ fn ahead(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow::Result<Op
     if arguments.models.models || way.listen().is_some() {
         return Ok(None);
     }
-    let played = Part::inherited().and_then(|part| part.played_tape(label));
-    played.map(|tape| replay::of_server(&tape?)).transpose()
+    let played = Part::inherited().and_then(|part| part.played_starts(label));
+    played.map(|starts| replay::of_server(&starts?)).transpose()
 }
 
-/// What tells a recorder that it plays a server of the recording in this folder.
-pub(crate) fn played(folder: &Path) -> Option<(OsString, OsString)> {
-    let part = Part::played(folder)?;
+/// What tells a recorder that it plays a server of the recording in this folder, and where it
+/// takes the tape of its start.
+pub(crate) fn played(folder: &Path, claims: Option<&Path>) -> Option<(OsString, OsString)> {
+    let part = Part::played(folder, claims)?;
     Some((part::VARIABLE.into(), part.value()))
 }
 

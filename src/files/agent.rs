@@ -46,7 +46,7 @@ impl AgentTapes {
             let hint = "name a recording, or a folder that `record --models` has written";
             return Err(Mistake::new(what, hint).into());
         }
-        let servers = tapes.iter().filter(|path| !is_of_models(path));
+        let servers = tapes.iter().filter(|path| !folder::is_of_models(path));
         Ok(Self {
             servers: servers.cloned().collect(),
             models: tapes,
@@ -70,7 +70,7 @@ impl AgentTapes {
                     && self
                         .models
                         .first()
-                        .is_some_and(|one| one == only || is_of_models(one)) =>
+                        .is_some_and(|one| one == only || folder::is_of_models(one)) =>
             {
                 &[]
             }
@@ -80,7 +80,7 @@ impl AgentTapes {
 
     /// The tape with the calls of models, as far as names tell.
     pub(crate) fn of_models(&self) -> Option<&PathBuf> {
-        let named = self.models.iter().find(|path| is_of_models(path));
+        let named = self.models.iter().find(|path| folder::is_of_models(path));
         named.or(self.models.first())
     }
 
@@ -108,13 +108,6 @@ impl AgentTapes {
         }
         Ok(side)
     }
-}
-
-/// The tape with the calls of models in the folder of a recording.
-const MODELS: &str = "models.tape.jsonl";
-
-fn is_of_models(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == MODELS)
 }
 
 /// A cassette has no calls of models; its tape stands beside it.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tapewright_schemas::recording::FileKind;
 
-use crate::files::{first_line, unreadable};
+use crate::files::{Recording, first_line, unreadable};
 use crate::report;
 
 /// Every recording of a folder once, by name: of the files that one recording left, the
@@ -61,6 +61,50 @@ pub(crate) fn named(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         !stands_in && !projected
     });
     Ok(paths)
+}
+
+/// What is in a folder: the recording of an agent, and recordings of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Contained {
+    /// The id of the recording that several tapes are parts of; empty where there is none.
+    pub(crate) id: String,
+    /// Its tapes.
+    pub(crate) parts: Vec<PathBuf>,
+    /// Everything else.
+    pub(crate) others: Vec<PathBuf>,
+}
+
+/// What is in a folder. A folder takes one recording of an agent: the first one counts.
+pub(crate) fn contained(folder: &Path) -> anyhow::Result<Contained> {
+    let mut found = Contained::default();
+    for path in recordings(folder)? {
+        let opened = Some(&path).filter(|path| is_tape(path));
+        // Whoever reads it says why it cannot be opened.
+        let opened = opened.and_then(|path| Recording::open(path).ok());
+        let part_of = opened.map_or_else(String::new, |tape| tape.header().part_of);
+        if found.id.is_empty() {
+            part_of.clone_into(&mut found.id);
+        }
+        if part_of.is_empty() || part_of != found.id {
+            found.others.push(path);
+        } else {
+            found.parts.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// What a tape of a recording is called in it: its name without its ending.
+pub(crate) fn part(path: &Path) -> String {
+    stem(path)
+}
+
+/// The tape with the calls of models in the folder of a recording.
+const MODELS: &str = "models.tape.jsonl";
+
+/// Whether it is that tape.
+pub(crate) fn is_of_models(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == MODELS)
 }
 
 /// Whether a folder holds tapes.

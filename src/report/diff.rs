@@ -17,9 +17,28 @@ use crate::exit::Exit;
 pub(crate) struct Differing<'d> {
     pub(crate) before: &'d Path,
     pub(crate) after: &'d Path,
-    pub(crate) found: &'d Found,
+    /// What was compared: one for a file, several of the recordings of agents.
+    pub(crate) parts: Vec<Differences>,
+    /// Both are recordings of agents.
+    pub(crate) is_whole: bool,
+}
+
+/// What was found in one part of two recordings.
+#[derive(Debug)]
+pub(crate) struct Differences {
+    pub(crate) of: Of,
+    pub(crate) found: Found,
     /// Why either recording does not hold everything that crossed.
-    pub(crate) incomplete: [Option<&'d str>; 2],
+    pub(crate) incomplete: [Option<String>; 2],
+}
+
+/// What was compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Calls of models.
+    Models,
+    /// What crossed between a client and a server; of agents, the label of the server.
+    Server(String),
 }
 
 /// How long a definition may be whose text is compared, in bytes: the time goes with the
@@ -39,23 +58,47 @@ pub(super) fn difference(one: &Difference, before: &str, now: &str) -> String {
     )
 }
 
+impl Differences {
+    /// What is told of it in JSON.
+    fn members(&self) -> serde_json::Result<serde_json::Map<String, serde_json::Value>> {
+        let [before, after] = &self.incomplete;
+        let incomplete = serde_json::json!({ "before": before, "after": after });
+        Ok([
+            ("incomplete".to_owned(), incomplete),
+            (
+                "exchanges".to_owned(),
+                serde_json::to_value(&self.found.exchanges)?,
+            ),
+            (
+                "latency".to_owned(),
+                serde_json::to_value(&self.found.latency)?,
+            ),
+        ]
+        .into_iter()
+        .collect())
+    }
+}
+
 impl Differing<'_> {
     /// The exit status: nothing that could be compared is no success.
     pub(crate) fn exit(&self) -> Exit {
-        let differs = |one: &Compared| one.change != Change::Same;
-        if self.found.exchanges.iter().any(differs) {
+        let incomplete = |part: &Differences| part.incomplete.iter().any(Option::is_some);
+        if self.all().any(|one| one.change != Change::Same) {
             Exit::Fail
-        } else if self.found.exchanges.is_empty() || self.incomplete.iter().any(Option::is_some) {
+        } else if self.all().next().is_none() || self.parts.iter().any(incomplete) {
             Exit::Inconclusive
         } else {
             Exit::Pass
         }
     }
 
+    fn all(&self) -> impl Iterator<Item = &Compared> {
+        self.parts.iter().flat_map(|part| &part.found.exchanges)
+    }
+
     /// How many exchanges are new, gone, changed, the same.
     pub(crate) fn count(&self, change: Change) -> usize {
-        let all = self.found.exchanges.iter();
-        all.filter(|one| one.change == change).count()
+        self.all().filter(|one| one.change == change).count()
     }
 
     /// The same in words.
@@ -74,50 +117,86 @@ impl Differing<'_> {
 
     /// What is missing on either side, and what takes longer or shorter.
     pub(crate) fn notes(&self) -> Vec<String> {
+        let parts = self.parts.iter();
+        parts.flat_map(|part| self.notes_of(part)).collect()
+    }
+
+    fn notes_of(&self, part: &Differences) -> Vec<String> {
         let files = [self.before, self.after];
-        let incomplete = files.iter().zip(self.incomplete);
+        let incomplete = files.iter().zip(&part.incomplete);
         let mut notes: Vec<String> = incomplete
             .filter_map(|(file, why)| {
                 let file = file.display();
-                Some(format!("`{file}` does not hold everything: {}", why?))
+                Some(format!(
+                    "`{file}` does not hold everything: {}",
+                    why.as_ref()?
+                ))
             })
             .collect();
-        notes.extend(self.found.latency.iter().map(moved));
+        notes.extend(part.found.latency.iter().map(moved));
         notes
+    }
+
+    /// What a group of rows is called.
+    fn title(&self, part: &Differences) -> String {
+        let files = format!("{} -> {}", self.before.display(), self.after.display());
+        match &part.of {
+            Of::Models => format!("{files}: models"),
+            Of::Server(_) if !self.is_whole => files,
+            Of::Server(label) => format!("{files}: {label}"),
+        }
     }
 }
 
 impl Told for Differing<'_> {
     fn report(&self) -> Report {
-        let (before, after) = (self.before.display(), self.after.display());
         let spot = self.after.display().to_string();
-        let rows = self.found.exchanges.iter();
-        let group = Group {
-            rows: rows.map(|one| row(one, &spot)).collect(),
-            title: format!("{before} -> {after}"),
-            notes: self.notes(),
-            ..Group::default()
-        };
+        let groups = self.parts.iter().map(|part| {
+            let rows = part.found.exchanges.iter();
+            Group {
+                rows: rows.map(|one| row(one, &spot)).collect(),
+                title: self.title(part),
+                notes: self.notes_of(part),
+                ..Group::default()
+            }
+        });
         Report {
             title: "Differences",
-            groups: vec![group],
+            groups: groups.collect(),
             result: Some(self.summary()),
         }
     }
 
     fn json(&self) -> anyhow::Result<String> {
-        let [before, after] = self.incomplete;
-        json::text(&serde_json::json!({
-            "before": self.before.display().to_string(),
-            "after": self.after.display().to_string(),
-            "changed": self.count(Change::Changed),
-            "new": self.count(Change::New),
-            "gone": self.count(Change::Gone),
-            "same": self.count(Change::Same),
-            "incomplete": { "before": before, "after": after },
-            "exchanges": self.found.exchanges,
-            "latency": self.found.latency,
-        }))
+        let mut told = serde_json::Map::new();
+        let files = [("before", self.before), ("after", self.after)];
+        told.extend(files.map(|(name, file)| (name.into(), file.display().to_string().into())));
+        let counts = [
+            ("changed", Change::Changed),
+            ("new", Change::New),
+            ("gone", Change::Gone),
+            ("same", Change::Same),
+        ];
+        told.extend(counts.map(|(name, change)| (name.into(), self.count(change).into())));
+        let mut servers = Vec::new();
+        for part in &self.parts {
+            match &part.of {
+                Of::Models => {
+                    let calls = serde_json::to_value(&part.found.exchanges)?;
+                    told.insert("model_calls".into(), calls);
+                }
+                Of::Server(label) if self.is_whole => {
+                    let mut said = part.members()?;
+                    said.insert("server".into(), label.as_str().into());
+                    servers.push(serde_json::Value::Object(said));
+                }
+                Of::Server(_) => told.extend(part.members()?),
+            }
+        }
+        if self.is_whole {
+            told.insert("servers".into(), servers.into());
+        }
+        json::text(&told)
     }
 
     fn pretty(&self) -> String {
@@ -180,6 +259,16 @@ fn row(one: &Compared, file: &str) -> Row {
                 .map(|one| difference(one, "before", "after"))
                 .collect();
             lines.extend(one.listed.iter().flat_map(definition));
+            if one.repeated > 0 {
+                let count = one.repeated as u64;
+                let (places, are) = (
+                    plural(count, "place"),
+                    if count == 1 { "is" } else { "are" },
+                );
+                lines.push(format!(
+                    "{count} {places} more {are} as an earlier call has told"
+                ));
+            }
             let text = lines.join("\n");
             row.problems.push(Problem::new(Some(Level::Error), &text));
         }

@@ -1,7 +1,7 @@
 //! What `inspect` says of calls to models.
 
 use serde::Serialize;
-use tapewright_models::calls::{CallEnd, ModelCall};
+use tapewright_models::calls::ModelCall;
 use tapewright_models::prices::Prices;
 use tapewright_schemas::event::Offset;
 
@@ -52,20 +52,10 @@ impl ModelCalls {
         let rows = calls.into_iter().map(|call| row(call, prices)).collect();
         Self { rows, more }
     }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
 }
 
 fn row(call: ModelCall, prices: &Prices) -> Row {
-    let (end, error) = match &call.end {
-        CallEnd::Answered => ("answered", None),
-        CallEnd::CutShort => ("cut_short", None),
-        CallEnd::Failed(error) => ("failed", Some(error.to_string())),
-        CallEnd::Unreadable(why) => ("unreadable", Some(why.clone())),
-    };
+    let (end, error) = (call.end.name(), call.end.why());
     let cost = call.model.as_deref().zip(call.usage.as_ref());
     let cost = cost.and_then(|(model, usage)| prices.cost(model, usage).ok());
     let usage = call.usage.unwrap_or_default();
@@ -127,7 +117,11 @@ fn sum(rows: &[Row]) -> String {
 fn line(row: &Row) -> String {
     let model = row.model.as_deref().unwrap_or("(model not named)");
     let mut said = vec![safe(model)];
-    said.extend(tokens(row));
+    said.extend(tokens(
+        row.input_tokens,
+        row.output_tokens,
+        row.cache_read_tokens,
+    ));
     match row.cost_usd_microcents {
         Some(microcents) => said.push(cost(microcents)),
         None if row.end == "answered" => said.push("cost unknown".to_owned()),
@@ -149,9 +143,14 @@ fn line(row: &Row) -> String {
     said.join(", ")
 }
 
-fn tokens(row: &Row) -> Option<String> {
-    let (input, output) = (row.input_tokens?, row.output_tokens?);
-    let cached = match row.cache_read_tokens {
+/// Tokens that were read, those of them from a cache, and those that were made.
+pub(super) fn tokens(
+    input: Option<u64>,
+    output: Option<u64>,
+    cached: Option<u64>,
+) -> Option<String> {
+    let (input, output) = (input?, output?);
+    let cached = match cached {
         Some(cached) if cached > 0 => format!(" ({cached} cached)"),
         _ => String::new(),
     };
@@ -159,7 +158,7 @@ fn tokens(row: &Row) -> Option<String> {
 }
 
 /// In cents, to a hundredth; what is less is said to be less, and never nothing.
-fn cost(microcents: u64) -> String {
+pub(super) fn cost(microcents: u64) -> String {
     let hundredths = microcents.div_ceil(10_000);
     match hundredths {
         0 => "0 ct".to_owned(),

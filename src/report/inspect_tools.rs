@@ -77,17 +77,10 @@ impl Asked {
     }
 
     fn line(&self) -> String {
-        let what = match (&self.by, self.fate) {
-            (Some(by), _) => by.place(),
-            (None, "elsewhere") => "done by the agent, or by a server that is not recorded".into(),
-            _ => "never done".to_owned(),
-        };
-        let doubt = match self.how {
-            Some("order") => ", a guess: several fit and are taken in order",
-            Some("name") => ", a guess: its arguments are others",
-            _ => "",
-        };
-        format!("{}: {what}{doubt}", safe(&self.name))
+        let by = self.by.as_ref();
+        let by = by.map(|by| (&*by.tool, &*by.server, by.seq, &*by.file));
+        let what = fate(by, self.fate);
+        format!("{}: {what}{}", safe(&self.name), doubt(self.how))
     }
 }
 
@@ -102,12 +95,31 @@ impl Done {
     }
 
     fn place(&self) -> String {
-        let (tool, file) = (safe(&self.tool), safe(&self.file));
-        format!(
-            "{tool} of {}, event {} of {file}",
-            safe(&self.server),
-            self.seq
-        )
+        place(&self.tool, &self.server, self.seq, &self.file)
+    }
+}
+
+fn place(tool: &str, server: &str, seq: u64, file: &str) -> String {
+    let (tool, server, file) = (safe(tool), safe(server), safe(file));
+    format!("{tool} of {server}, event {seq} of {file}")
+}
+
+/// What became of a tool use; `by` is the tool, the server, the event and the file of the
+/// request that carried it out.
+pub(super) fn fate(by: Option<(&str, &str, u64, &str)>, word: &str) -> String {
+    match (by, word) {
+        (Some((tool, server, seq, file)), _) => place(tool, server, seq, file),
+        (None, "elsewhere") => "done by the agent, or by a server that is not recorded".into(),
+        _ => "never done".to_owned(),
+    }
+}
+
+/// Why a link may be another one.
+pub(super) fn doubt(how: Option<&str>) -> &'static str {
+    match how {
+        Some("order") => ", a guess: several fit and are taken in order",
+        Some("name") => ", a guess: its arguments are others",
+        _ => "",
     }
 }
 

@@ -9,14 +9,18 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use http_body::{Body, Frame};
+use hyper::body::Incoming;
 use tapewright_engine::{SseFramer, SseItem};
 use tapewright_schemas::event::{
     CloseReason, Direction, EventBody, Fields, InPlace, Payload, SseNote,
 };
 use tokio::time::Sleep;
 
+use super::body::Held;
+use super::check::Refusal;
 use super::endpoint::{Asked, Refused, plain};
 use super::exchange::{Ended, FrontExchange};
 use super::shared::{Front, unavailable};
@@ -27,6 +31,12 @@ use crate::http::fields::to_vocabulary;
 pub trait Answers: Send + Sync {
     /// What is answered to a request. Called on a thread that may work.
     fn answer(&self, request: &Request) -> Reply;
+
+    /// What is answered to a request whose body was not taken, with this status and for this
+    /// reason; `None` where any answer will do. The request has no body.
+    fn refuse(&self, _request: &Request, _status: u16, _why: &str) -> Option<Given> {
+        None
+    }
 }
 
 /// Who answers what is asked beside MCP.
@@ -48,7 +58,7 @@ pub struct Request {
     pub target: String,
     /// Its fields, in order.
     pub fields: Fields,
-    /// Its body.
+    /// Its body, its encodings undone.
     pub body: Bytes,
 }
 
@@ -78,7 +88,7 @@ pub struct Given {
     pub ours: Option<InPlace>,
 }
 
-/// The longest body that is taken, in bytes: twice as long as any provider takes.
+/// The longest body that is taken, in bytes, encoded and not: twice as long as any provider takes.
 const MOST: usize = 64 << 20;
 
 impl Front {
@@ -95,7 +105,9 @@ impl Front {
             ..
         } = asked;
         let is_post = head.method == Method::POST;
-        let held = self.read_at_most(body, MOST).await.map_err(|refusal| {
+        let mut request = asked_for(&head);
+        let held = self.read_decoded(body, &head.headers).await;
+        let held = held.map_err(|refusal| {
             if is_post {
                 exchange.read(CloseReason::Aborted);
             }
@@ -108,15 +120,7 @@ impl Front {
         if is_post {
             exchange.read(CloseReason::EndOfInput);
         }
-        let target = head.uri.path_and_query();
-        let request = Request {
-            method: head.method.to_string(),
-            target: target
-                .map_or_else(|| head.uri.path(), |one| one.as_str())
-                .to_owned(),
-            fields: to_vocabulary(&head.headers),
-            body: held.bytes.clone(),
-        };
+        request.body = held.bytes.clone();
         let answering = tokio::task::spawn_blocking(move || beside.0.answer(&request)).await;
         drop(held);
         match answering {
@@ -125,6 +129,53 @@ impl Front {
             Ok(Reply::Silence) => std::future::pending().await,
             Err(_) => Err(plain(unavailable("the request could not be answered"))),
         }
+    }
+
+    /// Whoever answers what is no MCP, where a request is none, and the request without its
+    /// body.
+    pub(crate) fn beside(&self, head: &Parts) -> Option<(Beside, Request)> {
+        let path = head.uri.path();
+        let is_mcp = path == self.settings.path || matches!(path, "/sse" | "/messages");
+        let beside = self.settings.beside.clone().filter(|_| !is_mcp)?;
+        Some((beside, asked_for(head)))
+    }
+
+    /// Reads a body whole, and undoes its encodings.
+    async fn read_decoded(&self, body: Incoming, head: &HeaderMap) -> Result<Held, Refusal> {
+        let taken = self.read_at_most(body, MOST).await?;
+        if !head.contains_key(header::CONTENT_ENCODING) {
+            return Ok(taken);
+        }
+        let head = head.clone();
+        let decoding = tokio::task::spawn_blocking(move || taken.decoded(&head, MOST)).await;
+        decoding.unwrap_or_else(|_| Err(unavailable("the request could not be read")))
+    }
+}
+
+impl Beside {
+    /// A refusal of ours in the form of whoever answers.
+    pub(crate) async fn refused(
+        &self,
+        request: &Request,
+        refusal: &Refusal,
+        exchange: &FrontExchange,
+    ) -> Option<Response<Outbound>> {
+        let given = self
+            .0
+            .refuse(request, refusal.status.as_u16(), &refusal.why)?;
+        Some(given.into_response(exchange).await)
+    }
+}
+
+/// A request without its body.
+fn asked_for(head: &Parts) -> Request {
+    let target = head.uri.path_and_query();
+    let target = target.map_or_else(|| head.uri.path(), |one| one.as_str());
+    Request {
+        method: head.method.to_string(),
+        target: target.to_owned(),
+        fields: to_vocabulary(&head.headers),
+        body: Bytes::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -11,12 +11,41 @@ use tokio::time::timeout;
 
 use super::check::Refusal;
 use super::shared::{Front, unavailable};
-use crate::http::tap::Share;
+use crate::http::tap::{Share, Undecodable, decoded};
 
 /// A body in memory, whose share of it is given back when it is dropped.
 pub(crate) struct Held {
-    _share: Share,
+    share: Share,
     pub(crate) bytes: Bytes,
+}
+
+impl Held {
+    /// The body without the encodings that its head names, of at most so many bytes. It works
+    /// for a while where there are any.
+    pub(crate) fn decoded(mut self, head: &HeaderMap, most: usize) -> Result<Self, Refusal> {
+        let (encoded, share) = (self.bytes.len(), &mut self.share);
+        let has_room = |bytes: usize| share.resize(encoded + bytes);
+        let refuse = |status, why: String| Err(Refusal::new(status, -32_000, why));
+        match decoded(head, &self.bytes, most, has_room) {
+            Ok(None) => Ok(self),
+            Ok(Some(bytes)) => {
+                self.bytes = bytes;
+                Ok(self)
+            }
+            Err(Undecodable::Broken) => Err(Refusal::bad(
+                "the body is not encoded as its head says, or comes to too much",
+            )),
+            Err(Undecodable::NoRoom) => Err(unavailable("too much is under way")),
+            Err(Undecodable::TooLong) => {
+                let why = format!("the body is longer than {most} bytes once it is decoded");
+                refuse(StatusCode::PAYLOAD_TOO_LARGE, why)
+            }
+            Err(Undecodable::Unknown) => {
+                let why = "the body has a content encoding other than gzip, deflate, br and zstd";
+                refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why.to_owned())
+            }
+        }
+    }
 }
 
 impl Front {
@@ -63,7 +92,7 @@ impl Front {
             all.extend_from_slice(&data);
         }
         Ok(Held {
-            _share: share,
+            share,
             bytes: all.freeze(),
         })
     }

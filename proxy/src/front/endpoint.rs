@@ -41,6 +41,7 @@ impl Front {
         }
         let (head, body) = request.into_parts();
         let exchange = self.exchange(client, &head);
+        let beside = self.beside(&head);
         let asked = Asked {
             client,
             head,
@@ -52,7 +53,14 @@ impl Front {
         unanswered.answered();
         match answer {
             Ok(response) => response,
-            Err((refusal, id)) => refused(&exchange, &refusal, id.as_deref()),
+            Err((refusal, id)) => {
+                if let Some((beside, request)) = beside
+                    && let Some(response) = beside.refused(&request, &refusal, &exchange).await
+                {
+                    return response;
+                }
+                refused(&exchange, &refusal, id.as_deref())
+            }
         }
     }
 

@@ -52,7 +52,12 @@ impl Http {
 
     /// Writes as it stands.
     pub(crate) fn raw(&mut self, text: &str) {
-        self.stream.get_mut().write_all(text.as_bytes()).unwrap();
+        self.bytes(text.as_bytes());
+    }
+
+    /// The same of what is no text.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.stream.get_mut().write_all(bytes).unwrap();
     }
 
     /// Sends a request with these lines of head and this body.

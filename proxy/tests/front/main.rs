@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod beside;
 mod client;
 mod endings;
 mod fake;

@@ -7,6 +7,7 @@
 
 mod latency;
 mod listed;
+mod models;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::verify::sessions;
 
 pub use self::latency::Moved;
 pub use self::listed::Listed;
+pub use self::models::models;
 
 /// How two recordings are compared.
 #[derive(Clone, Debug)]
@@ -55,9 +57,18 @@ pub struct Compared {
     /// Where it differs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
+    /// How many more there are that an earlier call of a model had as well: each call says
+    /// all that was said before.
+    #[serde(skip_serializing_if = "is_none")]
+    pub repeated: usize,
     /// What a server offers that is not as it was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<Listed>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What became of an exchange.
@@ -240,6 +251,7 @@ impl Comparing<'_> {
                 (Some(_), Some(_)) => Change::Same,
             },
             differences: Vec::new(),
+            repeated: 0,
             listed: Vec::new(),
         };
         if let (Some(before), Some(after)) = (before, after) {

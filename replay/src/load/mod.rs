@@ -8,6 +8,7 @@ mod ahead;
 mod arrange;
 mod disk;
 mod scan;
+mod starts;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read as _, Seek as _};
@@ -21,6 +22,7 @@ use tapewright_schemas::tape::{Ending, ReadError, Reader};
 use crate::script::Script;
 
 pub(crate) use ahead::threads;
+pub use starts::Starts;
 
 /// A file without a name, for what does not fit into memory.
 pub type Spool<'s> = dyn Fn() -> io::Result<File> + 's;

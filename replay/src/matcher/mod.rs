@@ -60,7 +60,7 @@ impl Matcher {
         let rules = Arc::clone(&index.options.rules);
         Self {
             used: vec![0; words],
-            home: None,
+            home: index.options.session,
             cursors: HashMap::new(),
             rounds: HashMap::new(),
             front: 0,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tapewright_models::conversation::{ApiError, ErrorKind};
 use tapewright_models::{Call, ReadError, Wire};
-use tapewright_proxy::front::beside::{Reply, Request};
+use tapewright_proxy::front::beside::{Given, Reply, Request};
 
 use super::ours;
 use crate::json::Difference;
@@ -108,10 +108,17 @@ const LONGEST_NAME: usize = 200;
 
 /// An error in the form of a provider, which no SDK asks again for.
 pub(super) fn reply(wire: Wire, status: u16, message: &str) -> Reply {
-    let kind = if status == 404 {
-        ErrorKind::NotFound
-    } else {
-        ErrorKind::Invalid
+    Reply::Response(given(wire, status, message))
+}
+
+/// The same as a response.
+pub(super) fn given(wire: Wire, status: u16, message: &str) -> Given {
+    let kind = match status {
+        404 => ErrorKind::NotFound,
+        408 => ErrorKind::Timeout,
+        413 => ErrorKind::TooLarge,
+        503 => ErrorKind::Overloaded,
+        _ => ErrorKind::Invalid,
     };
     let error = ApiError {
         wire,
@@ -121,7 +128,7 @@ pub(super) fn reply(wire: Wire, status: u16, message: &str) -> Reply {
         message: message.to_owned(),
         retry_after_ms: None,
     };
-    Reply::Response(ours(status, &wire.write_error(&error)))
+    ours(status, &wire.write_error(&error))
 }
 
 /// Whose form an error has where the address tells of no wire.

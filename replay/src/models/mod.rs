@@ -261,6 +261,13 @@ impl Answers for Provider {
             call => self.beside(call.as_ref(), request),
         }
     }
+
+    fn refuse(&self, request: &Request, status: u16, why: &str) -> Option<Given> {
+        let field = |name: &str| request.fields.get(name);
+        let call = recognise(&request.method, &request.target, field, None);
+        let wire = call.map_or_else(|| miss::wire_of(request), |call| call.wire);
+        Some(miss::given(wire, status, &format!("replay: {why}")))
+    }
 }
 
 /// A response of our own.
@@ -268,7 +275,10 @@ fn ours(status: u16, body: &serde_json::Value) -> Given {
     let fields = [
         ("content-type", "application/json"),
         // The SDKs of two providers ask for this before they ask again.
-        ("x-should-retry", "false"),
+        (
+            "x-should-retry",
+            if status == 503 { "true" } else { "false" },
+        ),
         ("x-tapewright", "answered in the provider's place"),
     ];
     Given {

@@ -25,13 +25,38 @@ impl PathMaps {
     pub fn learn(&mut self, script: &Script, here: &Here) {
         let meta = |name| script.meta(name).unwrap_or_default();
         let made = MadeIn::recorded(meta("made_in_folder"), meta("made_in_home"));
+        self.learn_made(&made, here, || recorded_home(&script.text, &made));
+    }
+
+    /// As [`learn`](Self::learn), of texts that were recorded in a place.
+    pub fn learn_in<'t>(
+        &mut self,
+        made: &MadeIn,
+        texts: impl IntoIterator<Item = &'t [u8]>,
+        here: &Here,
+    ) {
+        self.learn_made(made, here, || {
+            let Some(parent) = made.home_parent() else {
+                return Some(made.home.clone()).filter(|home| !home.is_empty());
+            };
+            let mut texts = texts.into_iter();
+            texts.find_map(|text| home_in(text, parent.as_bytes(), made))
+        });
+    }
+
+    fn learn_made(
+        &mut self,
+        made: &MadeIn,
+        here: &Here,
+        recorded_home: impl FnOnce() -> Option<String>,
+    ) {
         if made.is_empty() {
             return;
         }
         let home = if made.is_home(&here.home) {
             Some(here.home.trim_end_matches('/').to_owned())
         } else {
-            recorded_home(&script.text, &made)
+            recorded_home()
         };
         let folder = made.folder_in(home.as_deref());
         // A client that starts us in its home works in no folder that we know.

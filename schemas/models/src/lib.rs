@@ -5,8 +5,9 @@
 //! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
 //! which recorded request another one is, [`recorded`] what came back for it, [`agent_cassette`]
 //! is the file of a recorded agent run, [`links`] tells which `tools/call` carried out what a
-//! model asked for, [`embeddings`] has the vectors of texts, [`prices`] what tokens cost, [`Family`]
-//! which provider a model belongs to.
+//! model asked for, [`listing`] shows calls of models among what else crossed, [`embeddings`] has
+//! the vectors of texts, [`prices`] what tokens cost, [`Family`] which provider a model belongs
+//! to.
 //!
 //! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
 //! a [`ReadError`] with a JSON pointer.
@@ -23,6 +24,7 @@ mod gemini;
 pub mod key;
 mod keys;
 pub mod links;
+pub mod listing;
 mod mcp;
 mod openai_chat;
 mod openai_responses;

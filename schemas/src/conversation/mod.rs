@@ -7,12 +7,13 @@
 //! A [`Pairing`] knows the requests in flight, and nothing of events, so that it serves where
 //! there are none yet. A [`Conversation`] takes events, tells of each message what it does to
 //! an [`Exchange`], and ends each exchange with one [`Outcome`]. An [`ExchangeRow`] is what is
-//! shown of one.
+//! shown of one, and a [`ModelRow`] what is shown of a call of a model beside them.
 
 mod exchange;
 mod flight;
 mod fold;
 mod key;
+mod model_row;
 mod outcome;
 mod owed;
 mod pairing;
@@ -33,6 +34,7 @@ pub use self::flight::Handle;
 pub(crate) use self::fold::progress_token;
 pub use self::fold::{Conversation, Does, Over, Step};
 pub use self::key::IdKey;
+pub use self::model_row::{AskedBy, CarriedOut, ModelKind, ModelRow, ToolUseRow};
 pub use self::outcome::Outcome;
 pub use self::owed::Owed;
 pub use self::pairing::{Answer, Asked, Pairing};

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::cassette::ends;
 
 /// How an exchange ended for its sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// With a result.
@@ -29,6 +29,7 @@ pub enum Outcome {
     /// The recording ended first.
     StillPending,
     /// Something that was not recorded may have been its answer.
+    #[default]
     Unknown,
 }
 

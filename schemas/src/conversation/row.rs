@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Outcome, Over, shown};
+use super::{AskedBy, Outcome, Over, shown};
 use crate::event::{FaultRef, Offset};
 
 /// What is told of one exchange, and never what it said. Its JSON Schema is
@@ -59,6 +59,9 @@ pub struct ExchangeRow {
     pub findings: Vec<String>,
     /// Places of notifications about it: its progress, its cancellation.
     pub notifications: Vec<u64>,
+    /// The tool use of a model that it carried out, where somebody looked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<AskedBy>,
 }
 
 impl ExchangeRow {
@@ -100,6 +103,7 @@ impl ExchangeRow {
             }),
             findings: one.findings.clone(),
             notifications: one.notifications.clone(),
+            asked_by: None,
         }
     }
 

@@ -3,9 +3,10 @@
 use crate::near::did_you_mean;
 
 /// The names of filter words, with what may stand behind each.
-pub const WORDS: [(&str, &str); 9] = [
+pub const WORDS: [(&str, &str); 10] = [
     ("tool", "part of the name of a tool"),
     ("method", "part of a method"),
+    ("model", "part of the name of a model"),
     (
         "status",
         "ok, error, cancelled, late, pending, gone, unknown, fault, finding, or a number such as 401 or -32601",
@@ -14,7 +15,7 @@ pub const WORDS: [(&str, &str); 9] = [
     ("session", "the number of a session"),
     (
         "kind",
-        "exchange, notification, progress, cancellation, late, orphan, noise, stderr, http, fault, finding or gap",
+        "exchange, model, notification, progress, cancellation, late, orphan, noise, stderr, http, fault, finding or gap",
     ),
     ("id", "the id of a request"),
     ("slow", ">200ms, or <5s"),

@@ -1,7 +1,7 @@
 //! The filter words of every view: which lines of a conversation somebody wants to see.
 //!
 //! Every word must hold, and `-` or `!` in front of one turns it round. A word is `NAME:VALUE`, or
-//! a text that is looked for in the method, in the name of the tool, resource or prompt, and in
+//! a text that is looked for in the method, in the name of the tool, resource, prompt or model, and in
 //! what was said where a view shows that. Texts are compared without regard to the case of
 //! ASCII letters.
 //!

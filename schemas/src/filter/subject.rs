@@ -1,6 +1,6 @@
 //! What a filter looks at.
 
-use crate::conversation::{ExchangeRow, Outcome};
+use crate::conversation::{ExchangeRow, ModelRow, Outcome, ToolUseRow};
 use crate::event::Direction;
 
 /// What sort of line it is.
@@ -8,6 +8,8 @@ use crate::event::Direction;
 pub enum LineKind {
     /// A request and what became of it.
     Exchange,
+    /// A call of a model.
+    Model,
     /// A notification that is about no request.
     Notification,
     /// The progress of a request.
@@ -34,8 +36,9 @@ pub enum LineKind {
 
 impl LineKind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Exchange,
+        Self::Model,
         Self::Notification,
         Self::Progress,
         Self::Cancellation,
@@ -54,6 +57,7 @@ impl LineKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
+            Self::Model => "model",
             Self::Notification => "notification",
             Self::Progress => "progress",
             Self::Cancellation => "cancellation",
@@ -88,10 +92,16 @@ pub struct Subject<'a> {
     pub method: &'a str,
     /// The tool that is called.
     pub tool: Option<&'a str>,
+    /// The tools that a model asked for.
+    pub uses: &'a [ToolUseRow],
+    /// The model that was called.
+    pub model: Option<&'a str>,
     /// The tool, resource or prompt that it is about.
     pub name: Option<&'a str>,
     /// The id, as it was written.
     pub id: Option<&'a str>,
+    /// The id of the tool use of a model that it carried out.
+    pub use_id: Option<&'a str>,
     /// How an exchange ended.
     pub outcome: Option<Outcome>,
     /// The tool says that it failed.
@@ -120,8 +130,11 @@ impl<'a> Subject<'a> {
             dir,
             method: "",
             tool: None,
+            uses: &[],
+            model: None,
             name: None,
             id: None,
+            use_id: None,
             outcome: None,
             tool_error: false,
             error_code: None,
@@ -131,6 +144,11 @@ impl<'a> Subject<'a> {
             waited_ms: None,
             texts: [b"", b""],
         }
+    }
+
+    /// Whether a model asked for a tool of such a name.
+    pub(super) fn asks_for(&self, is_meant: impl Fn(&[u8]) -> bool) -> bool {
+        self.uses.iter().any(|used| is_meant(used.name.as_bytes()))
     }
 
     /// An exchange.
@@ -147,6 +165,7 @@ impl<'a> Subject<'a> {
             tool,
             name: tool.or(row.resource.as_deref()).or(row.prompt.as_deref()),
             id: Some(&row.id),
+            use_id: row.asked_by.as_ref().and_then(|one| one.id.as_deref()),
             outcome: Some(row.outcome),
             tool_error: row.tool_error,
             error_code: row.error_code,
@@ -155,6 +174,20 @@ impl<'a> Subject<'a> {
             has_findings: !row.findings.is_empty(),
             waited_ms: row.waited_ms,
             ..Self::new(LineKind::Exchange, row.session, dir)
+        }
+    }
+
+    /// A call of a model.
+    #[must_use]
+    pub fn of_model(row: &'a ModelRow) -> Self {
+        Self {
+            uses: &row.tool_uses,
+            model: row.model.as_deref(),
+            id: row.id.as_deref(),
+            outcome: Some(row.outcome),
+            http_status: row.http_status,
+            waited_ms: row.waited_ms,
+            ..Self::new(LineKind::Model, row.session, Direction::ToServer)
         }
     }
 }

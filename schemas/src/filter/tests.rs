@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::conversation::Outcome;
+use crate::conversation::{Outcome, ToolUseRow};
 use crate::event::Direction;
 
 const CASES: &str = include_str!("cases.json");
@@ -11,7 +11,17 @@ fn text<'v>(one: &'v Value, name: &str) -> Option<&'v str> {
     one.get(name).and_then(Value::as_str)
 }
 
-fn subject(one: &Value) -> Subject<'_> {
+fn uses(one: &Value) -> Vec<ToolUseRow> {
+    let uses = one["tool_uses"].as_array().into_iter().flatten();
+    let row = |one: &Value| ToolUseRow {
+        id: text(one, "id").map(str::to_owned),
+        name: text(one, "name").unwrap().to_owned(),
+        ..ToolUseRow::default()
+    };
+    uses.map(row).collect()
+}
+
+fn subject<'v>(one: &'v Value, uses: &'v [ToolUseRow]) -> Subject<'v> {
     let dir = if text(one, "from") == Some("server") {
         Direction::ToClient
     } else {
@@ -32,8 +42,11 @@ fn subject(one: &Value) -> Subject<'_> {
     Subject {
         method: text(one, "method").unwrap_or_default(),
         tool: text(one, "tool"),
+        uses,
+        model: text(one, "model"),
         name: text(one, "tool").or(name),
         id: text(one, "id"),
+        use_id: one.get("asked_by").and_then(|by| text(by, "id")),
         outcome: text(one, "outcome").map(|outcome| {
             let is = |known: &Outcome| serde_json::to_value(known).unwrap() == outcome;
             all.into_iter().find(is).unwrap()
@@ -71,7 +84,7 @@ fn every_case_matches_what_it_says() {
         let filter = Filter::new(&words(case)).unwrap();
         let found = subjects
             .iter()
-            .filter(|(_, one)| filter.matches(&subject(one)));
+            .filter(|(_, one)| filter.matches(&subject(one, &uses(one))));
         let mut found: Vec<&str> = found.map(|(name, _)| name.as_str()).collect();
         let mut wanted: Vec<&str> = case["matches"]
             .as_array()
@@ -110,23 +123,24 @@ fn kinds_that_are_named_are_known() {
 
 proptest! {
     #[test]
-    fn a_sign_turns_a_word_round(which in 0..32_usize, line in 0..10_usize) {
+    fn a_sign_turns_a_word_round(which in 0..43_usize, line in 0..13_usize) {
         let cases: Value = serde_json::from_str(CASES).unwrap();
         let case = &cases["cases"][which];
         prop_assume!(words(case).len() == 1);
         let line = cases["subjects"].as_object().unwrap().values().nth(line).unwrap();
-        let word = words(case).remove(0);
-        let plain = Filter::new(&[word]).unwrap().matches(&subject(line));
-        let turned = Filter::new(&[format!("-{word}")]).unwrap().matches(&subject(line));
+        let (word, uses) = (words(case).remove(0), uses(line));
+        let plain = Filter::new(&[word]).unwrap().matches(&subject(line, &uses));
+        let turned = Filter::new(&[format!("-{word}")]).unwrap().matches(&subject(line, &uses));
         prop_assert_ne!(plain, turned);
     }
 
     #[test]
-    fn more_words_never_match_more(one in 0..32_usize, other in 0..32_usize, line in 0..10_usize) {
+    fn more_words_never_match_more(one in 0..43_usize, other in 0..43_usize, line in 0..13_usize) {
         let cases: Value = serde_json::from_str(CASES).unwrap();
         let both = [words(&cases["cases"][one]), words(&cases["cases"][other])].concat();
         let line = cases["subjects"].as_object().unwrap().values().nth(line).unwrap();
-        let matches = |words: &[&str]| Filter::new(words).unwrap().matches(&subject(line));
+        let uses = uses(line);
+        let matches = |words: &[&str]| Filter::new(words).unwrap().matches(&subject(line, &uses));
         prop_assert_eq!(
             matches(&both),
             matches(&words(&cases["cases"][one])) && matches(&words(&cases["cases"][other]))

@@ -11,6 +11,7 @@ pub(super) enum Word {
     Id(String),
     Kind(Vec<LineKind>),
     Method(Vec<u8>),
+    Model(Vec<u8>),
     Session(u32),
     Slow {
         /// Longer than the time, and not shorter.
@@ -58,6 +59,7 @@ impl Word {
             "id" => Self::Id(value.to_owned()),
             "kind" => Self::Kind(list(value, LineKind::from_name)?),
             "method" => Self::Method(needle(value)),
+            "model" => Self::Model(needle(value)),
             "session" => Self::Session(value.strip_prefix('s').unwrap_or(value).parse().ok()?),
             "slow" => slow(value)?,
             "status" => Self::Status(list(value, Status::read)?),
@@ -71,9 +73,14 @@ impl Word {
     pub(super) fn matches(&self, one: &Subject<'_>) -> bool {
         match self {
             Self::Dir(dir) => one.dir == *dir,
-            Self::Id(id) => one.id.is_some_and(|known| is_id(known, id)),
+            Self::Id(id) => {
+                let uses = one.uses.iter().filter_map(|used| used.id.as_deref());
+                let mut ids = one.id.into_iter().chain(one.use_id).chain(uses);
+                ids.any(|known| is_id(known, id))
+            }
             Self::Kind(kinds) => kinds.contains(&one.kind),
             Self::Method(part) => holds(one.method.as_bytes(), part),
+            Self::Model(part) => one.model.is_some_and(|model| holds(model.as_bytes(), part)),
             Self::Session(number) => one.session == *number,
             Self::Slow { longer, ms } => one
                 .waited_ms
@@ -82,9 +89,14 @@ impl Word {
             Self::Text(part) => {
                 holds(one.method.as_bytes(), part)
                     || one.name.is_some_and(|name| holds(name.as_bytes(), part))
+                    || one.model.is_some_and(|model| holds(model.as_bytes(), part))
+                    || one.asks_for(|name| holds(name, part))
                     || one.texts.iter().any(|text| holds(text, part))
             }
-            Self::Tool(part) => one.tool.is_some_and(|tool| holds(tool.as_bytes(), part)),
+            Self::Tool(part) => {
+                one.tool.is_some_and(|tool| holds(tool.as_bytes(), part))
+                    || one.asks_for(|name| holds(name, part))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::conversation::ExchangeRow;
+use crate::conversation::{ExchangeRow, ModelRow};
 use crate::event::{Direction, Faulted, Finding, Gap, Head};
 use crate::filter::{Filter, LineKind, Subject};
 
@@ -16,6 +16,15 @@ pub enum Entry {
         /// What was asked.
         request: Body,
         /// What was answered.
+        answer: Body,
+    },
+    /// A call of a model.
+    Model {
+        /// What is told of it.
+        row: Box<ModelRow>,
+        /// What it was asked.
+        request: Body,
+        /// What it answered; a stream as what it adds up to.
         answer: Body,
     },
     /// Anything beside.
@@ -136,18 +145,61 @@ impl Body {
 
 impl Entry {
     pub(super) fn matches(&self, filter: &Filter) -> bool {
+        let mut subject = match self {
+            Self::Exchange { row, .. } => Subject::of_row(row),
+            Self::Model { row, .. } => Subject::of_model(row),
+            Self::Beside(note) => return filter.matches(&note.subject()),
+        };
+        if let Some(bodies) = self.bodies() {
+            subject.texts = bodies.map(|body| body.text().unwrap_or_default());
+        }
+        filter.matches(&subject)
+    }
+
+    /// What was asked and what was answered, of what has both.
+    pub(super) fn bodies(&self) -> Option<[&Body; 2]> {
         match self {
             Self::Exchange {
-                row,
-                request,
-                answer,
-            } => {
-                let mut subject = Subject::of_row(row);
-                subject.texts = [request, answer].map(|body| body.text().unwrap_or_default());
-                filter.matches(&subject)
+                request, answer, ..
             }
-            Self::Beside(note) => filter.matches(&note.subject()),
+            | Self::Model {
+                request, answer, ..
+            } => Some([request, answer]),
+            Self::Beside(_) => None,
         }
+    }
+
+    /// When it began, in milliseconds since the recording did, where that is known.
+    #[must_use]
+    pub fn at_ms(&self) -> Option<f64> {
+        match self {
+            Self::Exchange { row, .. } => row.at_ms,
+            Self::Model { row, .. } => row.at_ms,
+            Self::Beside(note) => note.at_ms,
+        }
+    }
+
+    /// The same with its times counted from so many milliseconds earlier.
+    #[must_use]
+    pub fn later_by(mut self, ms: f64) -> Self {
+        let at_ms = match &mut self {
+            Self::Exchange { row, .. } => &mut row.at_ms,
+            Self::Model { row, .. } => &mut row.at_ms,
+            Self::Beside(note) => &mut note.at_ms,
+        };
+        *at_ms = at_ms.map(|at_ms| at_ms + ms);
+        self
+    }
+
+    /// The same without times.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        match &mut self {
+            Self::Exchange { row, .. } => **row = row.as_ref().clone().without_times(),
+            Self::Model { row, .. } => **row = row.as_ref().clone().without_times(),
+            Self::Beside(note) => note.at_ms = None,
+        }
+        self
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is kept of an exchange until it is over, and how much room there is for it.
 
-use super::Body;
 use super::order::Key;
+use super::{Body, Entry};
 
 /// What is kept of an exchange.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,13 @@ impl Room {
         }
         self.used += length;
         body
+    }
+
+    /// What a line says is kept no longer.
+    pub(super) fn free_all(&mut self, entry: &Entry) {
+        for body in entry.bodies().into_iter().flatten() {
+            self.free(body);
+        }
     }
 
     /// A text is kept no longer.

@@ -2,7 +2,8 @@
 //!
 //! A [`Listing`] takes events and hands out [`Entry`]s: one for each exchange, the published
 //! [`ExchangeRow`], and one for each thing beside them that
-//! is wanted. They stand in the order in which things began.
+//! is wanted. They stand in the order in which things began. Calls of models are read by somebody
+//! else, who says where they began and adds them where they end.
 //!
 //! # Bounded memory
 //!
@@ -20,9 +21,9 @@ mod tests;
 
 pub use self::entry::{Beside, Body, Entry, Note, Told};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::conversation::{Conversation, Does, ExchangeRow, Handle, Over, Step};
+use crate::conversation::{AskedBy, Conversation, Does, ExchangeRow, Handle, ModelRow, Over, Step};
 use crate::envelope::{Envelope, Kind};
 use crate::event::{Event, EventBody, Offset, Payload};
 use crate::filter::{Filter, LineKind};
@@ -50,6 +51,10 @@ pub struct Counts {
     pub exchanges: u64,
     /// Those of them that were wanted.
     pub shown: u64,
+    /// Calls of models, wanted or not.
+    pub models: u64,
+    /// Those of them that were wanted.
+    pub models_shown: u64,
     /// Other lines that were wanted.
     pub beside: u64,
     /// Exchanges whose sender never got an answer, wanted or not.
@@ -64,6 +69,31 @@ pub struct Counts {
     pub last: Offset,
 }
 
+impl Counts {
+    /// Those of two parts of one recording together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let [count, events, bytes] = self.gaps;
+        let [more, more_events, more_bytes] = other.gaps;
+        Self {
+            exchanges: self.exchanges + other.exchanges,
+            shown: self.shown + other.shown,
+            models: self.models + other.models,
+            models_shown: self.models_shown + other.models_shown,
+            beside: self.beside + other.beside,
+            unanswered: self.unanswered + other.unanswered,
+            cancelled: self.cancelled + other.cancelled,
+            clipped: self.clipped + other.clipped,
+            gaps: [
+                count + more,
+                events.saturating_add(more_events),
+                bytes.saturating_add(more_bytes),
+            ],
+            last: self.last.max(other.last),
+        }
+    }
+}
+
 /// Follows a conversation line by line.
 #[derive(Debug)]
 pub struct Listing {
@@ -73,7 +103,12 @@ pub struct Listing {
     order: Order,
     room: Room,
     counts: Counts,
+    asked: AskedFor,
 }
+
+/// What models asked for, by the place of the `tools/call` that carried it out, each with its
+/// tool: a batch has several.
+pub type AskedFor = HashMap<u64, Vec<(String, AskedBy)>>;
 
 /// What a message did, until the conversation lets go of it.
 enum Seen {
@@ -83,9 +118,10 @@ enum Seen {
 }
 
 impl Wanted {
-    /// Exchanges and what is odd: answers to nothing, what is no message, gaps.
-    pub const PLAIN: [LineKind; 5] = [
+    /// Exchanges, calls of models, and what is odd: answers to nothing, what is no message, gaps.
+    pub const PLAIN: [LineKind; 6] = [
         LineKind::Exchange,
+        LineKind::Model,
         LineKind::Late,
         LineKind::Orphan,
         LineKind::Noise,
@@ -106,7 +142,65 @@ impl Listing {
             order: Order::default(),
             room: Room::default(),
             counts: Counts::default(),
+            asked: AskedFor::new(),
         }
+    }
+
+    /// Tells of each `tools/call` which tool use of a model it carried out.
+    #[must_use]
+    pub fn with_asked(mut self, asked: AskedFor) -> Self {
+        self.asked = asked;
+        self
+    }
+
+    /// Whether calls of models are wanted.
+    #[must_use]
+    pub fn wants_models(&self) -> bool {
+        self.kinds.contains(&LineKind::Model)
+    }
+
+    /// A call of a model begins with this event.
+    pub fn model_began(&mut self, seq: u64) {
+        if self.wants_models() {
+            self.order.opens((seq, MODEL));
+        }
+    }
+
+    /// What began with this event was no call of a model.
+    pub fn no_model(&mut self, seq: u64) {
+        self.order.forget((seq, MODEL));
+    }
+
+    /// A call of a model that had begun is over.
+    pub fn model_ended(&mut self, row: ModelRow, request: Body, answer: Body) {
+        self.counts.models += 1;
+        let key = (row.request_seq, MODEL);
+        let row = if self.wanted.timed {
+            row
+        } else {
+            row.without_times()
+        };
+        let (request, answer) = (self.room.take(request), self.room.take(answer));
+        let row = Box::new(row);
+        let entry = Entry::Model {
+            row,
+            request,
+            answer,
+        };
+        let is_wanted = self.wants_models();
+        self.counts.models_shown += u64::from(self.add(key, entry, is_wanted));
+    }
+
+    /// Adds a line where it is wanted; whether it is.
+    fn add(&mut self, key: Key, entry: Entry, is_kind: bool) -> bool {
+        let is_wanted = is_kind && entry.matches(&self.wanted.filter);
+        if is_wanted {
+            self.order.add(key, entry);
+        } else {
+            self.room.free_all(&entry);
+            self.order.forget(key);
+        }
+        is_wanted
     }
 
     /// Takes the next event; `message` is its message taken apart, where that is known.
@@ -144,13 +238,7 @@ impl Listing {
     /// The next line.
     pub fn poll(&mut self) -> Option<Entry> {
         let entry = self.order.poll()?;
-        if let Entry::Exchange {
-            request, answer, ..
-        } = &entry
-        {
-            self.room.free(request);
-            self.room.free(answer);
-        }
+        self.room.free_all(&entry);
         Some(entry)
     }
 
@@ -252,7 +340,8 @@ impl Listing {
             let gave_up = over.outcome == crate::conversation::Outcome::Cancelled;
             self.counts.cancelled += u64::from(gave_up);
         }
-        let row = ExchangeRow::of(&over);
+        let mut row = ExchangeRow::of(&over);
+        row.asked_by = self.asked_by(&row);
         let row = if self.wanted.timed {
             row
         } else {
@@ -269,21 +358,20 @@ impl Listing {
             request,
             answer,
         };
-        if entry.matches(&self.wanted.filter) {
-            self.counts.shown += 1;
-            self.order.add(key, entry);
-        } else {
-            if let Entry::Exchange {
-                request, answer, ..
-            } = &entry
-            {
-                self.room.free(request);
-                self.room.free(answer);
-            }
-            self.order.forget(key);
-        }
+        self.counts.shown += u64::from(self.add(key, entry, true));
+    }
+
+    /// The tool use that a `tools/call` carried out.
+    fn asked_by(&mut self, row: &ExchangeRow) -> Option<AskedBy> {
+        let here = self.asked.get_mut(&row.request_seq)?;
+        let is_tool = |(tool, _): &(String, AskedBy)| Some(tool) == row.tool.as_ref();
+        let place = here.iter().position(is_tool)?;
+        Some(here.remove(place).1)
     }
 }
+
+/// A call of a model stands behind the head of its request.
+const MODEL: u32 = u32::MAX;
 
 fn kind_of(step: &Step<'_, Kept>) -> LineKind {
     match step.what {

@@ -61,6 +61,7 @@ impl Talk {
         let all = std::iter::from_fn(|| self.listing.poll());
         all.map(|entry| match entry {
             Entry::Exchange { row, .. } => format!("{} {:?}", row.id, row.outcome),
+            Entry::Model { row, .. } => format!("model at {}", row.request_seq),
             Entry::Beside(note) => format!("{} at {}", note.kind.name(), note.seq),
         })
         .collect()
@@ -148,11 +149,11 @@ fn bodies_are_there_where_they_are_asked_for_and_never_too_many() {
         .ask(2);
     talk.listing.finish();
     let bodies: Vec<_> = std::iter::from_fn(|| talk.listing.poll())
-        .map(|entry| match entry {
+        .map(|entry| match entry.clone() {
             Entry::Exchange {
                 request, answer, ..
             } => (request, answer),
-            Entry::Beside(note) => panic!("{note:?}"),
+            Entry::Model { .. } | Entry::Beside(_) => panic!("{entry:?}"),
         })
         .collect();
     assert_eq!(bodies[0].0, Body::NoRoom);
@@ -174,4 +175,25 @@ fn a_text_is_looked_for_in_what_was_said_where_that_is_shown() {
     };
     assert!(play(false).is_empty());
     assert_eq!(play(true), ["1 Answered"]);
+}
+
+#[test]
+fn calls_of_models_stand_where_they_began() {
+    let mut talk = Talk::plain();
+    talk.at = 5_000;
+    talk.listing.model_began(1);
+    talk.listing.model_began(2);
+    talk = talk
+        .say(ToServer, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
+        .say(ToClient, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let row = ModelRow {
+        request_seq: 1,
+        ..Default::default()
+    };
+    talk.listing
+        .model_ended(row, Body::Unwanted, Body::Unwanted);
+    talk.listing.no_model(2);
+    let (lines, counts) = talk.end();
+    assert_eq!(lines, ["model at 1", "1 Answered"]);
+    assert_eq!((counts.models, counts.models_shown), (1, 1));
 }

@@ -1,14 +1,13 @@
 //! `tapewright export`: one recording in another format.
 
 pub(crate) mod agent;
+mod html;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::Wanted;
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending};
@@ -17,12 +16,9 @@ use tapewright_schemas::{capture, cassette};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::files::{Contents, Frame, NewFile, Recording, same_file, spool};
-use crate::report::page::{End, Page};
-use crate::report::show::Closing;
 use crate::report::{self, Mistake};
 
 use crate::command::init::recorded;
-use crate::command::show;
 
 /// Write a recording in another format
 ///
@@ -62,6 +58,11 @@ enum Format {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(run) = agent_run(arguments)? {
         return of_agent(arguments, &run);
+    }
+    if let Format::Html = arguments.format
+        && arguments.tape.is_dir()
+    {
+        return html::of_folder(&arguments.tape, arguments.output.as_deref());
     }
     let recording = Recording::open(&arguments.tape)?;
     if let Some(output) = &arguments.output
@@ -158,45 +159,11 @@ fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::R
             projector.finish(&frame.ending, out)?;
             frame
         }
-        Format::Html => html(recording, out)?,
+        Format::Html => html::of_one(recording, out)?,
         Format::Tape | Format::Suite | Format::AgentCassette => tape(recording, out)?,
     };
     tell_end(&frame);
     Ok(())
-}
-
-/// Writes a page that shows it.
-fn html(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
-    let (kind, timed, header) = (recording.kind(), recording.timed(), recording.header());
-    if !header.redacted {
-        report::note(
-            "it was recorded with `--no-redact`: whatever secrets it holds are on the page",
-        );
-    }
-    let name = recording.path.file_name().unwrap_or_default();
-    let name = name.to_string_lossy().into_owned();
-    let mut page = Page::begin(out, &name, kind.name(), &header)?;
-    let wanted = Wanted {
-        kinds: LineKind::ALL.into(),
-        bodies: true,
-        timed: true,
-        ..Wanted::default()
-    };
-    let (frame, counts) = show::list(recording, &wanted, |entry| page.entry(entry))?;
-    let closing = Closing {
-        kind,
-        timed,
-        counts,
-        ending: &frame.ending,
-        written_by: None,
-        filtered: false,
-        wants_times: false,
-    };
-    page.end(&End {
-        text: closing.text(),
-        incomplete: closing.is_incomplete(),
-    })?;
-    Ok(frame)
 }
 
 /// Says so when a recording breaks off.
@@ -237,5 +204,6 @@ Examples:
   tapewright export fs.tape.jsonl --as cassette -o fs.json
   tapewright export fs.json --as capture > fs.capture.json
   tapewright export fs.tape.jsonl --as html -o fs.html
+  tapewright export runs/one/ --as html -o agent.html
   tapewright export fs.json --as suite -o fs.yaml
   tapewright export runs/one/ --as agent-cassette -o claude.json";

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use tapewright_models::prices::Prices;
 use tapewright_schemas::conversation::ExchangeRow;
 use tapewright_schemas::event::{Event, EventBody};
 use tapewright_schemas::filter::LineKind;
@@ -89,7 +90,7 @@ impl Shown {
             ..Wanted::default()
         };
         let (mut first, mut others): (Option<ExchangeRow>, Vec<u64>) = (None, Vec::new());
-        show::list(recording, &wanted, |entry| {
+        show::list(recording, &wanted, &Prices::built_in(), |entry| {
             if let Entry::Exchange { row, .. } = entry
                 && which.matches(row)
             {

@@ -10,8 +10,9 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 
 use super::target;
-use crate::files::folder;
+use crate::command::replay::PlayedStarts;
 use crate::files::output::{self, Over};
+use crate::files::{claims, folder};
 use crate::report::{Mistake, safe};
 
 /// The variable that tells a recorder which recording it is part of, as `ID:FOLDER`.
@@ -82,44 +83,59 @@ impl Part {
     }
 
     /// A recording in a folder that is played: whoever records a server plays it instead.
-    pub(super) fn played(folder: &Path) -> Option<Self> {
+    /// `claims` is where it takes the tape of its start.
+    pub(super) fn played(folder: &Path, claims: Option<&Path>) -> Option<Self> {
         let folder = fs::canonicalize(folder).ok()?;
-        let id = PLAYED.to_owned();
+        let claims = claims.and_then(Path::to_str).map(|claims| {
+            let claims = claims.replace('%', "%25").replace(':', "%3A");
+            format!("{PLAYED}={claims}")
+        });
+        let id = claims.unwrap_or_else(|| PLAYED.to_owned());
         folder.is_dir().then_some(Self { id, folder })
     }
 
-    /// The tape of a server, where the recording is played. Of several starts of it that
-    /// which tells the most.
-    pub(super) fn played_tape(&self, label: &str) -> Option<anyhow::Result<PathBuf>> {
-        if self.id != PLAYED {
+    /// Whether it is played, and no recording.
+    fn is_played(&self) -> bool {
+        let rest = self.id.strip_prefix(PLAYED);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    }
+
+    /// Where the tape of a start is taken, where that is told.
+    fn claims(&self) -> Option<PathBuf> {
+        let claims = self.id.strip_prefix(PLAYED)?.strip_prefix('=')?;
+        Some(claims.replace("%3A", ":").replace("%25", "%").into())
+    }
+
+    /// The tapes of a server, one for each start of it, where the recording is played; and
+    /// which of them is that of this start.
+    ///
+    /// Starts take them in order. One more than were recorded takes the tape that tells the
+    /// most.
+    pub(super) fn played_starts(&self, label: &str) -> Option<anyhow::Result<PlayedStarts>> {
+        if !self.is_played() {
             return None;
         }
         let label = target::plain(label);
-        let is_of_label = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let stem = name
-                .strip_suffix(".tape.jsonl")
-                .and_then(|stem| stem.strip_prefix(&*label));
-            let number = |rest: &str| {
-                rest.strip_prefix('.')
-                    .is_some_and(|one| one.parse::<u32>().is_ok())
-            };
-            stem.is_some_and(|rest| rest.is_empty() || number(rest))
-        };
         let tapes = match folder::recordings(&self.folder) {
-            Ok(tapes) => tapes.into_iter().filter(is_of_label),
+            Ok(tapes) => starts_of(tapes, &label),
             Err(error) => return Some(Err(error)),
         };
-        let length = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
-        Some(tapes.max_by_key(length).ok_or_else(|| {
+        if tapes.is_empty() {
             let folder = safe(&self.folder.display().to_string());
             let what = format!(
                 "the recording in `{folder}` has no server `{}`",
                 safe(&label)
             );
             let hint = "record the agent with this server, or name another recording";
-            Mistake::new(what, hint).into()
-        }))
+            return Some(Err(Mistake::new(what, hint).into()));
+        }
+        let taken = self
+            .claims()
+            .and_then(|claims| claims::next(&claims, &label, tapes.len()));
+        let length = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
+        let longest = || (0..tapes.len()).max_by_key(|at| tapes.get(*at).map_or(0, length));
+        let start = taken.or_else(longest).unwrap_or_default();
+        Some(Ok(PlayedStarts { tapes, start }))
     }
 
     /// What stands in the variable.
@@ -128,6 +144,24 @@ impl Part {
         value.push(&self.folder);
         value
     }
+}
+
+/// `LABEL.tape.jsonl`, `LABEL.2.tape.jsonl`, …, in this order.
+fn starts_of(tapes: Vec<PathBuf>, label: &str) -> Vec<PathBuf> {
+    let number = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        let stem = name.strip_suffix(".tape.jsonl")?.strip_prefix(label)?;
+        match stem {
+            "" => Some(1),
+            rest => rest.strip_prefix('.')?.parse::<u32>().ok(),
+        }
+    };
+    let numbered = tapes
+        .into_iter()
+        .filter_map(|path| Some((number(&path)?, path)));
+    let mut numbered: Vec<(u32, PathBuf)> = numbered.collect();
+    numbered.sort();
+    numbered.into_iter().map(|(_, path)| path).collect()
 }
 
 /// How far up it is looked: launchers stand between an agent and the servers it starts.
@@ -181,6 +215,50 @@ mod tests {
         for nothing in ["", ":", ":/tmp", "id:", "id:tmp", "/tmp", "id"] {
             assert_eq!(Part::of(OsStr::new(nothing)), None, "{nothing}");
         }
+    }
+
+    #[test]
+    fn starts_are_played_in_their_order_and_one_more_gets_the_longest() {
+        let home = tempfile::tempdir().unwrap();
+        let run = home.path().join("run");
+        fs::create_dir(&run).unwrap();
+        for (name, length) in [
+            ("fs.tape.jsonl", 3),
+            ("fs.2.tape.jsonl", 9),
+            ("fs.10.tape.jsonl", 5),
+            ("fs2.tape.jsonl", 99),
+            ("models.tape.jsonl", 99),
+        ] {
+            fs::write(run.join(name), "x".repeat(length)).unwrap();
+        }
+        let claims = home.path().join("50%:x");
+        fs::create_dir(&claims).unwrap();
+        let part = Part::of(&Part::played(&run, Some(&claims)).unwrap().value()).unwrap();
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        let mut starts = Vec::new();
+        for _ in 0..4 {
+            let played = part.played_starts("fs").unwrap().unwrap();
+            assert_eq!(played.tapes.len(), 3);
+            starts.push(name(&played.tapes[played.start]));
+        }
+        assert_eq!(
+            starts,
+            [
+                "fs.tape.jsonl",
+                "fs.2.tape.jsonl",
+                "fs.10.tape.jsonl",
+                "fs.2.tape.jsonl"
+            ]
+        );
+        let untold = Part::of(&Part::played(&run, None).unwrap().value()).unwrap();
+        let played = untold.played_starts("fs").unwrap().unwrap();
+        assert_eq!(played.start, 1);
+        assert!(part.played_starts("git").unwrap().is_err());
+        let recorded = Part {
+            id: "20261125T024000Z-agent-7".to_owned(),
+            ..part
+        };
+        assert!(recorded.played_starts("fs").is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use clap::Args;
 use tapewright_replay::{PathMaps, Script};
 
+use crate::files::agent::ModelSide;
 use crate::here;
 use crate::report::Mistake;
 
@@ -29,6 +30,15 @@ impl Mapping {
             maps.learn(script, &here::here());
         }
         Ok(maps)
+    }
+
+    /// Adds what the calls of models on a recording tell of the place where it was made.
+    pub(super) fn learn(&self, side: &ModelSide, paths: &mut PathMaps) {
+        if self.no_learned_map {
+            return;
+        }
+        let bodies = side.exchanges.iter().map(|exchange| &*exchange.body);
+        paths.learn_in(&side.header.made_in, bodies, &here::here());
     }
 
     /// Whether anything was asked for.

@@ -17,7 +17,7 @@ use tapewright_proxy::http::listen::Reached;
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio;
 use tapewright_replay::models::Provider;
-use tapewright_replay::{CassetteUpstream, Index, Report, Script, Tally};
+use tapewright_replay::{CassetteUpstream, Index, Report, Script, Starts, Tally};
 use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
@@ -27,6 +27,7 @@ use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
 use crate::files::agent::AgentTapes;
+use crate::files::claims::Claims;
 use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
 use crate::here;
@@ -89,6 +90,10 @@ Examples:
 
 /// Serves a recording until its client leaves.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    serve(arguments, None)
+}
+
+fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     if let Some(file) = arguments.report.as_deref() {
         output::check_ahead(file, Over::Any)?;
@@ -96,12 +101,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let rules = arguments.playing.rules()?;
     let tapes = AgentTapes::of(&arguments.tape)?;
     let served = arguments.served(&tapes);
-    let script = Arc::new(load(served)?);
+    let (script, session) = loaded(served, starts)?;
+    let script = Arc::new(script);
     if arguments.verbose {
         announce(&script, served);
     }
-    let options = Arc::new(arguments.playing.options(Arc::clone(&rules), &script)?);
-    let provider = models::provider(arguments, &tapes, &options)?;
+    let mut options = arguments.playing.options(Arc::clone(&rules), &script)?;
+    options.session = session;
+    let side = models::side(arguments, &tapes, &mut options)?;
+    let options = Arc::new(options);
+    let provider = models::provider(arguments, side, &options)?;
     let index = Arc::new(Index::new(Arc::clone(&script), options));
     let tally = Arc::new(tally(arguments.verbose));
     let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);
@@ -144,6 +153,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
+/// What is served as a server, and the session of it that is played, where that is told.
+fn loaded(served: &Path, starts: Option<&PlayedStarts>) -> anyhow::Result<(Script, Option<u32>)> {
+    match starts {
+        Some(starts) => starts.load(),
+        None => Ok((load(served)?, None)),
+    }
+}
+
 /// A replay that nobody typed.
 #[derive(Debug, Parser)]
 struct Untyped {
@@ -151,11 +168,44 @@ struct Untyped {
     arguments: Arguments,
 }
 
-/// Serves the tape of a server to the client that would have started the server.
-pub(crate) fn of_server(tape: &Path) -> anyhow::Result<Exit> {
-    let words = [OsStr::new("replay"), tape.as_os_str()];
+/// The tapes of a server of an agent's recording, one for each start of it.
+#[derive(Debug)]
+pub(crate) struct PlayedStarts {
+    /// In the order of the starts.
+    pub(crate) tapes: Vec<PathBuf>,
+    /// Which of them is played.
+    pub(crate) start: usize,
+}
+
+impl PlayedStarts {
+    /// The one that is played.
+    fn tape(&self) -> &Path {
+        self.tapes
+            .get(self.start)
+            .map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// All of them as one recording, and the session of the one that is played: what it has
+    /// not is found in the others.
+    fn load(&self) -> anyhow::Result<(Script, Option<u32>)> {
+        if self.tapes.len() < 2 {
+            return Ok((load(self.tape())?, None));
+        }
+        let files = self.tapes.iter().map(|path| Ok(files::opened(path)?.1));
+        let files = files.collect::<anyhow::Result<Vec<_>>>()?;
+        let spool = || files::spool().map_err(std::io::Error::other);
+        let starts = Starts::open(files, &spool);
+        let starts = starts.map_err(|error| unloadable(self.tape(), error))?;
+        let session = starts.sessions.get(self.start).copied();
+        Ok((starts.script, session))
+    }
+}
+
+/// Serves the tape of a start of a server to the client that would have started it.
+pub(crate) fn of_server(starts: &PlayedStarts) -> anyhow::Result<Exit> {
+    let words = [OsStr::new("replay"), starts.tape().as_os_str()];
     let untyped = Untyped::try_parse_from(words)?;
-    run(&untyped.arguments)
+    serve(&untyped.arguments, Some(starts))
 }
 
 fn serve_stdio(
@@ -215,7 +265,9 @@ fn serve_http(
     let path = settings.path.clone();
     let recorder = Arc::clone(&behind.recorder);
     if !arguments.command.is_empty() {
-        let agent = |reached: &Reached| models::agent(arguments, reached);
+        let claims = Claims::create(behind.clock.created)
+            .context("the starts of the agent's servers cannot be told apart")?;
+        let agent = |reached: &Reached| models::agent(arguments, reached, &claims);
         let served = front::run_beside(settings, place, tls, behind, agent);
         let exit = served
             .inspect_err(|_| recorder.abandon())
@@ -236,22 +288,27 @@ fn serve_http(
 pub(crate) fn load(named: &Path) -> anyhow::Result<Script> {
     let (path, file) = files::opened(named)?;
     let spool = || files::spool().map_err(std::io::Error::other);
-    Script::open(file, &spool).map_err(|error| match error {
+    Script::open(file, &spool).map_err(|error| unloadable(&path, error))
+}
+
+/// What is said of a file that cannot be served.
+pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> anyhow::Error {
+    match error {
         tapewright_replay::LoadError::Io(error) => files::unreadable(
-            &path,
+            path,
             &error.to_string(),
             "name a file that this user may read",
         ),
         tapewright_replay::LoadError::Document(error) => {
-            files::unreadable(&path, &error.to_string(), error.hint())
+            files::unreadable(path, &error.to_string(), error.hint())
         }
-        tapewright_replay::LoadError::Tape(error) => files::tape_error(&path, &error),
+        tapewright_replay::LoadError::Tape(error) => files::tape_error(path, &error),
         other => anyhow::Error::new(other).context(files::unreadable(
-            &path,
+            path,
             "it cannot be served",
             "see whether the file is whole: `tapewright inspect FILE`",
         )),
-    })
+    }
 }
 
 /// A tally that logs what is missed, and says it when it is asked to talk.

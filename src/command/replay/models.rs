@@ -11,20 +11,34 @@ use tapewright_replay::models::{ModelReport, Provider};
 
 use super::Arguments;
 use crate::command::record;
-use crate::files::agent::AgentTapes;
+use crate::files::agent::{AgentTapes, ModelSide};
+use crate::files::claims::Claims;
 use crate::log;
 use crate::report::{self, Mistake, safe};
 
-/// The provider that a recording is, where it is to be served as one.
-pub(super) fn provider(
+/// What agents and providers said, where it is to be served; its paths are learned.
+pub(super) fn side(
     arguments: &Arguments,
     tapes: &AgentTapes,
-    options: &Arc<Options>,
-) -> anyhow::Result<Option<Arc<Provider>>> {
+    options: &mut Options,
+) -> anyhow::Result<Option<ModelSide>> {
     if !arguments.models && arguments.listening.listen.is_none() {
         return Ok(None);
     }
     let side = tapes.models()?;
+    arguments.playing.mapping.learn(&side, &mut options.paths);
+    Ok(Some(side))
+}
+
+/// The provider that a recording is, where it is to be served as one.
+pub(super) fn provider(
+    arguments: &Arguments,
+    side: Option<ModelSide>,
+    options: &Arc<Options>,
+) -> anyhow::Result<Option<Arc<Provider>>> {
+    let Some(side) = side else {
+        return Ok(None);
+    };
     let verbose = arguments.verbose;
     let tell = move |miss: &tapewright_replay::models::ModelMiss| {
         log::missed_model(miss);
@@ -82,7 +96,7 @@ const BASES: [(&str, &str); 3] = [
 ];
 
 /// The agent, told where its models are and that its servers are played.
-pub(super) fn agent(arguments: &Arguments, reached: &Reached) -> Agent {
+pub(super) fn agent(arguments: &Arguments, reached: &Reached, claims: &Claims) -> Agent {
     let (program, rest) = match arguments.command.split_first() {
         Some((program, rest)) => (program.clone(), rest.to_vec()),
         None => (OsString::new(), Vec::new()),
@@ -93,7 +107,7 @@ pub(super) fn agent(arguments: &Arguments, reached: &Reached) -> Agent {
         .collect();
     // Agents want a key, and a real one has no business here.
     told.extend(KEYS.map(|name| (name.into(), "replayed".into())));
-    told.extend(record::played(&arguments.tape));
+    told.extend(record::played(&arguments.tape, Some(claims.path())));
     told.extend(record::unproxied());
     Agent {
         program,

@@ -23,7 +23,7 @@ pub(crate) struct Playing {
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
     #[command(flatten)]
-    mapping: Mapping,
+    pub(super) mapping: Mapping,
     /// In which order recorded requests may be asked for
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = OrderingArgument::None)]
     ordering: OrderingArgument,
@@ -128,6 +128,7 @@ impl Playing {
             },
             ignore,
             paths: self.mapping.paths(script)?,
+            session: None,
             rules,
         })
     }

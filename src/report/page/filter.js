@@ -1,8 +1,8 @@
 // The filter words, as schemas::filter reads them. Both are tested against
 // schemas/src/filter/cases.json.
 
-const KINDS = ["exchange", "notification", "progress", "cancellation", "late", "orphan", "noise",
-  "stderr", "http", "fault", "finding", "gap"];
+const KINDS = ["exchange", "model", "notification", "progress", "cancellation", "late", "orphan",
+  "noise", "stderr", "http", "fault", "finding", "gap"];
 const STATUSES = {
   cancelled: (one) => one.outcome === "cancelled",
   error: (one) => Boolean(one.tool_error) || ["error", "failed", "http_error"].includes(one.outcome),
@@ -27,15 +27,21 @@ function micros(text) {
   return Math.trunc(Number(found[1]) * factor);
 }
 
+// The tools that a model asked for.
+const uses = (one) => one.tool_uses || [];
+
 const numbered = (value) => (/^[+-]?[0-9]+$/.test(value) ? Number(value) : fail(`${value} is no number`));
 
 const WORDS = {
   dir(value) {
     if (value !== "to_server" && value !== "to_client") fail("dir: takes to_server or to_client");
     const from = value === "to_server" ? "client" : "server";
-    return (one) => one.from === from;
+    return (one) => (one.kind === "model" ? "client" : one.from) === from;
   },
-  id: (value) => (one) => one.id !== undefined && (one.id === value || one.id === `"${value}"`),
+  id(value) {
+    const is = (id) => id === value || id === `"${value}"`;
+    return (one) => is(one.id) || (one.asked_by && is(one.asked_by.id)) || uses(one).some((used) => is(used.id));
+  },
   kind(value) {
     const kinds = value.split(",");
     if (!kinds.every((kind) => KINDS.includes(kind))) fail(`kind: takes ${KINDS.join(", ")}`);
@@ -44,6 +50,10 @@ const WORDS = {
   method(value) {
     const part = lower(value);
     return (one) => holds(one.method || "", part);
+  },
+  model(value) {
+    const part = lower(value);
+    return (one) => holds(one.model, part);
   },
   session(value) {
     const number = numbered(value.replace(/^s/, ""));
@@ -65,13 +75,13 @@ const WORDS = {
   },
   text(value) {
     const part = lower(value);
-    return (one) => holds(one.method || "", part) || [one.tool, one.resource, one.prompt, one.request,
-      one.answer, one.message, one.kind === "stderr" || one.kind === "noise" ? one.text : undefined]
-      .some((text) => holds(text, part));
+    return (one) => holds(one.method || "", part) || [one.tool, one.resource, one.prompt, one.model, one.request,
+      one.answer, one.message, one.kind === "stderr" || one.kind === "noise" ? one.text : undefined,
+      ...uses(one).map((used) => used.name)].some((text) => holds(text, part));
   },
   tool(value) {
     const part = lower(value);
-    return (one) => holds(one.tool, part);
+    return (one) => holds(one.tool, part) || uses(one).some((used) => holds(used.name, part));
   },
 };
 

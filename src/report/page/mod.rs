@@ -69,8 +69,8 @@ impl<W: Write> Page<W> {
         Ok(page)
     }
 
-    /// Adds a line.
-    pub(crate) fn entry(&mut self, entry: &Entry) -> io::Result<()> {
+    /// Adds a line; `part` names its tape, where there are several.
+    pub(crate) fn entry(&mut self, entry: &Entry, part: Option<&str>) -> io::Result<()> {
         if self.entries > 0 {
             self.out.write_all(b",\n")?;
         }
@@ -85,6 +85,14 @@ impl<W: Write> Page<W> {
                 let text = serde_json::to_string(row)?;
                 (format!("{{\"kind\":\"exchange\",{}", rest(&text)), said)
             }
+            Entry::Model {
+                row,
+                request,
+                answer,
+            } => {
+                let said = vec![("request", said(request)), ("answer", said(answer))];
+                (serde_json::to_string(row)?, said)
+            }
             Entry::Beside(note) => {
                 let said = match &note.told {
                     Told::Message(body) => vec![("message", said(body))],
@@ -95,6 +103,9 @@ impl<W: Write> Page<W> {
         };
         // The brace that ends it.
         text.pop();
+        if let Some(part) = part {
+            text.extend([",\"part\":", &serde_json::to_string(part)?]);
+        }
         for (name, value) in said {
             if let Some(value) = value {
                 text.extend([",\"", name, "\":", &serde_json::to_string(&value)?]);

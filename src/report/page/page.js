@@ -6,17 +6,23 @@ const ROW = 24;
 
 const seq = (one) => one.request_seq ?? one.seq;
 // What waited long was written where it ended.
-const all = data.entries.sort((one, other) => seq(one) - seq(other));
+const isMerged = data.entries.some((one) => one.part);
+const all = data.entries.sort((one, other) => (isMerged ? one.at_ms - other.at_ms : seq(one) - seq(other)));
 const start = all.reduce((least, one) => Math.min(least, one.at_ms ?? least), Infinity);
 const end = all.reduce((most, one) => Math.max(most, (one.at_ms ?? 0) + (one.waited_ms || 0)), 0);
 const span = Math.max(end - start, 0.001);
-const places = new Map(all.map((one, place) => [seq(one), place]));
+// Numbers are those of one tape, where there are several.
+const numberOn = (one, number) => `${one.part || ""} ${number}`;
+const group = (one) => one.part || one.session;
+const places = new Map(all.map((one, place) => [numberOn(one, seq(one)), place]));
 const progress = new Map();
 for (const one of all) {
   if (one.kind === "progress" && one.about !== undefined) {
-    progress.set(one.about, [...(progress.get(one.about) || []), one.at_ms]);
+    const about = numberOn(one, one.about);
+    progress.set(about, [...(progress.get(about) || []), one.at_ms]);
   }
 }
+by("list").classList.toggle("merged", isMerged);
 let shown = all;
 let session = null;
 let picked = 0;
@@ -33,7 +39,7 @@ function track(one) {
   };
   bar(one.at_ms, one.waited_ms || 0, false);
   if (one.ours_ms) bar(one.at_ms, one.ours_ms, true);
-  for (const tick of (progress.get(one.request_seq) || []).slice(0, 100)) {
+  for (const tick of (progress.get(numberOn(one, one.request_seq)) || []).slice(0, 100)) {
     const node = make("div", "tick");
     node.style.left = percent(tick);
     box.append(node);
@@ -43,9 +49,9 @@ function track(one) {
 
 function row(one, place) {
   const [word, look] = ended(one);
-  const node = make("div", "row", make("span", "at", time(one.at_ms)), make("span", "soft", `s${one.session}`),
-    make("span", "soft", one.from === "server" ? "←" : "→"), make("span", one.kind === "exchange" ? "" : "soft", what(one).slice(0, 300)),
-    track(one), make("span", "took", one.kind === "exchange" ? time(one.waited_ms) : ""), make("span", look, word));
+  const node = make("div", "row", make("span", "at", time(one.at_ms)), make("span", "soft", one.part || `s${one.session}`),
+    make("span", "soft", one.from === "server" ? "←" : "→"), make("span", isWhole(one) ? "" : "soft", what(one).slice(0, 300)),
+    track(one), make("span", "took", isWhole(one) ? time(one.waited_ms) : ""), make("span", look, word));
   node.setAttribute("role", "row");
   node.setAttribute("aria-selected", String(place === picked));
   node.style.top = `${place * ROW}px`;
@@ -82,7 +88,8 @@ function facts(one) {
   };
   add("", what(one).slice(0, 2000));
   add("id", one.id);
-  add("session", one.session);
+  add("part", one.part);
+  if (one.kind !== "model") add("session", one.session);
   add("event", seq(one));
   add("answer", one.answer_seq);
   add("asked at", one.at_ms === null ? null : time(one.at_ms));
@@ -90,6 +97,16 @@ function facts(one) {
   add("ours", one.ours_ms ? time(one.ours_ms) : null);
   add("theirs", one.theirs_ms ? time(one.theirs_ms) : null);
   add("HTTP", one.http_status);
+  if (one.kind === "model") {
+    const cached = one.cache_read_tokens ? ` (${one.cache_read_tokens} cached)` : "";
+    add("tokens in", one.input_tokens === null ? null : `${one.input_tokens}${cached}`);
+    add("out", one.output_tokens);
+    add("cost", cost(one.cost_usd_microcents));
+    add("first token after", one.stream && one.first_token_ms !== null ? time(one.first_token_ms) : null);
+    for (const used of one.tool_uses) add(`asks for ${safe(used.name)}:`, fate(used));
+  }
+  const asked = one.asked_by;
+  if (asked) add("asked in", `event ${asked.model_call} of ${asked.file}${GUESSES[asked.how] || ""}`);
   add("about event", one.about);
   add("ended", ended(one)[0]);
   return box;
@@ -100,7 +117,7 @@ function detail() {
   const box = by("detail");
   if (!one) return box.replaceChildren();
   const parts = [facts(one)];
-  if (one.kind === "exchange") {
+  if (isWhole(one)) {
     parts.push(make("div", "sides", said("request", one.request), said("answer", one.answer)));
   } else if (one.message !== undefined) parts.push(said("message", one.message));
   else if (one.text !== undefined) parts.push(make("pre", "", one.text.slice(0, LONGEST)));
@@ -131,7 +148,7 @@ function apply() {
   const before = shown[picked];
   try {
     const is = filter(words(by("words").value));
-    shown = all.filter((one) => (session === null || one.session === session) && is(one));
+    shown = all.filter((one) => (session === null || group(one) === session) && is(one));
     by("wrong").textContent = "";
   } catch (error) {
     by("wrong").textContent = safe(error.message);
@@ -143,7 +160,7 @@ function apply() {
 
 function side() {
   const counts = new Map();
-  for (const one of all) counts.set(one.session, (counts.get(one.session) || 0) + (one.kind === "exchange" ? 1 : 0));
+  for (const one of all) counts.set(group(one), (counts.get(group(one)) || 0) + (isWhole(one) ? 1 : 0));
   const button = (name, value, pressed, act) => {
     const node = make("button", "", make("span", "", name), make("span", "soft", value));
     node.type = "button";
@@ -152,11 +169,13 @@ function side() {
     return node;
   };
   const choose = (value) => () => { session = value; side(); apply(); };
-  const total = all.filter((one) => one.kind === "exchange").length;
-  const nodes = [make("h2", "", "sessions"), button("all", total, session === null, choose(null))];
+  const total = all.filter(isWhole).length;
+  const name = (one) => (typeof one === "string" ? one : one === 0 ? "sessionless" : `session ${one}`);
+  const nodes = [make("h2", "", isMerged ? "parts" : "sessions"), button("all", total, session === null, choose(null))];
   const numbered = counts.size > 1 ? [...counts] : [];
-  for (const [number, count] of numbered.sort((one, other) => one[0] - other[0])) {
-    nodes.push(button(number === 0 ? "sessionless" : `session ${number}`, count, session === number, choose(number)));
+  const inOrder = (one, other) => (one < other ? -1 : Number(one > other));
+  for (const [number, count] of numbered.sort((one, other) => inOrder(one[0], other[0]))) {
+    nodes.push(button(name(number), count, session === number, choose(number)));
   }
   const found = all.filter((one) => one.kind === "finding");
   if (found.length) nodes.push(make("h2", "", "findings"));
@@ -167,8 +186,9 @@ function side() {
       side();
       apply();
       const seqs = one.finding.evidence.map((place) => place.seq);
-      const about = all.findIndex((other) => seqs.includes(other.request_seq) || seqs.includes(other.answer_seq));
-      pick(about >= 0 ? about : places.get(one.seq), true);
+      const isAbout = (other) => seqs.includes(other.request_seq) || seqs.includes(other.answer_seq);
+      const about = all.findIndex((other) => other.part === one.part && isAbout(other));
+      pick(about >= 0 ? about : places.get(numberOn(one, one.seq)), true);
     }));
   }
   by("sessions").replaceChildren(...nodes);
@@ -182,7 +202,7 @@ function key(event) {
     PageDown: () => pick(picked + 20), PageUp: () => pick(picked - 20), g: () => pick(0), G: () => pick(shown.length - 1),
     "/": () => by("words").focus(), Enter: () => by("detail").focus(), Escape: () => by("list").focus(),
     s: () => {
-      const known = [null, ...new Set(all.map((one) => one.session))];
+      const known = [null, ...new Set(all.map(group))];
       session = known[(known.indexOf(session) + 1) % known.length];
       side();
       apply();

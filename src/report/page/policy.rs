@@ -1,9 +1,9 @@
 //! What a page may do.
 
 /// SHA-256 of the script, in base64.
-const SCRIPT_HASH: &str = "dMbAS1jAVwBM23NqKcrtR7yGF2R7Ub2jI+4TyRbK2oA=";
+const SCRIPT_HASH: &str = "UoZ8y6nQGaBgYIPSPoOcuuodzqAcqlZQcHkTBvR03xw=";
 /// SHA-256 of the style, in base64.
-const STYLE_HASH: &str = "c1RyHRUt8axOUSu1J2gOUUhaQnXauprv+oZjNbpeA0M=";
+const STYLE_HASH: &str = "wYM2GHTgKlardHNFGG21jRu2gskLc8gV8LKTDmi4n7Q=";
 
 /// The policy (<https://www.w3.org/TR/CSP3/>): this script, this style, no requests, and no text
 /// that becomes markup or code.

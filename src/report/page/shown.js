@@ -23,7 +23,34 @@ function time(ms) {
   return `${(ms / 1000).toFixed(3)} s`;
 }
 
+// Whether it is a question with its answer.
+const isWhole = (one) => one.kind === "exchange" || one.kind === "model";
+
+function modelEnded(one) {
+  const pending = one.waited_ms === null || one.waited_ms === undefined;
+  if (one.end === "answered") return [one.finish || "ok", ["stop", "tool use"].includes(one.finish) ? "good" : "odd"];
+  if (one.end === "cut_short") return pending ? ["pending", "odd"] : ["cut short", "bad"];
+  return [String(one.error || one.end).slice(0, 100), "bad"];
+}
+
+function cost(microcents) {
+  if (microcents === null || microcents === undefined) return "unknown";
+  const hundredths = Math.ceil(microcents / 10000);
+  return hundredths === 1 ? "at most 0.01 ct" : `${(hundredths / 100).toFixed(hundredths ? 2 : 0)} ct`;
+}
+
+const GUESSES = { order: ", a guess: several fit and are taken in order", name: ", a guess: its arguments are others" };
+
+// What became of a tool that a model asked for.
+function fate(used) {
+  const by = used.by;
+  if (by) return `${by.tool} of ${by.server}, event ${by.seq} of ${by.file}${GUESSES[used.how] || ""}`;
+  const words = { elsewhere: "done by the agent, or by a server that is not recorded", never: "never done" };
+  return words[used.fate] || "not known";
+}
+
 function ended(one) {
+  if (one.kind === "model") return modelEnded(one);
   if (one.kind !== "exchange") return [one.kind, ["gap", "finding", "orphan", "noise"].includes(one.kind) ? "bad" : "soft"];
   const code = one.outcome === "error" && one.error_code !== null ? ` ${one.error_code}` : "";
   const words = { answered: "ok", client_gone: "client gone", failed: "HTTP failed", http_error: `HTTP ${one.http_status}`,
@@ -40,6 +67,7 @@ function ended(one) {
 
 function what(one) {
   if (one.kind === "exchange") return [one.method, one.tool || one.resource || one.prompt].filter(Boolean).join(" ");
+  if (one.kind === "model") return [one.provider || one.wire, one.model || "(model not named)"].join(" ");
   if (one.text !== undefined) return one.text;
   if (one.head) {
     const head = one.head.request || one.head.response || one.head.interim;

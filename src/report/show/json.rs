@@ -6,10 +6,15 @@ use tapewright_schemas::listing::{Body, Entry, Told};
 
 use crate::report::safe_json;
 
-/// One line.
-pub(super) fn line(entry: &Entry, file: Option<&str>, full: bool) -> serde_json::Result<String> {
+/// One line; `place` is what its tape is called in the recording, and its file.
+pub(super) fn line(
+    entry: &Entry,
+    place: Option<(&str, &str)>,
+    full: bool,
+) -> serde_json::Result<String> {
     let mut text = match entry {
         Entry::Exchange { row, .. } => serde_json::to_string(row)?,
+        Entry::Model { row, .. } => serde_json::to_string(row)?,
         Entry::Beside(note) => serde_json::to_string(&note.beside())?,
     };
     // The brace that ends it.
@@ -20,6 +25,9 @@ pub(super) fn line(entry: &Entry, file: Option<&str>, full: bool) -> serde_json:
     if full {
         match entry {
             Entry::Exchange {
+                request, answer, ..
+            }
+            | Entry::Model {
                 request, answer, ..
             } => {
                 member("request", &said(request)?);
@@ -32,7 +40,10 @@ pub(super) fn line(entry: &Entry, file: Option<&str>, full: bool) -> serde_json:
             }
         }
     }
-    if let Some(file) = file {
+    if let Some((part, file)) = place {
+        if !part.is_empty() {
+            member("part", &serde_json::to_string(part)?);
+        }
         member("file", &serde_json::to_string(file)?);
     }
     text.push('}');

@@ -4,17 +4,39 @@ use std::fmt::Write as _;
 
 use tapewright_schemas::conversation::{ExchangeRow, Outcome};
 
+use super::model;
 use crate::report::figures::duration;
 use crate::report::{effect, safe};
 
-/// What stands in front of every line: when, in which session, which way.
-pub(super) fn front(at_ms: Option<f64>, session: Option<u32>, to_client: bool) -> String {
-    let at = at_ms.map_or_else(|| "-".to_owned(), moment);
-    let session = session.map_or_else(String::new, |session| {
-        format!("{:<4}", format!("s{session}"))
-    });
-    let arrow = if to_client { '←' } else { '→' };
-    format!("{at:>9}  {session}{arrow} ")
+/// What is told of a line beside itself.
+#[derive(Debug, Default)]
+pub(super) struct Margin {
+    /// Of one recording on several tapes, which one, as wide as all of them.
+    pub(super) part: String,
+    /// The session, where there are several.
+    pub(super) session: Option<u32>,
+    /// Whether there are colours.
+    pub(super) colour: bool,
+}
+
+impl Margin {
+    /// What tells nothing but a session.
+    pub(super) fn of_session(session: u32) -> Self {
+        Self {
+            session: Some(session),
+            ..Self::default()
+        }
+    }
+
+    /// What stands in front of every line: when, on which tape, in which session, which way.
+    pub(super) fn front(&self, at_ms: Option<f64>, to_client: bool) -> String {
+        let at = at_ms.map_or_else(|| "-".to_owned(), moment);
+        let session = self.session.map_or_else(String::new, |session| {
+            format!("{:<4}", format!("s{session}"))
+        });
+        let arrow = if to_client { '←' } else { '→' };
+        format!("{at:>9}  {}{session}{arrow} ", self.part)
+    }
 }
 
 /// A text in a colour, where there are colours.
@@ -31,8 +53,9 @@ pub(super) const YELLOW: &str = "33";
 pub(super) const DIM: &str = "2";
 
 /// An exchange.
-pub(super) fn exchange(row: &ExchangeRow, session: Option<u32>, has_colours: bool) -> String {
-    let front = front(row.at_ms, session, row.from == "server");
+pub(super) fn exchange(row: &ExchangeRow, margin: &Margin) -> String {
+    let has_colours = margin.colour;
+    let front = margin.front(row.at_ms, row.from == "server");
     let id = short(&safe(&row.id), ID_CHARS);
     let mut what = safe(&row.method);
     let name = row.tool.as_ref().or(row.resource.as_ref());
@@ -48,6 +71,10 @@ pub(super) fn exchange(row: &ExchangeRow, session: Option<u32>, has_colours: boo
     let mut line = format!("{front}{what:<WIDTH$} {took:>9}  {ended}");
     for code in &row.findings {
         let _never_fails = write!(line, "  {}", paint(&safe(code), YELLOW, has_colours));
+    }
+    if let Some(asked) = &row.asked_by {
+        let by = model::asked_by(asked);
+        let _never_fails = write!(line, "  {}", paint(&by, DIM, has_colours));
     }
     line
 }
@@ -99,6 +126,8 @@ fn moment(ms: f64) -> String {
 }
 
 /// How much room there is for an id and what is asked.
-const WIDTH: usize = 48;
+pub(super) const WIDTH: usize = 48;
 const ID_CHARS: usize = 40;
-const WHAT_CHARS: usize = 100;
+/// How much of the name of a tape.
+pub(super) const PART_CHARS: usize = 16;
+pub(super) const WHAT_CHARS: usize = 100;

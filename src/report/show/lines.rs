@@ -7,19 +7,19 @@ use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Note, Told};
 use tapewright_schemas::slices::Front as _;
 
-use super::line::{DIM, RED, YELLOW, front, paint, short};
+use super::line::{DIM, Margin, RED, YELLOW, paint, short};
 use crate::report::figures::{plural, size};
 use crate::report::{effect, finding, in_place, safe};
 
 /// A line beside the exchanges; more than one where there are fields below it.
-pub(super) fn note(note: &Note, session: Option<u32>, has_colours: bool) -> String {
-    let front = front(note.at_ms, session, note.dir == Direction::ToClient);
+pub(super) fn note(note: &Note, margin: &Margin) -> String {
+    let front = margin.front(note.at_ms, note.dir == Direction::ToClient);
     let colour = match note.kind {
         LineKind::Gap | LineKind::Finding | LineKind::Orphan | LineKind::Noise => RED,
         LineKind::Late | LineKind::Fault | LineKind::Cancellation => YELLOW,
         _ => DIM,
     };
-    let word = paint(note.kind.name(), colour, has_colours);
+    let word = paint(note.kind.name(), colour, margin.colour);
     format!("{front}{word} {}", said(note))
 }
 

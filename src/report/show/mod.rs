@@ -1,21 +1,22 @@
 //! What `show` says: a conversation line by line.
 
+mod closing;
 mod json;
 mod line;
 mod lines;
+mod model;
 
 use std::io::{self, IsTerminal as _, Write};
 
 use tapewright_schemas::conversation::ExchangeRow;
-use tapewright_schemas::event::Offset;
-use tapewright_schemas::listing::{Body, Counts, Entry, Note, Told};
-use tapewright_schemas::recording::FileKind;
-use tapewright_schemas::tape::Ending;
+use tapewright_schemas::listing::{Body, Entry, Note, Told};
 
 use super::body::{self, Look};
-use super::figures::{duration, plural, size};
+use super::safe;
 use super::terminal::has_colours;
-use super::{in_place, safe};
+
+pub(crate) use self::closing::{Closing, Part};
+use self::line::Margin;
 
 /// How a conversation is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,25 +36,22 @@ pub(crate) struct Shown<W: Write> {
     style: Style,
     look: Look,
     lines: u64,
+    /// Of one recording on several tapes, each of them; otherwise the one that is shown.
+    tapes: Vec<Tape>,
+    /// The one that the next line belongs to.
+    turn: usize,
+    /// How wide their names are.
+    width: usize,
+}
+
+/// One tape.
+#[derive(Debug, Default)]
+struct Tape {
+    name: String,
     file: String,
     /// Whether the session of a line is told.
     sessions: bool,
     first: Option<u32>,
-}
-
-/// What is said of a recording once all of it was shown.
-#[derive(Debug)]
-pub(crate) struct Closing<'c> {
-    pub(crate) kind: FileKind,
-    pub(crate) timed: bool,
-    pub(crate) counts: Counts,
-    pub(crate) ending: &'c Ending,
-    /// The process that still writes it.
-    pub(crate) written_by: Option<u32>,
-    /// A filter left something out.
-    pub(crate) filtered: bool,
-    /// A filter asks for times.
-    pub(crate) wants_times: bool,
 }
 
 /// So many lines are written at once, for whoever looks at the beginning.
@@ -63,13 +61,14 @@ const AT_ONCE: u64 = 200;
 pub(crate) fn plain(entry: &Entry) -> String {
     match entry {
         Entry::Exchange { row, .. } => exchange(row),
-        Entry::Beside(note) => lines::note(note, Some(note.session), false),
+        Entry::Model { row, .. } => model::call(row, &Margin::default()),
+        Entry::Beside(note) => lines::note(note, &Margin::of_session(note.session)),
     }
 }
 
 /// The line of an exchange, in the same way.
 pub(crate) fn exchange(row: &ExchangeRow) -> String {
-    line::exchange(row, Some(row.session), false)
+    line::exchange(row, &Margin::of_session(row.session))
 }
 
 impl<W: Write> Shown<W> {
@@ -85,29 +84,58 @@ impl<W: Write> Shown<W> {
             style,
             look,
             lines: 0,
-            file: String::new(),
-            sessions: false,
-            first: None,
+            tapes: Vec::new(),
+            turn: 0,
+            width: 0,
         }
     }
 
     /// Another recording begins; `http` where it holds several sessions.
     pub(crate) fn begin(&mut self, file: &str, http: bool) -> io::Result<()> {
-        file.clone_into(&mut self.file);
-        (self.sessions, self.first) = (http, None);
+        let tapes = vec![(String::new(), file.to_owned(), http)];
+        self.begin_whole(file, tapes)
+    }
+
+    /// A recording on several tapes begins: what each is called, its file, and whether it
+    /// holds several sessions.
+    pub(crate) fn begin_whole(
+        &mut self,
+        named: &str,
+        tapes: Vec<(String, String, bool)>,
+    ) -> io::Result<()> {
+        let tapes = tapes.into_iter().map(|(name, file, sessions)| Tape {
+            name,
+            file,
+            sessions,
+            first: None,
+        });
+        self.tapes = tapes.collect();
+        self.turn = 0;
+        let widths = self
+            .tapes
+            .iter()
+            .map(|tape| safe(&tape.name).chars().count());
+        self.width = widths.max().unwrap_or_default().min(line::PART_CHARS);
         if self.style.named && !self.style.json {
             let gap = if self.lines > 0 { "\n" } else { "" };
-            writeln!(self.out, "{gap}{}", safe(file))?;
+            writeln!(self.out, "{gap}{}", safe(named))?;
             self.lines += 1;
         }
         Ok(())
     }
 
+    /// The next line belongs to this tape.
+    pub(crate) fn turn_to(&mut self, tape: usize) {
+        self.turn = tape;
+    }
+
     /// One line.
     pub(crate) fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         if self.style.json {
-            let file = self.style.named.then_some(self.file.as_str());
-            let line = json::line(entry, file, self.style.full)?;
+            let tape = self.tapes.get(self.turn);
+            let tape = tape.filter(|_| self.style.named);
+            let place = tape.map(|tape| (tape.name.as_str(), tape.file.as_str()));
+            let line = json::line(entry, place, self.style.full)?;
             writeln!(self.out, "{line}")?;
         } else {
             self.text(entry)?;
@@ -120,39 +148,60 @@ impl<W: Write> Shown<W> {
     }
 
     fn text(&mut self, entry: &Entry) -> io::Result<()> {
-        let session = match entry {
-            Entry::Exchange { row, .. } => row.session,
-            Entry::Beside(note) => note.session,
+        let margin = self.margin(entry);
+        let line = match entry {
+            Entry::Exchange { row, .. } => line::exchange(row, &margin),
+            Entry::Model { row, .. } => model::call(row, &margin),
+            Entry::Beside(note) => lines::note(note, &margin),
         };
-        self.sessions |= *self.first.get_or_insert(session) != session;
-        let session = self.sessions.then_some(session);
+        writeln!(self.out, "{line}")?;
+        if !self.style.full {
+            return Ok(());
+        }
         match entry {
             Entry::Exchange {
-                row,
-                request,
-                answer,
-            } => {
-                let line = line::exchange(row, session, self.look.colour);
-                writeln!(self.out, "{line}")?;
-                if self.style.full {
-                    self.said("request", request)?;
-                    self.said("answer", answer)?;
-                }
+                request, answer, ..
             }
-            Entry::Beside(note) => self.beside(note, session)?,
+            | Entry::Model {
+                request, answer, ..
+            } => {
+                self.said("request", request)?;
+                self.said("answer", answer)
+            }
+            Entry::Beside(note) => self.message(note),
         }
-        Ok(())
     }
 
-    fn beside(&mut self, note: &Note, session: Option<u32>) -> io::Result<()> {
-        let line = lines::note(note, session, self.look.colour);
-        writeln!(self.out, "{line}")?;
-        if let Told::Message(body) = &note.told
-            && self.style.full
-        {
-            self.said("message", body)?;
+    /// What stands in front of a line.
+    fn margin(&mut self, entry: &Entry) -> Margin {
+        let mut margin = Margin {
+            part: String::new(),
+            session: None,
+            colour: self.look.colour,
+        };
+        let Some(tape) = self.tapes.get_mut(self.turn) else {
+            return margin;
+        };
+        if self.width > 0 {
+            let name = line::short(&safe(&tape.name), line::PART_CHARS);
+            margin.part = format!("{name:<width$}  ", width = self.width);
         }
-        Ok(())
+        let session = match entry {
+            Entry::Exchange { row, .. } => row.session,
+            // It has none: an agent asks its models without one.
+            Entry::Model { .. } => return margin,
+            Entry::Beside(note) => note.session,
+        };
+        tape.sessions |= *tape.first.get_or_insert(session) != session;
+        margin.session = tape.sessions.then_some(session);
+        margin
+    }
+
+    fn message(&mut self, note: &Note) -> io::Result<()> {
+        match &note.told {
+            Told::Message(body) => self.said("message", body),
+            _ => Ok(()),
+        }
     }
 
     fn said(&mut self, what: &str, body: &Body) -> io::Result<()> {
@@ -177,111 +226,14 @@ impl<W: Write> Shown<W> {
     /// A recording ends.
     pub(crate) fn end(&mut self, closing: &Closing<'_>) -> io::Result<()> {
         if !self.style.json {
-            let gap = if closing.counts.shown + closing.counts.beside > 0 {
-                "\n"
-            } else {
-                ""
-            };
+            let gap =
+                if closing.counts.shown + closing.counts.models_shown + closing.counts.beside > 0 {
+                    "\n"
+                } else {
+                    ""
+                };
             writeln!(self.out, "{gap}{}", closing.text())?;
         }
         self.out.flush()
-    }
-}
-
-impl Closing<'_> {
-    /// Whether something is missing, or may be.
-    pub(crate) fn is_incomplete(&self) -> bool {
-        let cut = matches!(self.ending, Ending::CutShort { .. });
-        cut || self.counts.gaps.iter().any(|one| *one > 0)
-    }
-
-    /// How much there was, and what is not known.
-    pub(crate) fn text(&self) -> String {
-        let Counts {
-            exchanges,
-            shown,
-            beside,
-            ..
-        } = self.counts;
-        let mut all = vec![format!("{exchanges} {}", plural(exchanges, "exchange"))];
-        if self.filtered {
-            let beside = match beside {
-                0 => String::new(),
-                count => format!(" and {count} other {}", plural(count, "line")),
-            };
-            all.push(format!("{shown}{beside} shown"));
-        }
-        all.extend(self.troubles());
-        let mut text = all.join(", ");
-        for one in self.unknown() {
-            text.push_str("; ");
-            text.push_str(&one);
-        }
-        text
-    }
-
-    fn troubles(&self) -> Vec<String> {
-        let Counts {
-            unanswered,
-            cancelled,
-            clipped,
-            gaps,
-            ..
-        } = self.counts;
-        let mut all = Vec::new();
-        let never = unanswered.saturating_sub(cancelled);
-        if never > 0 {
-            all.push(format!("{never} never answered"));
-        }
-        if cancelled > 0 {
-            all.push(format!("{cancelled} cancelled"));
-        }
-        if clipped > 0 {
-            all.push(format!("{clipped} {} clipped", plural(clipped, "message")));
-        }
-        let [count, events, bytes] = gaps;
-        if count > 0 {
-            let (word, what) = (plural(count, "gap"), plural(events, "event"));
-            let bytes = size(bytes);
-            all.push(format!(
-                "{count} {word}: {events} {what} and {bytes} are missing"
-            ));
-        }
-        all
-    }
-
-    fn unknown(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        match (self.written_by, self.ending) {
-            (Some(process), _) => all.push(format!(
-                "process {process} still writes this tape: this is what is there so far"
-            )),
-            (None, Ending::CutShort { last_seq, .. }) => {
-                let at = duration(Offset(self.counts.last.0).millis());
-                all.push(format!(
-                    "the tape breaks off after event {last_seq} at {at}"
-                ));
-            }
-            (None, Ending::Footer(footer)) => {
-                let detail = footer.detail.as_deref();
-                all.extend(
-                    footer
-                        .why
-                        .map(|why| format!("incomplete: {}", in_place::lost(why, detail))),
-                );
-            }
-            _ => {}
-        }
-        let lacks = match self.kind {
-            FileKind::Tape => None,
-            FileKind::Cassette if self.timed => Some("standard error, faults or findings"),
-            FileKind::Cassette => Some("times, standard error, faults or findings"),
-            FileKind::Capture => Some("times, standard error, HTTP heads, faults or findings"),
-        };
-        all.extend(lacks.map(|lacks| format!("a {} holds no {lacks}", self.kind.name())));
-        if self.wants_times && !self.timed {
-            all.push("`slow:` finds nothing without times".to_owned());
-        }
-        all
     }
 }

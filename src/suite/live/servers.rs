@@ -173,6 +173,7 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 pace: Pace::default(),
                 ignore: Ignore::default(),
                 paths: PathMaps::default(),
+                session: None,
                 rules: Arc::clone(&options.rules),
             });
             let index = Arc::new(Index::new(Arc::clone(&script), playing));

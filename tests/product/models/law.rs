@@ -4,8 +4,9 @@ use serde_json::Value;
 use tapewright_schemas::event::{Direction, EventBody};
 
 use super::{Models, inspected};
+use crate::replay::bounds::encodings;
 use crate::support::Tape;
-use crate::support::http::{Upstream, chunk};
+use crate::support::http::{Upstream, chunk, json as answered};
 
 pub(super) const RECORDED: [(&str, &str); 3] = [
     (
@@ -168,6 +169,36 @@ fn what_is_compressed_passes_as_it_is_and_a_path_without_a_name_is_told_by_its_w
     let told = inspected(&folder.path().join("run/models.tape.jsonl"));
     assert_eq!(told["model_calls"][0]["model"], "claude-x-1");
     assert_eq!(told["model_calls"][0]["output_tokens"], 1);
+}
+
+#[test]
+fn a_compressed_request_passes_as_it_is_and_is_read_on_the_copy() {
+    let models = Models::start();
+    let asked =
+        r#"{"model":"claude-x","max_tokens":5,"messages":[{"role":"user","content":"pack"}]}"#;
+    let all = encodings(asked.as_bytes());
+    for (name, body) in &all {
+        let mut client = models.gateway.connect();
+        let (length, host) = (body.len(), models.gateway.address);
+        client.send(format!("POST /anthropic/v1/messages HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Encoding: {name}\r\nContent-Length: {length}\r\n\r\n"));
+        client.send(body);
+        let mut server = models.anthropic.accept();
+        let head = server.head();
+        assert_eq!(head.get("content-encoding"), Some(*name));
+        assert_eq!(&server.body(&head), body, "{name}");
+        let answer = r#"{"id":"m","model":"claude-x-1","content":[]}"#;
+        server.send(answered("200 OK", "Connection: close\r\n", answer));
+        let head = client.head();
+        client.body(&head);
+    }
+    let (folder, _) = models.stop();
+    let tape = Tape::read(&folder.path().join("run/models.tape.jsonl"));
+    let bodies = tape.events.iter().filter_map(|event| match &event.body {
+        EventBody::Body { payload } if event.dir == Direction::ToServer => Some(payload.kept()),
+        _ => None,
+    });
+    let bodies: Vec<&[u8]> = bodies.map(AsRef::as_ref).collect();
+    assert_eq!(bodies, vec![asked.as_bytes(); all.len()]);
 }
 
 /// Stored, not compressed: the frame of RFC 1952 around a block of RFC 1951 §3.2.4.

@@ -55,8 +55,14 @@ pub(super) fn call_tools(recording: &str, folder: &Path, calls: &[(u64, &str, Va
     assert!(child.wait().unwrap().success());
 }
 
-#[test]
-fn each_tool_use_is_linked_with_the_call_that_carried_it_out_across_the_tapes_of_a_recording() {
+/// A recording of an agent whose model asked for four tools, of which its client called two and
+/// one that nobody asked for; and what stands in `TAPEWRIGHT_RECORDING`.
+pub(super) fn recording() -> (tempfile::TempDir, String) {
+    recording_of("done")
+}
+
+/// The same with this as what the tools brought.
+pub(super) fn recording_of(done: &str) -> (tempfile::TempDir, String) {
     let models = Models::start();
     let recording = models.gateway.line["TAPEWRIGHT_RECORDING"]
         .as_str()
@@ -82,14 +88,19 @@ fn each_tool_use_is_linked_with_the_call_that_carried_it_out_across_the_tapes_of
         (3, "ping", json!({}), json!({})),
     ];
     call_tools(&recording, &folder, &calls);
-    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "done"});
+    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": done});
     let told = json!({"model": "claude-unheard-of", "max_tokens": 9, "messages": [
         {"role": "user", "content": "go"},
         {"role": "assistant", "content": [{"type": "text", "text": "…"}]},
         {"role": "user", "content": [result("toolu_1"), result("toolu_2"), result("toolu_3")]},
     ]});
     exchange(&models, &told.to_string(), &asking(&[]));
-    let (folder, _) = models.stop();
+    (models.stop().0, recording)
+}
+
+#[test]
+fn each_tool_use_is_linked_with_the_call_that_carried_it_out_across_the_tapes_of_a_recording() {
+    let (folder, recording) = recording();
     let run = folder.path().join("run");
     let whole = inspected(&run);
     assert_eq!(whole["parts"].as_array().unwrap().len(), 2);

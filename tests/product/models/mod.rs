@@ -1,9 +1,11 @@
 //! `record --models`: an agent, its models and its servers in one recording.
 
 mod agent;
+mod differences;
 mod law;
 mod links;
 mod secrets;
+mod shown;
 mod tls;
 
 use std::path::{Path, PathBuf};

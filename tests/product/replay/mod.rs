@@ -1,6 +1,7 @@
 //! `tapewright replay`: the program with a recording in the server's place.
 
 mod bad;
+pub(crate) mod bounds;
 mod elsewhere;
 pub(crate) mod house;
 mod http;
@@ -9,6 +10,7 @@ mod modes;
 mod policies;
 mod reports;
 mod roads;
+mod starts;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -132,11 +132,14 @@ fn record(calls: &[Call]) -> (Upstream, Gateway) {
 pub(crate) fn recording(folder: &Path) {
     let (_upstream, gateway) = record(&calls()[..1]);
     std::fs::create_dir_all(folder).unwrap();
-    std::fs::copy(gateway.tape(), folder.join("models.tape.jsonl")).unwrap();
+    // As `record --models` writes it.
+    let tape = std::fs::read_to_string(gateway.tape()).unwrap();
+    let tape = tape.replacen('{', r#"{"part_of":"one","#, 1);
+    std::fs::write(folder.join("models.tape.jsonl"), tape).unwrap();
 }
 
 /// Serves a tape as the provider.
-fn serve(tape: &Path, options: &[&str]) -> House {
+pub(super) fn serve(tape: &Path, options: &[&str]) -> House {
     let mut command = tapewright();
     command
         .arg("replay")

@@ -173,5 +173,52 @@ impl Decoder {
     }
 }
 
+/// Why a whole body cannot be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undecodable {
+    /// It is not what its head says, or was made to exhaust whoever decodes it.
+    Broken,
+    /// There is no room for it now.
+    NoRoom,
+    /// It comes to more than is taken.
+    TooLong,
+    /// It is encoded in a way that is not known.
+    Unknown,
+}
+
+/// A whole body without its encodings; `None` where it has none. `has_room` says whether so
+/// many bytes may be held.
+pub(crate) fn decoded(
+    head: &HeaderMap,
+    body: &[u8],
+    most: usize,
+    mut has_room: impl FnMut(usize) -> bool,
+) -> Result<Option<Bytes>, Undecodable> {
+    let mut decoder = match Encoding::of(head) {
+        Encoding::Plain => return Ok(None),
+        Encoding::Known(decoder) => decoder,
+        Encoding::Unknown => return Err(Undecodable::Unknown),
+    };
+    let mut all = Vec::new();
+    for slice in body.chunks(SLICE).chain(std::iter::once(&[][..])) {
+        let part = decoder.push(slice);
+        if decoder.lost().is_some() {
+            return Err(Undecodable::Broken);
+        }
+        if all.len() + part.len() > most {
+            return Err(Undecodable::TooLong);
+        }
+        if !has_room(all.len() + part.len()) {
+            return Err(Undecodable::NoRoom);
+        }
+        all.extend_from_slice(&part);
+    }
+    if all.is_empty() && !body.is_empty() {
+        // Less than a head came, or something else.
+        return Err(Undecodable::Broken);
+    }
+    Ok(Some(all.into()))
+}
+
 /// More encodings than two, one upon the other, are an attack.
 const MOST_STAGES: usize = 3;

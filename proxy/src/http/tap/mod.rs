@@ -24,6 +24,7 @@ use super::fields;
 use super::metrics::Loss;
 
 pub(crate) use self::budget::{Budget, Share};
+pub(crate) use self::decode::{Undecodable, decoded};
 pub(crate) use self::log::Log;
 
 /// What is done with what a tap sees.

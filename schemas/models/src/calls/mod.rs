@@ -5,6 +5,7 @@ mod open;
 use std::collections::HashMap;
 
 use tapewright_schemas::event::{ConduitId, Event, EventBody, Head, Offset};
+use tapewright_schemas::listing::Body;
 use tapewright_schemas::slices::Part as _;
 
 use self::open::Open;
@@ -17,8 +18,16 @@ use crate::recognise::{Operation, recognise};
 pub struct ModelCall {
     /// The number of the event that has the head of its request.
     pub seq: u64,
+    /// The session that it belongs to; 0 for none.
+    pub session: u32,
+    /// The HTTP exchange.
+    pub conduit: u32,
     /// When it was asked.
     pub at: Offset,
+    /// The name in front of its path, by which a recorder of several providers told it.
+    pub provider: Option<String>,
+    /// The id that the provider gave the answer.
+    pub id: Option<String>,
     /// The wire that it travelled on.
     pub wire: Wire,
     /// The model: as it answered, or where it did not, as it was asked for.
@@ -77,59 +86,117 @@ pub enum CallEnd {
 #[derive(Debug, Default)]
 pub struct Calls {
     open: HashMap<ConduitId, Open>,
+    // What was said is kept, and so many bytes of it.
+    bodies: bool,
+    held: usize,
     ended: Vec<ModelCall>,
     passed_over: u64,
 }
 
+/// What an event did to the calls of models.
+#[derive(Debug)]
+pub enum CallStep {
+    /// Nothing.
+    Nothing,
+    /// One begins with this event.
+    Began(u64),
+    /// What began with this event was none.
+    WasNone(u64),
+    /// One is over.
+    Ended(Box<ModelCall>, Said),
+}
+
+/// What was said in a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The body of the request.
+    pub request: Body,
+    /// The body of the response; a stream as the response that it adds up to.
+    pub answer: Body,
+}
+
 /// How many calls are kept; the rest is counted.
 const MOST: usize = 10_000;
+/// How many bytes of requests are kept of calls that are not over.
+const MOST_BYTES: usize = 64 << 20;
 
 impl Calls {
-    /// Takes the next event.
+    /// Keeps what was said as well, for [`follow`](Self::follow).
+    #[must_use]
+    pub fn with_bodies(mut self) -> Self {
+        self.bodies = true;
+        self
+    }
+
+    /// Takes the next event, and keeps the call that it ends.
     pub fn observe(&mut self, event: &Event) {
+        if let CallStep::Ended(call, _) = self.follow(event) {
+            self.keep(*call);
+        }
+    }
+
+    /// Takes the next event, and hands out the call that it ends.
+    pub fn follow(&mut self, event: &Event) -> CallStep {
         if let EventBody::Head(head) = &event.body
             && let Head::Request(head) = &**head
         {
             // A conduit is one exchange; what was never answered ends with the recording.
-            let field = |name: &str| {
-                let mut fields = head.fields.iter();
-                fields
-                    .find(|(known, _)| known.eq_ignore_ascii_case(name))
-                    .map(|(_, value)| value)
-            };
+            let field = |name: &str| head.fields.get(name);
             let target = path_of(&head.target);
             let call = recognise(&head.method, target, field, None);
-            if let Some(call) = call.filter(|call| call.operation == Operation::Generate) {
-                self.open.insert(event.conduit, Open::new(call, event));
-            }
-            return;
+            let call = call.filter(|call| call.operation == Operation::Generate);
+            let Some(call) = call else {
+                return CallStep::Nothing;
+            };
+            let open = Open::new(call, event, self.bodies);
+            self.open.insert(event.conduit, open);
+            return CallStep::Began(event.seq);
         }
         // What is no HTTP stands on conduits that were never opened here.
         let Some(open) = self.open.get_mut(&event.conduit) else {
-            return;
+            return CallStep::Nothing;
         };
-        if open.observe(event)
-            && let Some(open) = self.open.remove(&event.conduit)
-        {
-            self.keep(open);
+        let before = open.held();
+        let is_over = open.observe(event, self.held < MOST_BYTES);
+        self.held = (self.held + open.held()).saturating_sub(before);
+        if !is_over {
+            return CallStep::Nothing;
         }
+        match self.open.remove(&event.conduit) {
+            Some(open) => self.ended(open),
+            None => CallStep::Nothing,
+        }
+    }
+
+    /// Nothing more will come: ends a call that is not over; `None` once there are none.
+    pub fn end_one(&mut self) -> Option<CallStep> {
+        let first = self.open.iter().min_by_key(|(_, open)| open.seq());
+        let conduit = *first?.0;
+        let open = self.open.remove(&conduit)?;
+        Some(self.ended(open))
     }
 
     /// The calls, and how many more there were.
     #[must_use]
     pub fn finish(mut self) -> (Vec<ModelCall>, u64) {
-        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
-        open.sort_by_key(Open::seq);
-        for call in open {
-            self.keep(call);
+        while let Some(step) = self.end_one() {
+            if let CallStep::Ended(call, _) = step {
+                self.keep(*call);
+            }
         }
         (self.ended, self.passed_over)
     }
 
-    fn keep(&mut self, open: Open) {
-        let Some(call) = open.into_call() else {
-            return;
-        };
+    fn ended(&mut self, open: Open) -> CallStep {
+        self.held = self.held.saturating_sub(open.held());
+        let seq = open.seq();
+        match open.into_call() {
+            Some((call, said)) => CallStep::Ended(Box::new(call), said),
+            None => CallStep::WasNone(seq),
+        }
+    }
+
+    fn keep(&mut self, call: ModelCall) {
         if self.ended.len() < MOST {
             self.ended.push(call);
         } else {
@@ -144,6 +211,29 @@ pub(crate) fn path_of(target: &str) -> &str {
         return target;
     };
     rest.find('/').map_or("/", |at| rest.part(at..))
+}
+
+impl CallEnd {
+    /// Its token in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::CutShort => "cut_short",
+            Self::Failed(_) => "failed",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+
+    /// What went wrong, where that is known.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        match self {
+            Self::Answered | Self::CutShort => None,
+            Self::Failed(error) => Some(error.to_string()),
+            Self::Unreadable(why) => Some(why.clone()),
+        }
+    }
 }
 
 impl From<StreamEnd> for CallEnd {

@@ -1,10 +1,11 @@
 //! A call that has not ended.
 
 use tapewright_schemas::event::{
-    Direction, Event, EventBody, Fields, Head, Offset, Payload, ResponseHead,
+    Direction, Edit, EditTarget, Event, EventBody, Fields, Head, Offset, Payload, ResponseHead,
 };
+use tapewright_schemas::listing::Body;
 
-use super::{CallEnd, ModelCall, UseSeen};
+use super::{CallEnd, ModelCall, Said, UseSeen};
 use crate::conversation::{Content, Request, Response, Role, StreamEvent, ToolUse};
 use crate::links::digest;
 use crate::read::ReadError;
@@ -21,6 +22,8 @@ pub(super) struct Open {
     response: Reading,
     // The body says that it is JSON-RPC, on a path of a model.
     is_mcp: bool,
+    // What was said, where it is kept.
+    said: Option<Said>,
 }
 
 /// How the response is read.
@@ -35,10 +38,14 @@ enum Reading {
 }
 
 impl Open {
-    pub(super) fn new(call: Call, event: &Event) -> Self {
+    pub(super) fn new(call: Call, event: &Event, with_bodies: bool) -> Self {
         let told = ModelCall {
             seq: event.seq,
+            session: event.session.0,
+            conduit: event.conduit.0,
             at: event.at,
+            provider: None,
+            id: None,
             wire: call.wire,
             model: call.model.clone(),
             status: None,
@@ -58,15 +65,26 @@ impl Open {
             told,
             response: Reading::Nothing,
             is_mcp: false,
+            said: with_bodies.then(Said::default),
         }
+    }
+
+    /// How many bytes of what was said it keeps.
+    pub(super) fn held(&self) -> usize {
+        let all = self
+            .said
+            .iter()
+            .flat_map(|said| [&said.request, &said.answer]);
+        all.filter_map(Body::text).map(<[u8]>::len).sum()
     }
 
     pub(super) fn seq(&self) -> u64 {
         self.told.seq
     }
 
-    /// Takes the next event of the exchange; whether it is over.
-    pub(super) fn observe(&mut self, event: &Event) -> bool {
+    /// Takes the next event of the exchange; whether it is over. Without room what was said is
+    /// not kept.
+    pub(super) fn observe(&mut self, event: &Event, has_room: bool) -> bool {
         let is_answer = event.dir == Direction::ToClient;
         match &event.body {
             EventBody::Head(head) => {
@@ -75,14 +93,15 @@ impl Open {
                 }
             }
             EventBody::Body { payload } | EventBody::Message { payload, .. } if is_answer => {
-                self.answered(payload, event.at);
+                self.answered(payload, event.at, has_room);
             }
-            EventBody::Body { payload } => self.asked(payload),
+            EventBody::Body { payload } => self.asked(payload, has_room),
             // The recorder takes nothing but JSON-RPC for a message here.
             EventBody::Message { payload, .. } => {
                 self.is_mcp = true;
-                self.asked(payload);
+                self.asked(payload, has_room);
             }
+            EventBody::Edited(edit) if !is_answer => self.told.provider = provider(edit),
             EventBody::Closed(_) if is_answer => {
                 self.told.took = Some(event.at.since(self.began));
                 self.close();
@@ -93,7 +112,10 @@ impl Open {
         false
     }
 
-    fn asked(&mut self, payload: &Payload) {
+    fn asked(&mut self, payload: &Payload, has_room: bool) {
+        if let Some(said) = &mut self.said {
+            said.request = kept(payload, has_room);
+        }
         let Payload::Whole(body) = payload else {
             return;
         };
@@ -132,7 +154,11 @@ impl Open {
         };
     }
 
-    fn answered(&mut self, payload: &Payload, at: Offset) {
+    fn answered(&mut self, payload: &Payload, at: Offset, has_room: bool) {
+        let is_whole = matches!(self.response, Reading::Whole | Reading::Error(_));
+        if let Some(said) = self.said.as_mut().filter(|_| is_whole) {
+            said.answer = kept(payload, has_room);
+        }
         let Payload::Whole(body) = payload else {
             self.unreadable("it was longer than is recorded");
             return;
@@ -185,6 +211,7 @@ impl Open {
         self.told.uses = response.tool_uses().map(seen).collect();
         self.told.finish = response.finish().cloned();
         self.told.usage = response.usage;
+        self.told.id = response.id;
         if response.model.is_some() {
             self.told.model = response.model;
         }
@@ -207,12 +234,16 @@ impl Open {
             Reading::List(reader) => reader.finish(),
             _ => return,
         };
+        if let Some(said) = &mut self.said {
+            let text = self.call.wire.write_response(&ended.response).to_string();
+            said.answer = Body::Text(text.into());
+        }
         self.take(ended.response);
         self.told.end = ended.end.into();
     }
 
     /// What is to be told of it; nothing where it was MCP.
-    pub(super) fn into_call(mut self) -> Option<ModelCall> {
+    pub(super) fn into_call(mut self) -> Option<(ModelCall, Said)> {
         if self.is_mcp {
             return None;
         }
@@ -224,8 +255,22 @@ impl Open {
             self.told.end = CallEnd::Failed(error);
         }
         self.close();
-        Some(self.told)
+        Some((self.told, self.said.unwrap_or_default()))
     }
+}
+
+fn kept(payload: &Payload, has_room: bool) -> Body {
+    match payload {
+        Payload::Whole(text) if has_room => Body::Text(text.clone()),
+        _ => Body::NoRoom,
+    }
+}
+
+/// What a recorder of several providers has taken from the front of the path.
+fn provider(edit: &Edit) -> Option<String> {
+    let is_target = edit.what == EditTarget::Target;
+    let name = edit.before.strip_suffix(&edit.after)?.trim_matches('/');
+    (is_target && !name.is_empty() && !name.contains('/')).then(|| name.to_owned())
 }
 
 fn seen(one: &ToolUse) -> UseSeen {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{
-    Block, Content, Extra, Input, Media, Message, Request, Source, ToolChoice, ToolSpec,
+    Block, Content, Extra, Input, Media, Message, Request, Response, Source, ToolChoice, ToolSpec,
 };
 use crate::write::{put, sorted};
 
@@ -56,6 +56,22 @@ pub(super) fn of(request: &Request) -> Value {
     map.insert("system".into(), ids.system(&request.system));
     map.insert("messages".into(), ids.messages(&request.messages));
     Value::Object(map)
+}
+
+/// What was said in answer to a request.
+pub(super) fn answer(request: &Request, response: &Response) -> Value {
+    let mut ids = Ids::default();
+    ids.system(&request.system);
+    ids.messages(&request.messages);
+    let answers = response.answers.iter().map(|answer| {
+        let finish = answer.finish.as_ref().map(|finish| finish.reason.name());
+        json!({"content": ids.blocks(&answer.blocks), "finish": finish})
+    });
+    let mut answers: Vec<Value> = answers.collect();
+    match answers.pop() {
+        Some(only) if answers.is_empty() => only,
+        last => Value::Array(answers.into_iter().chain(last).collect()),
+    }
 }
 
 fn sorted_members(map: &Extra) -> Vec<(&String, &Value)> {

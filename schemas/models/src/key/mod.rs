@@ -15,7 +15,16 @@ use tapewright_schemas::redact::hidden;
 
 pub use differ::Difference;
 
-use crate::conversation::Request;
+use crate::conversation::{Request, Response};
+
+/// What was answered to a request, as one canonical value: what was said, and why it ended. Ids
+/// of tool uses are numbered behind those of the request.
+#[must_use]
+pub fn answer(request: &Request, response: &Response) -> Value {
+    let mut value = canon::answer(request, response);
+    placeholders::renumber(&mut value);
+    value
+}
 
 /// The key of a request.
 #[derive(Clone, Debug, PartialEq)]

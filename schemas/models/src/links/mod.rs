@@ -7,6 +7,7 @@
 mod done;
 mod find;
 mod name;
+mod rows;
 
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ use crate::calls::ModelCall;
 
 pub use self::done::ToolCall;
 pub(crate) use self::done::digest;
+pub use self::rows::PartLinks;
 
 /// Takes the tapes of one recording, and links what is on them.
 #[derive(Debug, Default)]

@@ -12,7 +12,11 @@ use tapewright_schemas::event::{Direction, EventBody};
 fn model(seq: u64, at: u64, uses: &[(Option<&str>, &str, Value)]) -> ModelCall {
     ModelCall {
         seq,
+        session: 0,
+        conduit: 1,
         at: Offset(at),
+        provider: None,
+        id: None,
         wire: Wire::Anthropic,
         model: None,
         status: Some(200),

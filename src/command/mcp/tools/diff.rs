@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tapewright_replay::Ignore;
-use tapewright_replay::diff::{self, Change, Compared, DiffOptions};
+use tapewright_replay::diff::{self, Change, Compared, DiffOptions, Found};
 
 use super::Spec;
 use crate::command::mcp::answer::{Answer, shortened};
@@ -13,7 +13,7 @@ use crate::command::mcp::cursor::{Place, Question};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::command::replay::load;
-use crate::report::diff::Differing;
+use crate::report::diff::{Differences, Differing, Of};
 use crate::report::{self, Mistake, safe};
 
 pub(super) const SPEC: Spec = Spec {
@@ -137,15 +137,11 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
         }
     }
     let rows = page.finish();
-    let differing = Differing {
-        before: asked.before.as_ref(),
-        after: asked.after.as_ref(),
-        found: &found,
-        incomplete: [earlier.incomplete(), later.incomplete()],
-    };
-    let text = report::mcp::differences(&differing, &rows.lines);
     let mut latency = json!(found.latency);
     shortened(&mut latency);
+    let incomplete = [earlier, later].map(|script| script.incomplete().map(str::to_owned));
+    let differing = differing(&asked, found, incomplete);
+    let text = report::mcp::differences(&differing, &rows.lines);
     let told = json!({
         "before": asked.before,
         "after": asked.after,
@@ -158,6 +154,20 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
         "notes": differing.notes(),
     });
     Ok(Answer::new(told, text).going_on(&question, rows.next))
+}
+
+fn differing(asked: &Asked, found: Found, incomplete: [Option<String>; 2]) -> Differing<'_> {
+    let of = Of::Server(String::new());
+    Differing {
+        before: asked.before.as_ref(),
+        after: asked.after.as_ref(),
+        parts: vec![Differences {
+            of,
+            found,
+            incomplete,
+        }],
+        is_whole: false,
+    }
 }
 
 fn row(one: &Compared) -> Row {

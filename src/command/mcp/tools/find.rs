@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tapewright_models::prices::Prices;
 use tapewright_schemas::filter::{Filter, WORDS};
 use tapewright_schemas::listing::{Entry, Wanted};
 use tapewright_schemas::published;
@@ -16,7 +17,7 @@ use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::command::show;
 use crate::files::Frame;
-use crate::report::show::Closing;
+use crate::report::show::{Closing, Part};
 use crate::report::{self, Mistake, safe};
 
 pub(super) const SPEC: Spec = Spec {
@@ -25,8 +26,8 @@ pub(super) const SPEC: Spec = Spec {
     about: "The exchanges of a recording in order, each a request with what became of it, \
         narrowed down by filter words which all must hold: tool:NAME, method:PART, \
         status:error (ok, error, cancelled, late, pending, gone, unknown, fault, finding, or a \
-        number), dir:to_client, session:2, id:7, slow:>200ms, kind:stderr (exchange, \
-        notification, progress, cancellation, late, orphan, noise, stderr, http, fault, finding, \
+        number), dir:to_client, session:2, id:7, slow:>200ms, model:NAME, kind:stderr (exchange, \
+        model, notification, progress, cancellation, late, orphan, noise, stderr, http, fault, finding, \
         gap), or any text, also in what was said. - in front of a word turns it round; several \
         values of one word stand with commas.",
     input,
@@ -70,7 +71,7 @@ fn output() -> Value {
             "lines": {
                 "type": "array",
                 "description": "Exchanges, and with `kind:` what stands beside them: lines with a member `kind`.",
-                "items": { "anyOf": [row(), beside()] },
+                "items": { "anyOf": [row(), published("model-call"), beside()] },
             },
             "is_written": { "type": "boolean", "description": "A recorder still writes it: there may be more soon." },
             "summary": { "type": "string", "description": "How much there was, and what is missing." },
@@ -81,7 +82,12 @@ fn output() -> Value {
 
 /// The schema of an exchange, as it is published.
 pub(super) fn row() -> Value {
-    let text = published::ALL.iter().find(|one| one.name == "exchange");
+    published("exchange")
+}
+
+/// A schema that is published, to stand within another one.
+fn published(name: &str) -> Value {
+    let text = published::find(name);
     let text = text.map_or("{}", |one| one.text);
     let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(members) = schema.as_object_mut() {
@@ -145,17 +151,23 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
         timed: true,
         filter,
     };
-    let (Frame { ending, .. }, counts) = show::list(recording, &wanted, |entry| {
-        page.offer(place(entry), || line(entry));
-        Ok(())
-    })?;
+    let (Frame { ending, .. }, counts) =
+        show::list(recording, &wanted, &Prices::built_in(), |entry| {
+            page.offer(place(entry), || line(entry));
+            Ok(())
+        })?;
     let is_written = matches!(ending, Ending::CutShort { .. }) && found.is_written();
-    let closing = Closing {
+    let part = Part {
+        name: None,
         kind,
         timed,
-        counts,
         ending: &ending,
+        last: counts.last,
         written_by: is_written.then_some(header.pid),
+    };
+    let closing = Closing {
+        counts,
+        parts: vec![part],
         filtered: !wanted.filter.is_empty(),
         wants_times: wanted.filter.asks_for_times(),
     };
@@ -165,7 +177,7 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let told = json!({
         "recording": found.name,
         "exchanges_in_all": counts.exchanges,
-        "found": counts.shown + counts.beside,
+        "found": counts.shown + counts.models_shown + counts.beside,
         "lines": rows.values,
         "is_written": is_written,
         "summary": summary,
@@ -185,6 +197,7 @@ fn filter(words: &[String]) -> Result<Filter, Mistake> {
 fn place(entry: &Entry) -> Place {
     match entry {
         Entry::Exchange { row, .. } => Place(row.request_seq, mark(&("", &row.id, row.from))),
+        Entry::Model { row, .. } => Place(row.request_seq, mark(&("model", &row.id, ""))),
         Entry::Beside(note) => Place(note.seq, mark(&(note.kind.name(), &note.id, ""))),
     }
 }
@@ -192,6 +205,7 @@ fn place(entry: &Entry) -> Place {
 fn line(entry: &Entry) -> Row {
     let value = match entry {
         Entry::Exchange { row, .. } => serde_json::to_value(row),
+        Entry::Model { row, .. } => serde_json::to_value(row),
         Entry::Beside(note) => serde_json::to_value(note.beside()),
     };
     // They are structs of strings and numbers.

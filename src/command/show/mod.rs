@@ -1,40 +1,51 @@
 //! `tapewright show`: a conversation line by line.
 
+pub(super) mod whole;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use tapewright_models::listing::Listing;
+use tapewright_models::prices::Prices;
 use tapewright_proxy::record::is_written;
 use tapewright_schemas::filter::{Filter, LineKind};
-use tapewright_schemas::listing::{Counts, Entry, Listing, Wanted};
+use tapewright_schemas::listing::{Counts, Entry, Wanted};
+use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Ending;
 
+use crate::command::linking;
+use crate::command::prices::PriceArguments;
 use crate::exit::Exit;
 use crate::files::{Frame, Recording, folder};
-use crate::report::show::{Closing, Shown, Style};
+use crate::report::show::{Closing, Part, Shown, Style};
 use crate::report::{self, Mistake};
+
+use self::whole::Whole;
 
 /// Show a conversation: one line for each exchange, in order
 ///
 /// Each line tells when, in which session, which way, what was asked with which id, how long it
 /// took, how it ended, and which fault and findings it has to do with. Answers to nothing that
-/// was asked, what is no message, and gaps are lines of their own.
+/// was asked, what is no message, and gaps are lines of their own. A call of a model is a line
+/// as well, and tells which `tools/call` carried out what it asked for.
 ///
-/// FILE is a tape, a cassette, a capture, or a folder of them. A tape that is still written is
-/// shown as far as it is there.
+/// FILE is a tape, a cassette, a capture, or a folder of them; the folder of an agent's
+/// recording is one conversation. A tape that is still written is shown as far as it is there.
 ///
 /// FILTER narrows it down; all of them must hold, and `-` in front turns one round:
 ///
-///   `tool:read`        part of the name of a tool
+///   `tool:read`        part of the name of a tool that is called, or that a model asks for
 ///   `method:tools/`     part of a method
+///   `model:claude`     part of the name of a model
 ///   `status:error`     ok, error, cancelled, late, pending, gone, unknown, fault, finding,
 ///                      or a number such as 401 or -32601; several with commas
 ///   `dir:to_client`    requests of the server; `to_server` those of the client
 ///   `session:2`         one session
-///   `kind:stderr`      exchange, notification, progress, cancellation, late, orphan, noise,
-///                      stderr, http, fault, finding, gap; several with commas
-///   `id:7`             one id
+///   `kind:stderr`      exchange, model, notification, progress, cancellation, late,
+///                      orphan, noise, stderr, http, fault, finding, gap; several with commas
+///   `id:7`             one id; that of a tool use shows who asked and who carried it out
 ///   `slow:>200ms`      what took longer; `slow:<1s` what took less
 ///   `anything`         in the method or the name; with `--full` in what was said, too
 #[derive(Debug, Args)]
@@ -44,7 +55,7 @@ pub(crate) struct Arguments {
     /// The recording, or a folder of them
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What to show: `tool:`, `method:`, `status:`, `dir:`, `session:`, `kind:`, `id:`, `slow:`,
+    /// What to show: `tool:`, `method:`, `model:`, `status:`, `dir:`, `session:`, `kind:`, `id:`, `slow:`,
     /// or a text
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
@@ -66,7 +77,10 @@ pub(crate) struct Arguments {
     /// Leave out times, so that two recordings can be compared line by line
     #[arg(long)]
     no_times: bool,
-    /// Print a JSON object for each line: `tapewright schema exchange` describes it
+    #[command(flatten)]
+    prices: PriceArguments,
+    /// Print a JSON object for each line: `tapewright schema exchange` and `tapewright schema
+    /// model-call` describe them
     #[arg(long)]
     json: bool,
 }
@@ -76,11 +90,13 @@ Examples:
   tapewright show fs.tape.jsonl
   tapewright show fs.tape.jsonl 'slow:>0ms' -method:ping
   tapewright show fs.json --id 1 --full
+  tapewright show cassettes kind:model,exchange
   tapewright show cassettes --json method:tools/call | jq .waited_ms";
 
 /// Shows what was asked for.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let wanted = arguments.wanted()?;
+    let prices = arguments.prices.read()?;
     let style = Style {
         json: arguments.json,
         full: arguments.full,
@@ -88,11 +104,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let mut shown = Shown::new(report::stdout(), style);
     if !arguments.file.is_dir() {
-        return one(&arguments.file, &wanted, &mut shown);
+        return one(&arguments.file, &wanted, &prices, &mut shown);
     }
+    let found = folder::contained(&arguments.file)?;
     let mut exits = Vec::new();
-    for path in folder::recordings(&arguments.file)? {
-        exits.push(one(&path, &wanted, &mut shown)?);
+    if !found.parts.is_empty() {
+        exits.push(whole(
+            arguments,
+            &found.parts,
+            &wanted,
+            &prices,
+            &mut shown,
+        )?);
+    }
+    for path in &found.others {
+        exits.push(one(path, &wanted, &prices, &mut shown)?);
     }
     // Nothing found in one of them is no matter where there is something in another.
     Ok(if exits.contains(&Exit::Pass) {
@@ -103,20 +129,82 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// Shows one recording.
-fn one(path: &Path, wanted: &Wanted, shown: &mut Shown<impl Write>) -> anyhow::Result<Exit> {
+fn one(
+    path: &Path,
+    wanted: &Wanted,
+    prices: &Prices,
+    shown: &mut Shown<impl Write>,
+) -> anyhow::Result<Exit> {
     let recording = Recording::open(path)?;
     let (kind, timed) = (recording.kind(), recording.timed());
     let path = recording.path.clone();
     let http = recording.header().transport == "http";
     shown.begin(&path.display().to_string(), http)?;
-    let (Frame { header, ending }, counts) = list(recording, wanted, |entry| shown.entry(entry))?;
-    let grows = matches!(ending, Ending::CutShort { .. }) && is_written(&path);
-    let closing = Closing {
+    let (Frame { header, ending }, counts) =
+        list(recording, wanted, prices, |entry| shown.entry(entry))?;
+    let part = Part {
+        name: None,
         kind,
         timed,
-        counts,
         ending: &ending,
-        written_by: grows.then_some(header.pid),
+        last: counts.last,
+        written_by: written_by(&path, header.pid, &ending),
+    };
+    end(wanted, counts, vec![part], shown)
+}
+
+/// Shows a recording that is on several tapes.
+fn whole(
+    arguments: &Arguments,
+    parts: &[PathBuf],
+    wanted: &Wanted,
+    prices: &Prices,
+    shown: &mut Shown<impl Write>,
+) -> anyhow::Result<Exit> {
+    let mut whole = Whole::open(parts, wanted, prices)?;
+    let tapes = whole.tapes.iter().map(|tape| {
+        let is_http = tape.header().transport == "http";
+        (tape.name.clone(), tape.path.display().to_string(), is_http)
+    });
+    shown.begin_whole(&arguments.file.display().to_string(), tapes.collect())?;
+    whole.list(|tape, entry| {
+        shown.turn_to(tape);
+        shown.entry(&entry)
+    })?;
+    let endings: Vec<Ending> = whole.tapes.iter().map(whole::Tape::ending).collect();
+    let mut counts = Counts::default();
+    let mut told = Vec::new();
+    for (tape, ending) in whole.tapes.iter().zip(&endings) {
+        let of_tape = tape.counts();
+        counts = counts.plus(&of_tape);
+        told.push(Part {
+            name: Some(tape.name.clone()),
+            kind: FileKind::Tape,
+            timed: true,
+            ending,
+            last: of_tape.last,
+            written_by: written_by(&tape.path, tape.header().pid, ending),
+        });
+    }
+    end(wanted, counts, told, shown)
+}
+
+/// The process that still writes a tape.
+fn written_by(path: &Path, process: u32, ending: &Ending) -> Option<u32> {
+    let is_cut = matches!(ending, Ending::CutShort { .. });
+    (is_cut && is_written(path)).then_some(process)
+}
+
+/// Says what is to be said at the end.
+fn end(
+    wanted: &Wanted,
+    counts: Counts,
+    parts: Vec<Part<'_>>,
+    shown: &mut Shown<impl Write>,
+) -> anyhow::Result<Exit> {
+    let closing = Closing {
+        counts,
+        parts,
         filtered: !wanted.filter.is_empty(),
         wants_times: wanted.filter.asks_for_times(),
     };
@@ -124,7 +212,7 @@ fn one(path: &Path, wanted: &Wanted, shown: &mut Shown<impl Write>) -> anyhow::R
     if shown.is_for_programs() && closing.is_incomplete() {
         report::note(&closing.text());
     }
-    let nothing = counts.shown + counts.beside == 0;
+    let nothing = counts.shown + counts.models_shown + counts.beside == 0;
     Ok(if nothing && !wanted.filter.is_empty() {
         Exit::Inconclusive
     } else {
@@ -136,12 +224,15 @@ fn one(path: &Path, wanted: &Wanted, shown: &mut Shown<impl Write>) -> anyhow::R
 pub(super) fn list(
     recording: Recording,
     wanted: &Wanted,
+    prices: &Prices,
     mut each: impl FnMut(&Entry) -> io::Result<()>,
 ) -> anyhow::Result<(Frame, Counts)> {
-    let mut listing = Listing::new(Wanted {
+    let wanted = Wanted {
         timed: recording.timed() && wanted.timed,
         ..wanted.clone()
-    });
+    };
+    let links = linking::of_one(&recording)?;
+    let mut listing = Listing::new(wanted, prices.clone(), links);
     let read = recording.messages(|event, envelope| {
         listing.observe(event, envelope);
         while let Some(entry) = listing.poll() {

@@ -1,0 +1,125 @@
+//! One call of a model as it is shown to others: the published row.
+
+use serde::Serialize;
+
+use super::Outcome;
+
+/// What is told of one call of a model, and never what it said. Its JSON Schema is
+/// `tapewright schema model-call`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ModelRow {
+    /// `model`: what sort of line it is.
+    pub kind: ModelKind,
+    /// Place of the head of its request on the tape.
+    pub request_seq: u64,
+    /// The session; 0 for what belongs to none.
+    pub session: u32,
+    /// The HTTP exchange.
+    pub conduit: u32,
+    /// When it was asked, in milliseconds since the recording began; `None` when the file has
+    /// no times.
+    pub at_ms: Option<f64>,
+    /// By which name of ours the provider was reached, where it was by one.
+    pub provider: Option<String>,
+    /// The wire that it travelled on.
+    pub wire: &'static str,
+    /// The model: as it answered, or where it did not, as it was asked for.
+    pub model: Option<String>,
+    /// The id that the provider gave the answer.
+    pub id: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What became of what it said: `answered`, `cut_short`, `failed` or `unreadable`.
+    pub end: &'static str,
+    /// What went wrong, in the provider's own words where there are any.
+    pub error: Option<String>,
+    /// The HTTP status; `None` where nothing came back.
+    pub http_status: Option<u16>,
+    /// Whether it came as a stream.
+    pub stream: bool,
+    /// Tokens that were read, those from a cache included.
+    pub input_tokens: Option<u64>,
+    /// Tokens that were made, thoughts included.
+    pub output_tokens: Option<u64>,
+    /// Tokens from a cache.
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens that were written to a cache.
+    pub cache_write_tokens: Option<u64>,
+    /// Tokens of thoughts.
+    pub reasoning_tokens: Option<u64>,
+    /// What it cost, in millionths of a US cent; `None` where the price is not known.
+    pub cost_usd_microcents: Option<u64>,
+    /// Why it ended, in one word for all wires.
+    pub finish: Option<&'static str>,
+    /// Why it ended, in the provider's word.
+    pub finish_word: Option<String>,
+    /// The tools that it asked for, in order.
+    pub tool_uses: Vec<ToolUseRow>,
+    /// From the request until the model said something, in milliseconds.
+    pub first_token_ms: Option<f64>,
+    /// From the request until the end of the response, in milliseconds.
+    pub waited_ms: Option<f64>,
+}
+
+/// The word for the kind of a [`ModelRow`].
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub enum ModelKind {
+    /// A call of a model.
+    #[default]
+    #[serde(rename = "model")]
+    Model,
+}
+
+/// One tool that a model asked for, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ToolUseRow {
+    /// Its id, where the wire has one.
+    pub id: Option<String>,
+    /// The name that the model used.
+    pub name: String,
+    /// `called`, `elsewhere` or `never`; `None` where nobody looked.
+    pub fate: Option<&'static str>,
+    /// How it is known which request carried it out.
+    pub how: Option<&'static str>,
+    /// Whether it could be another one.
+    pub guess: bool,
+    /// The request that carried it out.
+    pub by: Option<CarriedOut>,
+}
+
+/// The `tools/call` that carried out what a model asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CarriedOut {
+    /// The name of its tape.
+    pub file: String,
+    /// Its place on that tape.
+    pub seq: u64,
+    /// The label of the server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+}
+
+/// The tool use of a model that a `tools/call` carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AskedBy {
+    /// The name of the tape with the call of the model.
+    pub file: String,
+    /// Place of that call on it.
+    pub model_call: u64,
+    /// The id of the use, where the wire has one.
+    pub id: Option<String>,
+    /// How that is known.
+    pub how: &'static str,
+    /// Whether it could be another one.
+    pub guess: bool,
+}
+
+impl ModelRow {
+    /// The row of a recording whose events have no times.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        (self.at_ms, self.first_token_ms, self.waited_ms) = (None, None, None);
+        self
+    }
+}

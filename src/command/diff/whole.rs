@@ -1,0 +1,127 @@
+//! The parts of two recordings that are compared with each other.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tapewright_replay::diff::{self, DiffOptions, Found};
+use tapewright_replay::{Script, Starts};
+
+use crate::command::replay::{load, unloadable};
+use crate::files::agent::AgentTapes;
+use crate::files::{self, Recording, folder};
+use crate::report::Mistake;
+use crate::report::diff::{Differences, Of};
+use crate::report::safe;
+
+/// What is compared of two files.
+pub(super) fn of_files(
+    sides: [&PathBuf; 2],
+    options: &DiffOptions,
+) -> anyhow::Result<Vec<Differences>> {
+    let [before, after] = sides;
+    let (before, after) = (Arc::new(load(before)?), load(after)?);
+    let models = models(sides, options)?;
+    let server = Differences {
+        of: Of::Server(String::new()),
+        found: diff::diff(&before, &after, options),
+        incomplete: [&*before, &after].map(|script| script.incomplete().map(str::to_owned)),
+    };
+    Ok(std::iter::once(server).chain(models).collect())
+}
+
+/// What is compared of the recordings of two agents: calls of models, and each server with
+/// that of the same name.
+pub(super) fn parts(
+    sides: [&PathBuf; 2],
+    options: &DiffOptions,
+) -> anyhow::Result<Vec<Differences>> {
+    let [before, after] = [servers(sides[0])?, servers(sides[1])?];
+    let mut parts: Vec<Differences> = models(sides, options)?.into_iter().collect();
+    let mut labels: Vec<&String> = before.keys().chain(after.keys()).collect();
+    labels.sort();
+    labels.dedup();
+    for label in labels {
+        let script = |all: &BTreeMap<String, Vec<PathBuf>>| match all.get(label) {
+            Some(tapes) => read(tapes),
+            None => Ok(nothing()?),
+        };
+        let (before, after) = (Arc::new(script(&before)?), script(&after)?);
+        parts.push(Differences {
+            of: Of::Server(label.clone()),
+            found: diff::diff(&before, &after, options),
+            incomplete: [&*before, &after].map(|script| script.incomplete().map(str::to_owned)),
+        });
+    }
+    Ok(parts)
+}
+
+/// Calls of models, where there are any on either side.
+fn models(sides: [&PathBuf; 2], options: &DiffOptions) -> anyhow::Result<Option<Differences>> {
+    let [before, after] = [AgentTapes::of(sides[0])?, AgentTapes::of(sides[1])?];
+    let [before, after] = [before.models()?, after.models()?];
+    let exchanges = diff::models(&before.exchanges, &after.exchanges, options);
+    if exchanges.is_empty() {
+        return Ok(None);
+    }
+    let more = |passed_over: u64| {
+        let why = || format!("{passed_over} exchanges with providers could not be kept whole");
+        (passed_over > 0).then(why)
+    };
+    Ok(Some(Differences {
+        of: Of::Models,
+        found: Found {
+            exchanges,
+            ..Found::default()
+        },
+        incomplete: [before.passed_over, after.passed_over].map(more),
+    }))
+}
+
+/// The tapes of each server of an agent's recording, in the order of its starts.
+fn servers(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
+    let found = folder::contained(folder)?;
+    if found.parts.is_empty() {
+        let what = format!(
+            "`{}` holds no recording of an agent",
+            safe(&folder.display().to_string())
+        );
+        let hint = "name two recordings, or two folders that `record --models` has written";
+        return Err(Mistake::new(what, hint).into());
+    }
+    let mut all: BTreeMap<String, Vec<(String, PathBuf)>> = BTreeMap::new();
+    for path in found.parts {
+        if folder::is_of_models(&path) {
+            continue;
+        }
+        let header = Recording::open(&path)?.header();
+        let starts = all.entry(header.label).or_default();
+        starts.push((header.created, path));
+    }
+    let in_order = |mut starts: Vec<(String, PathBuf)>| {
+        starts.sort();
+        starts.into_iter().map(|(_, path)| path).collect()
+    };
+    let all = all.into_iter();
+    Ok(all
+        .map(|(label, starts)| (label, in_order(starts)))
+        .collect())
+}
+
+/// The starts of a server as one recording.
+fn read(tapes: &[PathBuf]) -> anyhow::Result<Script> {
+    if let [only] = tapes {
+        return load(only);
+    }
+    let files = tapes.iter().map(|path| Ok(files::opened(path)?.1));
+    let files = files.collect::<anyhow::Result<Vec<_>>>()?;
+    let spool = || files::spool().map_err(std::io::Error::other);
+    let starts = Starts::open(files, &spool);
+    let first = tapes.first().map_or(Path::new(""), PathBuf::as_path);
+    Ok(starts.map_err(|error| unloadable(first, error))?.script)
+}
+
+/// A recording of a server that was never started.
+fn nothing() -> anyhow::Result<Script> {
+    Ok(Script::load(&br#"{"version":"1","exchanges":[]}"#[..])?)
+}

@@ -1,0 +1,38 @@
+//! What models cost, for the commands that tell it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tapewright_models::prices::Prices;
+
+use crate::report::{self, Mistake};
+
+/// Which prices count.
+#[derive(Debug, Default, Args)]
+pub(super) struct PriceArguments {
+    /// Count what models cost by the prices in this file, beside those that are built in: JSON
+    /// with `date`, `source` and `models`, in US dollars for a million tokens
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+impl PriceArguments {
+    /// The prices that are built in, and those of the file.
+    pub(super) fn read(&self) -> anyhow::Result<Prices> {
+        let mut prices = Prices::built_in();
+        let Some(file) = &self.prices else {
+            return Ok(prices);
+        };
+        let mistake = |why: String| {
+            let what = format!("`{}` holds no prices: {why}", file.display());
+            let hint = r#"write it like {"date": "2026-11-25", "source": "…", "models": {"NAME": {"input": 3.0, "output": 15.0}}}"#;
+            Mistake::new(report::safe(&what), hint)
+        };
+        let text = std::fs::read(file).map_err(|error| mistake(error.to_string()))?;
+        let value = serde_json::from_slice(&text).map_err(|error| mistake(error.to_string()))?;
+        prices
+            .add_file(value)
+            .map_err(|error| mistake(error.to_string()))?;
+        Ok(prices)
+    }
+}

@@ -1,0 +1,69 @@
+//! Which of several processes takes which of several things: files in a folder that goes with
+//! whoever made it.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A folder of claims. It is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Claims(PathBuf);
+
+impl Claims {
+    /// Makes one that nobody else can enter.
+    pub(crate) fn create(now: SystemTime) -> io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt as _;
+
+        let nanos = now
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_nanos();
+        let process = std::process::id();
+        let folder = std::env::temp_dir().join(format!("tapewright-replay-{process}-{nanos:x}"));
+        fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(Self(folder))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Claims {
+    fn drop(&mut self) {
+        // What is left in a folder for temporary files harms nobody.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Takes the first of `count` things of this name that nobody has taken; `None` where all are
+/// taken, or nothing can be.
+pub(crate) fn next(folder: &Path, name: &str, count: usize) -> Option<usize> {
+    (0..count).find(|number| {
+        let file = folder.join(format!("{name}.{number}"));
+        let made = OpenOptions::new().write(true).create_new(true).open(file);
+        made.is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_taken_once_and_the_folder_goes() {
+        let claims = Claims::create(UNIX_EPOCH).unwrap();
+        let folder = claims.path().to_owned();
+        let take = |name: &str| next(&folder, name, 2);
+        assert_eq!(
+            [take("fs"), take("fs"), take("fs")],
+            [Some(0), Some(1), None]
+        );
+        assert_eq!(take("git"), Some(0));
+        drop(claims);
+        assert!(!folder.exists());
+        assert_eq!(take("fs"), None);
+    }
+}
