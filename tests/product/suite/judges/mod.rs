@@ -1,6 +1,7 @@
 //! Judging by models: matchers, metrics and evaluations, live and from recordings.
 
 mod evals;
+mod examples;
 mod matchers;
 mod metrics;
 mod recorded;
