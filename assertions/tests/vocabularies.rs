@@ -1,6 +1,5 @@
 //! The vocabularies that are part of the program are those that OpenAI published, as the crate `tiktoken-rs` has them.
 //! `TAPEWRIGHT_BLESS=1` writes them anew.
-#![expect(clippy::unwrap_used, reason = "a test may")]
 
 /// The most that one unpacks to, in bytes.
 const LARGEST: usize = 4 << 20;

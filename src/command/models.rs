@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use clap::Args;
 use tapewright_agents::Caps;
@@ -37,6 +38,10 @@ pub(crate) struct JudgeArguments {
     /// with `--record` they take their place
     #[arg(long)]
     rejudge: bool,
+    /// Ask anew for recorded verdicts that are older, such as `30d` or `12h`, where their
+    /// judge can be asked; with `--record` they take their place
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    verdict_cache: Option<Duration>,
 }
 
 impl JudgeArguments {
@@ -45,6 +50,7 @@ impl JudgeArguments {
         JudgeOptions {
             record,
             rejudge: self.rejudge,
+            age: self.verdict_cache,
             model: self.judge_model.clone(),
         }
     }
@@ -59,6 +65,17 @@ impl MoneyArguments {
     ) -> anyhow::Result<Arc<Money>> {
         money(suite, self.prices.as_deref(), self.max_cost, spent)
     }
+}
+
+/// Reads `90m`, `12h` or `30d`.
+fn age(text: &str) -> Result<Duration, String> {
+    let units = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+    let read = |(unit, seconds): (&str, u64)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        Some(Duration::from_secs(number.checked_mul(seconds)?))
+    };
+    let found = units.into_iter().find_map(read);
+    found.ok_or_else(|| "an age is a whole number with `d`, `h`, `m` or `s`: 30d, 12h".to_owned())
 }
 
 /// The money of a suite: its caps and that of the command, and the built-in prices with those
@@ -122,7 +139,16 @@ pub(crate) fn dollars(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::dollars;
+    use super::{age, dollars};
+
+    #[test]
+    fn an_age_has_a_unit() {
+        assert_eq!(age("2d").map(|age| age.as_secs()), Ok(172_800));
+        assert_eq!(age("90m").map(|age| age.as_secs()), Ok(5_400));
+        for text in ["", "2", "d", "-1d", "1.5h", "1w", "99999999999999999999d"] {
+            assert!(age(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn an_amount_is_exact() {

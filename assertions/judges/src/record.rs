@@ -77,6 +77,8 @@ pub enum Miss {
     Candidate(String),
     /// Fewer opinions about it.
     Sample,
+    /// It is older than verdicts are to be.
+    Age,
 }
 
 impl Key {
@@ -236,6 +238,7 @@ impl fmt::Display for Miss {
             Self::Candidate(text) => {
                 write!(out, "the candidate changed: `{}` was recorded", cut(text))
             }
+            Self::Age => write!(out, "what is recorded is older than it may be"),
             Self::Sample => write!(out, "fewer opinions about it were recorded"),
         }
     }

@@ -50,7 +50,7 @@ pub fn write(similarity: f64) -> String {
     json!({"similarity": similarity}).to_string()
 }
 
-/// Reads what [`write`] wrote; none where it is something else.
+/// Reads what [`write()`] wrote; none where it is something else.
 #[must_use]
 pub fn read(text: &str) -> Option<f64> {
     let value: Value = serde_json::from_str(text).ok()?;

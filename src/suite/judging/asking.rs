@@ -2,12 +2,14 @@
 
 use std::collections::hash_map::Entry;
 
-use tapewright_judges::{Answer, Asker, Call, Key, Miss, Model, Recorded, Reply, Verdict, prompt};
+use tapewright_judges::{
+    Answer, Asker, Call, Key, Miss, Model, Recorded, Reply, Subject, Verdict, prompt,
+};
 use tapewright_models::conversation::{Response, Usage};
 use tapewright_proxy::clock;
 use tapewright_proxy::provider::{Endpoint, Provider};
 
-use super::test::State;
+use super::test::{KEPT, State};
 use super::{Judges, file};
 use crate::report;
 use crate::suite::models::{Choice, choose};
@@ -28,6 +30,8 @@ pub(super) struct Asking<'a> {
     pub(super) judges: &'a Judges,
     pub(super) state: &'a mut State,
     pub(super) mode: Mode,
+    /// Whether anybody can be asked anew.
+    pub(super) can_ask: bool,
     /// Answers to the call at hand that were no verdicts.
     pub(super) pending: Vec<Answer>,
 }
@@ -67,12 +71,36 @@ impl Asking<'_> {
     /// What is recorded for a call, at this one of its answers.
     fn recorded(&mut self, key: &Key, number: usize) -> Result<String, Miss> {
         let found = self.state.record.find(key)?.clone();
+        if self.is_too_old(&found) {
+            return Err(Miss::Age);
+        }
         let answer = found.answers.get(number).ok_or(Miss::Nothing)?;
         let text = answer.text.clone();
         if self.mode == Mode::Usual {
             self.state.kept.put(found);
         }
         Ok(text)
+    }
+
+    /// Whether a verdict is to be asked for anew for its age. Where its judge cannot be asked, it is kept.
+    fn is_too_old(&mut self, recorded: &Recorded) -> bool {
+        let Some(most) = self.judges.how.age.filter(|_| self.mode == Mode::Usual) else {
+            return false;
+        };
+        let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or_default();
+        // A time that cannot be read is as old as can be.
+        let made = recorded.recorded_at.parse().unwrap_or(jiff::Timestamp::MIN);
+        if now.duration_since(made).unsigned_abs() <= most {
+            return false;
+        }
+        let model = &recorded.key.model;
+        let choice = choose(model, &self.judges.providers, &self.judges.variables.0);
+        let is_scored = recorded.key.subject == Subject::Scored;
+        let is_there = self.can_ask && (is_scored || matches!(choice, Ok(Choice::Provider(_))));
+        if !is_there {
+            self.state.warnings.insert(KEPT.to_owned());
+        }
+        is_there
     }
 
     fn fresh(&mut self, call: &Call, key: Key, earlier: &[String], miss: &Miss) -> Reply {
@@ -106,7 +134,8 @@ impl Asking<'_> {
     /// Whether what is not recorded may be asked for.
     pub(super) fn may_ask(&self, miss: &Miss) -> Result<(), Reply> {
         self.is_readable()?;
-        if self.is_recorded() && !self.judges.how.record {
+        let is_wanted = self.judges.how.record || *miss == Miss::Age;
+        if self.is_recorded() && !is_wanted {
             return Err(Reply::Failed(format!("{miss}; {RECORD}")));
         }
         Ok(())

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tapewright_config::Suite;
 use tapewright_config::suite::settings::Provider;
@@ -34,6 +35,8 @@ pub(crate) struct JudgeOptions {
     pub(crate) record: bool,
     /// Everything is asked anew, and compared with what is recorded.
     pub(crate) rejudge: bool,
+    /// How old a recorded verdict may be, where its judge can be asked.
+    pub(crate) age: Option<Duration>,
     /// The judge where neither the suite nor the agent names one.
     pub(crate) model: Option<String>,
 }

@@ -39,7 +39,7 @@ pub(super) struct State {
     pub(super) over: Option<String>,
     pub(super) providers: HashMap<Model, Provider>,
     judgements: Vec<Judgement>,
-    warnings: BTreeSet<String>,
+    pub(super) warnings: BTreeSet<String>,
 }
 
 /// Something to be judged by one model.
@@ -203,6 +203,7 @@ impl Desk {
                 judges: &self.judges,
                 state: &mut *state,
                 mode,
+                can_ask,
                 pending: Vec::new(),
             })
         };
@@ -244,6 +245,7 @@ fn once_more(
         judges,
         state,
         mode: Mode::Usual,
+        can_ask: false,
         pending: Vec::new(),
     })
 }
@@ -270,4 +272,4 @@ fn nobody(threshold: f64) -> Opinion {
 }
 
 /// Why a verdict was not asked for anew.
-const KEPT: &str = "the key of the judge is not set, and the recorded verdict is kept";
+pub(super) const KEPT: &str = "the key of the judge is not set, and the recorded verdict is kept";

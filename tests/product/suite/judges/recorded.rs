@@ -159,3 +159,32 @@ fn a_captured_session_is_judged_likewise() {
     assert_eq!(status, 0, "{told:#}");
     assert_eq!(test(&told, 0)["judgements"][0]["replayed"], true);
 }
+
+#[test]
+fn a_verdict_that_is_too_old_is_asked_for_anew_where_its_judge_can_be_asked() {
+    let stage = recorded();
+    let young = [RUN, &["--verdict-cache", "1d"]].concat();
+    let provider = failing();
+    assert_eq!(report(&stage, Some(&provider), &young).0, 0);
+    assert_eq!(asked(&provider), 0, "it was recorded just now");
+    let text = stage.read(FILE);
+    let at = text.find("\"recorded_at\"").expect("a time");
+    let year = text[at..].find("20").expect("a year") + at;
+    let (before, rest) = (&text[..year], &text[year + 4..]);
+    stage.write(FILE, &format!("{before}2019{rest}"));
+    // Without a key it is kept, and that is said.
+    let (status, told) = report(&stage, None, &young);
+    assert_eq!(status, 0, "{told:#}");
+    let warnings = test(&told, 0)["warnings"].to_string();
+    assert!(warnings.contains("is kept"), "{told:#}");
+    let (status, told) = report(&stage, Some(&provider), &young);
+    assert_eq!((status, asked(&provider)), (1, 1), "{told:#}");
+    assert!(
+        stage.read(FILE).contains("2019"),
+        "nothing was to be recorded"
+    );
+    let anew = [RECORD, &["--verdict-cache", "1d"]].concat();
+    assert_eq!(report(&stage, Some(&provider), &anew).0, 1);
+    assert_eq!(report(&stage, None, &young).0, 1);
+    assert!(!stage.read(FILE).contains("2019"));
+}
