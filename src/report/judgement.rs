@@ -16,8 +16,14 @@ pub(crate) fn why(opinion: &Opinion) -> String {
     if let Some(reason) = &opinion.reason {
         let _never_fails = write!(text, ": {reason}");
     }
+    // What is no verdict is told in a line, as reasons of rows are.
+    let apart = if opinion.outcome.is_decided() {
+        "\n"
+    } else {
+        "; "
+    };
     for line in details(opinion) {
-        let _never_fails = write!(text, "\n{line}");
+        let _never_fails = write!(text, "{apart}{line}");
     }
     text
 }

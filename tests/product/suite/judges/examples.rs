@@ -117,3 +117,19 @@ fn what_the_example_says_is_judged_and_not_only_played() {
     assert_eq!(told.status, 2, "{}\n{}", told.out, told.err);
     assert!(told.out.contains("the candidate changed"), "{}", told.out);
 }
+
+#[test]
+fn without_recordings_and_keys_each_row_says_in_a_line_why_it_is_deferred() {
+    let stage = stage(|name| !name.contains("judgements/"));
+    let told = as_shown(&stage, None, &["run", "support.yaml"]);
+    assert_eq!(told.status, 0, "{}\n{}", told.out, told.err);
+    let deferred = told.out.matches("DEFERRED").count();
+    assert_eq!(deferred, 2, "{}", told.out);
+    assert!(
+        told.out
+            .contains("; gpt-5: abstains: deferred: OPENAI_API_KEY is not set")
+            && !told.out.contains("\\n"),
+        "{}",
+        told.out
+    );
+}
