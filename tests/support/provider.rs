@@ -48,6 +48,21 @@ impl Provider {
         &self.url
     }
 
+    /// The variables with which whoever asks a model asks here, with this key.
+    pub(crate) fn variables(&self, key: &str) -> [(&'static str, String); 8] {
+        let (url, v1) = (self.url.clone(), format!("{}/v1", self.url));
+        [
+            ("ANTHROPIC_BASE_URL", url.clone()),
+            ("ANTHROPIC_API_KEY", key.to_owned()),
+            ("OPENAI_BASE_URL", v1.clone()),
+            ("OPENAI_API_KEY", key.to_owned()),
+            ("MISTRAL_BASE_URL", v1),
+            ("MISTRAL_API_KEY", key.to_owned()),
+            ("GOOGLE_GEMINI_BASE_URL", url),
+            ("GEMINI_API_KEY", key.to_owned()),
+        ]
+    }
+
     /// The requests that it got so far, each with `wire`, `method`, `path`, `status`, `turn`, `key` and `body`.
     pub(crate) fn requests(&self) -> Vec<Value> {
         let log = std::fs::read_to_string(self.log()).expect("a log");

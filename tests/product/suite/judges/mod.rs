@@ -51,16 +51,7 @@ fn llm_judge(rubric: &str) -> String {
 fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Command {
     let mut command = stage.command();
     if let Some(provider) = provider {
-        let v1 = format!("{}/v1", provider.url());
-        command
-            .env("ANTHROPIC_BASE_URL", provider.url())
-            .env("ANTHROPIC_API_KEY", KEY)
-            .env("OPENAI_BASE_URL", &v1)
-            .env("OPENAI_API_KEY", KEY)
-            .env("MISTRAL_BASE_URL", &v1)
-            .env("MISTRAL_API_KEY", KEY)
-            .env("GOOGLE_GEMINI_BASE_URL", provider.url())
-            .env("GEMINI_API_KEY", KEY);
+        command.envs(provider.variables(KEY));
     }
     command.args(words);
     command
